@@ -70,6 +70,39 @@ def test_a_configuration_in_verdicts_out(cli, tmp_path):
     assert upload.rstrip().endswith("fail")
 
 
+CALLS = """\
+class-map VOICE
+ match dscp ef
+policy-map LLQ
+ class VOICE
+  priority 64
+interface ATM0/1/0
+ pvc 1/32
+  vbr-nrt 384 384
+  service-policy output LLQ
+"""
+
+
+@pytest.mark.parametrize("platform", ["ios", "ios-pre-hqf", "ios-hqf", "ios-xe", "ios-xr"])
+def test_two_calls_fit_where_they_fit_on_the_router(cli, tmp_path, monkeypatch, platform):
+    """60 B, 8 B of LLC and SNAP and 4 B of the router's own: 28.8 kb/s a call, not 42.4 of cells."""
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("r.cfg").write_text(CALLS)
+    scenario = tmp_path / "s.yaml"
+    text = SCENARIO.replace("interfaces: {NAME", f"platform: {platform}, interfaces: {{ATM0/1/0")
+    text = text.replace("codec: g711", "codec: g729a")
+    sla = "  - {class: voice, metric: loss_ratio, max: 0 %}\n"
+    scenario.write_text(text[: text.index("  - {class: upload")] + sla)
+    done = cli("run", scenario, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = cli("check", scenario)
+    assert "SG-Q007" not in done.stdout
+    assert "12 B" in done.stdout
+    counts = "count IP packet + 12 B"
+    done = cli("import", "r.cfg", "--platform", platform, "--interface", "ATM0/1/0")
+    assert counts in done.stdout
+
+
 def test_the_contract_is_shown(cli, router):
     done = cli("import", router.name)
     said = [line.strip() for line in done.stdout.splitlines()]

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_core::overhead::parse_overhead;
 use spillgate_core::units::parse_rate;
 use spillgate_core::{Overhead, Rate};
-use spillgate_queueing::ContractSpec;
 use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::{ContractSpec, Longest};
 use spillgate_scenario::import::Framing;
 use spillgate_scenario::schema::Encapsulation;
 use spillgate_scenario::{
@@ -42,8 +41,12 @@ pub struct Port {
     pub policy: String,
     /// What percentages of the policy are of, if it is known.
     pub rate: Option<Rate>,
-    /// What its rates count beside each IP packet, if it is known.
+    /// What its rates count beside each IP packet, if it is known: those of shapers and shares.
     pub overhead: Option<Overhead>,
+    /// What policers and the policers of priority classes count, if that is known and something else.
+    pub policers: Option<Overhead>,
+    /// The longest packet, which default bursts hold.
+    pub longest: Longest,
     /// Whether packets with labels leave by it (`mpls ip`).
     pub labels: bool,
     /// The 802.1Q tag of its frames.
@@ -103,16 +106,8 @@ impl Circuit {
             name: None,
             contract: atm.contract.clone(),
             shaped: atm.shaped,
-            framing: all.find(|f| overhead(*f) == Some(link.overhead)),
+            framing: all.find(|f| f.overhead() == Some(link.overhead)),
         })
-    }
-}
-
-/// What is added to a packet in the frames of a circuit.
-fn overhead(framing: Framing) -> Option<Overhead> {
-    match framing {
-        Framing::Header(encapsulation) => Some(encapsulation.overhead()),
-        Framing::Overhead(word) => parse_overhead(word).ok(),
     }
 }
 
@@ -173,10 +168,12 @@ impl Source {
                 name: name.clone(),
                 policy: policy.clone(),
                 rate: i.bandwidth.or_else(|| rate(name)),
-                overhead: match &i.circuit {
-                    Some(circuit) => overhead(circuit.framing.0),
-                    None => i.counted,
-                },
+                overhead: i.counted.counting.queues.or_else(|| {
+                    let circuit = i.circuit.as_ref()?;
+                    circuit.framing.0.overhead()
+                }),
+                policers: i.counted.counting.policers,
+                longest: Longest::default(),
                 labels: i.labels.is_some(),
                 tag: Tag::of(i),
                 circuit: Circuit::of(i),
@@ -233,6 +230,8 @@ impl Source {
             policy: policy.to_owned(),
             rate,
             overhead: None,
+            policers: None,
+            longest: Longest::default(),
             labels: false,
             tag: Tag::None,
             circuit: None,
@@ -285,8 +284,10 @@ impl Source {
         let all = variant.links.iter().map(|l| Port {
             name: l.link.clone(),
             policy: l.policy.clone(),
-            rate: Some(l.rate),
-            overhead: Some(l.overhead),
+            rate: Some(l.line.rate),
+            overhead: Some(l.line.counting.queues.unwrap_or(l.overhead)),
+            policers: Some(l.line.counting.policers.unwrap_or(l.overhead)),
+            longest: l.line.longest,
             labels: false,
             tag: if l.dot1q { Tag::Unnumbered } else { Tag::None },
             circuit: Circuit::of_link(l),

@@ -24,6 +24,8 @@ fn exported(queue: Option<&str>) -> [Exported; 2] {
             policy: "p".to_owned(),
             rate: Rate::from_bps(10_000_000),
             overhead: None,
+            policers: None,
+            longest: Default::default(),
             labels: false,
             tag: Tag::None,
             circuit: None,

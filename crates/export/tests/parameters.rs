@@ -525,6 +525,8 @@ fn source(policies: Policies, platform: Platform) -> Source {
             policy: "p".to_owned(),
             rate: Some(rate()),
             overhead: None,
+            policers: None,
+            longest: Default::default(),
             labels: false,
             tag: Tag::None,
             circuit: None,

@@ -182,25 +182,34 @@ fn a_circuit_is_of_all_links_of_a_group() {
     );
 }
 
-/// Routers count packets of circuits without trailer, padding and cells.
-#[test]
-fn what_a_router_counts_is_said() {
-    let hqf = ["configs[0].platform=ios-hqf"];
-    let (_, _, warnings) = circuit("", "{ATM0.1: up}", &hqf);
-    let [counted] = &warnings[..] else {
-        panic!("{warnings:?}");
-    };
-    assert!(
-        counted.contains("ios-hqf count 12 B beside each IP packet of interface ATM0.1"),
-        "{counted}"
-    );
-    assert!(counted.contains("is one of cells here"), "{counted}");
-    // What it counts with other encapsulations is not known.
-    let (_, _, warnings) = circuit("", "{ATM0.2 1/40: up}", &hqf);
+/// What the policies of a link count: policers, and shapers and shares; none: what the link adds.
+fn counts(link: &str, interfaces: &str, platform: &str) -> [Option<String>; 2] {
+    let set = [&*format!("configs[0].platform={platform}")];
+    let (link, _, warnings) = circuit(link, interfaces, &set);
     assert!(
         !warnings.iter().any(|w| w.contains("beside each IP packet")),
         "{warnings:?}"
     );
+    let counting = link.discipline.line().unwrap().counting;
+    [counting.policers, counting.queues].map(|o| o.map(|o| o.to_string()))
+}
+
+/// Routers count packets of circuits without trailer, padding and cells; ASR 1000 counts the cells where it shapes.
+#[test]
+fn a_policy_counts_as_the_router_does() {
+    let bytes = |n: &str| Some(format!("{n} B"));
+    for platform in ["ios", "ios-pre-hqf", "ios-hqf", "ios-xr"] {
+        // LLC and SNAP, 8 B, and 4 B of the router's own.
+        assert_eq!(
+            counts("", "{ATM0.1: up}", platform),
+            [bytes("12"), bytes("12")]
+        );
+    }
+    assert_eq!(counts("", "{ATM0.1: up}", "ios-xe"), [bytes("12"), None]);
+    // What the link says holds.
+    let own = ", policy_overhead: {police: pppoe-llcsnap}";
+    let said = counts(own, "{ATM0.1: up}", "ios-hqf");
+    assert_eq!(said, [Some("overhead 40 atm".to_owned()), None]);
 }
 
 /// What is asked of one circuit of several.

@@ -137,7 +137,7 @@ fn show(imported: &Imported, counts: LineCounts) -> String {
             writeln!(
                 out,
                 "    {contract:?}, counted {:?}",
-                i.counted.map(|c| c.to_string())
+                i.counted.counting.policers.map(|c| c.to_string())
             )
             .unwrap();
         }

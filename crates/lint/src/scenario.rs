@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use spillgate_core::Rate;
 use spillgate_import::IosImporter;
-use spillgate_queueing::Policy;
 use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::{Line, Policy};
 use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_scenario::survey::{Surveyed, survey};
 use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options};
@@ -46,8 +46,8 @@ pub fn scenario(
         };
         found.extend(unset_exp(&surveyed, i, &plan.world));
         found.extend(mtu::check(&surveyed, i, &plan.world));
-        for ((policy, rate), links) in ports(&plan.world) {
-            let Some(tree) = Policy::of(&variant.policies, policy, Some(rate.into())) else {
+        for (policy, line, links) in ports(&plan.world) {
+            let Some(tree) = Policy::of(&variant.policies, policy, Some(line.into())) else {
                 continue;
             };
             used.push(policy.to_owned());
@@ -159,12 +159,22 @@ fn configs(surveyed: &Surveyed, files: &dyn Files) -> Vec<(String, String)> {
 }
 
 /// Links by the policy and the rate that they have.
-fn ports(world: &WorldPlan) -> BTreeMap<(&str, Rate), Vec<u32>> {
-    let mut ports: BTreeMap<(&str, Rate), Vec<u32>> = BTreeMap::new();
+fn ports(world: &WorldPlan) -> Vec<(&str, Line, Vec<u32>)> {
+    let mut ports: BTreeMap<(&str, Rate), Vec<(Line, Vec<u32>)>> = BTreeMap::new();
     for (id, link) in (0_u32..).zip(&world.links) {
-        ports.entry((&link.policy, link.rate)).or_default().push(id);
+        let Some(line) = link.discipline.line() else {
+            continue;
+        };
+        let alike = ports.entry((&link.policy, line.rate)).or_default();
+        match alike.iter_mut().find(|(l, _)| *l == line) {
+            Some((_, links)) => links.push(id),
+            None => alike.push((line, vec![id])),
+        }
     }
+    let ports = ports.into_iter();
     ports
+        .flat_map(|((policy, _), all)| all.into_iter().map(move |(l, links)| (policy, l, links)))
+        .collect()
 }
 
 /// Of a thousand access links a few dozen say what their traffic is like.

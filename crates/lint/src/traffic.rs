@@ -6,6 +6,7 @@ use spillgate_core::{Dscp, Ecn, FlowKey, Overhead};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::config::EcnMode;
+use spillgate_queueing::Counting;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, PoliceAction};
 use spillgate_scenario::plan::{Application, FlowPlan, LinkPlan, Traffic, WorldPlan};
 
@@ -22,7 +23,9 @@ pub(crate) struct Load {
     marked: Packets,
     /// Long-run rate in bits per second as its link counts; none where the network decides.
     pub(crate) rate: Option<f64>,
-    /// The longest packet in bytes as its link counts, labels apart; 0 if it is not known.
+    /// The same as policers of the link's policy count.
+    pub(crate) policed: Option<f64>,
+    /// The longest packet in bytes as shapers of the link's policy count, labels apart; 0 if it is not known.
     pub(crate) longest: u32,
     /// Whether it slows down for losses.
     pub(crate) reacts: bool,
@@ -109,10 +112,10 @@ pub(crate) fn on(
     Some(loads)
 }
 
-/// What a source asks of a link in b/s, as the link counts: at least, for the longest packets have
+/// What a source asks of a link in b/s, where so much is counted beside its packets: at least, for the longest packets have
 /// the smallest share of what is added.
-fn occupied(source: &SourceSpec, link: &LinkPlan) -> f64 {
-    let (rate, overhead) = (Source::mean_rate(source), link.overhead);
+fn occupied(source: &SourceSpec, overhead: Overhead) -> f64 {
+    let rate = Source::mean_rate(source);
     if overhead == Overhead::NONE {
         return rate;
     }
@@ -128,11 +131,16 @@ fn load(
     (dscp, dscps): (Dscp, u64),
     (link, forth): (&LinkPlan, bool),
 ) -> Load {
+    let counting = link.discipline.line().map(|l| l.counting);
+    let Counting { policers, queues } = counting.unwrap_or_default();
+    let policers = policers.unwrap_or(link.overhead);
+    let mut policed = None;
     let (rate, reacts, mut ecn) = match &flow.traffic {
         Traffic::Source(_) if flow.traffic.is_backlogged() => (None, false, false),
         Traffic::Source(source) => {
-            let rate = flow.share() * occupied(source, link);
-            (Some(rate), false, false)
+            let share = flow.share();
+            policed = Some(share * occupied(source, policers));
+            (Some(share * occupied(source, link.overhead)), false, false)
         }
         Traffic::Replay(_) => (None, false, false),
         Traffic::Tcp {
@@ -155,9 +163,10 @@ fn load(
         marked: Packets::of_flow(key, dscps),
         // Acknowledgments: little, and as much as the connection's data.
         rate: if forth { rate } else { Some(0.0) },
+        policed: if forth { policed.or(rate) } else { Some(0.0) },
         longest: match if forth { longest.0 } else { longest.1 } {
             0 => 0,
-            len => link.overhead.wire_len(len),
+            len => queues.unwrap_or(link.overhead).wire_len(len),
         },
         reacts,
         ecn,

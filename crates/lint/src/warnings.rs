@@ -52,10 +52,10 @@ pub const WARNINGS: &[Rule] = &[
     ),
     reader(
         "W0405",
-        "bytes-counted-otherwise",
-        "A link counts other bytes than the router does",
-        "Routers count the layer-2 header of their interface in the rates of policers and shapers, some count more. The link counts other bytes beside the IP packet. With small packets the difference is large: 18 bytes are 9 % of a voice packet of 200 bytes, so that a priority rate admits fewer calls on the router than here.",
-        "Write the `overhead` that the hint names on the link, or choose another platform.",
+        "link-faster-than-router",
+        "A link adds fewer bytes to a packet than the router counts",
+        "The policy of the interface counts the layer-2 header, as the router does, and the link carries less, often the IP packet alone. So the link is faster than the router's line: with small packets the difference is large, 18 bytes are 9 % of a voice packet of 200 bytes. Shapers and policers are right, and the line behind them is idle where the router's is not.",
+        "Write the `overhead` that the hint names on the link, or `policy_overhead` if the policy is to count otherwise.",
     ),
     reader(
         "W0406",
@@ -119,6 +119,13 @@ pub const WARNINGS: &[Rule] = &[
         "More is guaranteed to circuits of ATM than their line carries",
         "The rates that a network sets aside, the PCR of CBR, the SCR of VBR and the minimum of GFR and UBR, add to more than the rate of a line that leaves an ATM switch. Admission control of a network would refuse the last of these circuits. Here all run: who gets less than was promised is decided by categories, queues and luck.",
         "Promise less, or raise the rate of the line; keep it to see what overbooking does.",
+    ),
+    reader(
+        "W0415",
+        "queue-without-limit",
+        "A queue has no limit, and traffic fills it",
+        "A link without a policy has a first-in first-out queue of 1 GB, which loses nothing. That is harmless where less comes than the link sends. Where more comes, or TCP that has no other limit, the queue grows as long as the run lasts: delays grow with it, TCP sees no loss, and results say nothing of a real network, whose interfaces hold some tens or hundreds of packets.\n\nThe way back of a `duplex` link has no policy, whatever the link has.",
+        "Give the link a `policy`; write the way back of a `duplex` link as a link of its own, with one. A FIFO of 1 GB that is meant is written as a policy.",
     ),
     reader(
         "W0501",

@@ -208,4 +208,9 @@ measurement: {{duration: 1 s}}
     assert_eq!(found("pppoe-llcsnap", "63.6 kb/s"), None);
     let message = found("pppoe-llcsnap", "63 kb/s").unwrap();
     assert!(message.contains("is offered 63.6 kb/s"), "{message}");
+    // A policy that counts 12 B beside the packet, not the cells.
+    let frames = "pppoe-llcsnap, policy_overhead: 12 B";
+    assert_eq!(found(frames, "28.8 kb/s"), None);
+    let message = found(frames, "28 kb/s").unwrap();
+    assert!(message.contains("is offered 28.8 kb/s"), "{message}");
 }

@@ -6,7 +6,7 @@ use switches::{AtmSwitchDescription, SwitchDescription};
 
 use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Overhead, Time};
-use spillgate_queueing::Outline;
+use spillgate_queueing::{Counting, Outline};
 use spillgate_scenario::plan::{
     ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RateProcess, RingFrom, SessionSpec,
     SlaPlan, Traffic, Unmodelled, VariantPlan, WorldPlan,
@@ -148,6 +148,9 @@ pub struct LinkDescription {
     /// What a packet occupies on it, in words; none: the IP packet alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<String>,
+    /// What rates of its policies count of a packet, in words; none: what it occupies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy_counts: Option<String>,
     /// The longest IP packet that it carries, labels included, in bytes; none: no limit.
     pub mtu: Option<u32>,
     /// Name of its policy.
@@ -364,12 +367,30 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             delay: l.delay.as_secs_f64(),
             channel: channel_of(l),
             counts: (l.overhead != Overhead::NONE).then(|| l.overhead.in_words()),
+            policy_counts: policy_counts(l),
             mtu: Some(l.mtu).filter(|m| *m < u32::MAX),
             policy: l.policy.clone(),
             input: l.input.as_ref().map(|i| i.policy.clone()),
             labels,
         })
         .collect()
+}
+
+/// What the rates of a link's policies count, where that is not what packets occupy.
+fn policy_counts(link: &LinkPlan) -> Option<String> {
+    let own = |o: Option<Overhead>| o.unwrap_or(link.overhead).in_words();
+    let mut said = Vec::new();
+    if let Some(Counting { policers, queues }) = link.discipline.counting() {
+        said.push(match own(policers) == own(queues) {
+            true => own(queues),
+            false => format!("shapers {}; policers {}", own(queues), own(policers)),
+        });
+    }
+    let input = link.input.as_ref().map(|i| i.recipe.line().counting);
+    if let Some(arriving) = input.filter(|c| c.policers.is_some()) {
+        said.push(format!("arriving: {}", own(arriving.policers)));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 fn forwarding_of(world: &WorldPlan) -> Vec<ForwardingDescription> {

@@ -233,6 +233,8 @@ pub struct Evidence {
     pub queue_bytes: u64,
     /// The limit of the leaf.
     pub limit: QueueLimit,
+    /// The bytes for which tokens were asked, where they are not those that the packet occupies on the link.
+    pub counted: Option<u32>,
     /// What decided.
     pub cause: Cause,
 }

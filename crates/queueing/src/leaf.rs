@@ -218,11 +218,11 @@ impl Leaf {
 
     /// Length of the packet that [`Leaf::pop`] would give if no AQM drops it; 0 if there is none.
     #[inline]
-    pub(crate) fn head_len(&self) -> u32 {
+    pub(crate) fn head(&self) -> Option<&Packet> {
         match &self.queue {
-            Queue::Ring(r) | Queue::Judged(r) => r.front().map_or(0, |p| p.len),
-            Queue::Fair(f) => f.head_len(),
-            Queue::Flows(f) => f.head_len(),
+            Queue::Ring(r) | Queue::Judged(r) => r.front(),
+            Queue::Fair(f) => f.head(),
+            Queue::Flows(f) => f.head(),
         }
     }
 
@@ -508,6 +508,7 @@ impl Leaf {
             queue_packets: self.packets,
             queue_bytes: self.bytes,
             limit,
+            counted: None,
             cause,
         }
     }

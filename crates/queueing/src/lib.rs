@@ -11,6 +11,7 @@ mod evidence;
 mod fan;
 mod flow_numbers;
 mod leaf;
+mod line;
 mod outline;
 mod recipe;
 mod registry;
@@ -35,6 +36,7 @@ pub use evidence::{
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
+pub use line::{Counting, Line, Longest};
 pub use outline::{AdmissionLimits, Bucket, Class, DscpLimit, Outline, Policy, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};

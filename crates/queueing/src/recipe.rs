@@ -11,6 +11,7 @@ use crate::discipline::Discipline;
 use crate::engine::Engine;
 use crate::fan::SharedLists;
 use crate::leaf::{Bound, Leaf};
+use crate::line::{Counting, Line};
 use crate::outline::Policy;
 use crate::size::Sizes;
 use crate::spec::{DisciplineSpec, Scope};
@@ -170,11 +171,12 @@ pub(crate) fn nearest<'a>(found: &str, valid: impl Iterator<Item = &'a String> +
 pub(crate) struct Origin {
     name: String,
     policies: BTreeMap<String, DisciplineSpec>,
+    line: Line,
 }
 
 impl Origin {
     /// The policy `name`, which exists, with the policies that it refers to.
-    fn of(name: &str, all: &BTreeMap<String, DisciplineSpec>) -> Self {
+    fn of(name: &str, all: &BTreeMap<String, DisciplineSpec>, line: Line) -> Self {
         let mut policies = BTreeMap::new();
         let mut names = vec![name];
         while let Some(name) = names.pop() {
@@ -186,13 +188,22 @@ impl Origin {
             }
         }
         let name = name.to_owned();
-        Self { name, policies }
+        Self {
+            name,
+            policies,
+            line,
+        }
     }
 
     /// Writes the policies, the first without its name.
     pub(crate) fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         let nested = self.policies.iter().filter(|(name, _)| **name != self.name);
-        write!(out, "{:?}", self.policies.get(&self.name))?;
+        let (longest, counting) = (self.line.longest, self.line.counting);
+        write!(
+            out,
+            "{:?}{longest:?}{counting:?}",
+            self.policies.get(&self.name)
+        )?;
         nested
             .into_iter()
             .try_for_each(|policy| write!(out, "{policy:?}"))
@@ -200,15 +211,15 @@ impl Origin {
 
     /// The engine at `rate`, and warnings.
     pub(crate) fn engine(&self, rate: Rate) -> Result<(Engine, Vec<String>), BuildError> {
-        resolve_policy(&self.name, &self.policies, rate)
+        resolve_policy(&self.name, &self.policies, self.line.at(rate))
     }
 }
 
-/// The engine of the policy `name` at `rate`, and warnings.
+/// The engine of the policy `name` for a line, and warnings.
 fn resolve_policy(
     name: &str,
     policies: &BTreeMap<String, DisciplineSpec>,
-    rate: Rate,
+    line: Line,
 ) -> Result<(Engine, Vec<String>), BuildError> {
     let mut warnings = Vec::new();
     let mut at = At::new(&mut warnings);
@@ -223,7 +234,7 @@ fn resolve_policy(
     let scope = Scope {
         policies,
         name,
-        rate,
+        line,
     };
     Sizes::new(policies).check(name)?;
     let engine = at.policy(name, |at| spec.resolve(at, &scope))?;
@@ -236,12 +247,13 @@ fn resolve_policy(
 pub struct Recipe {
     /// The discipline as built, empty and without flows.
     prototype: Discipline,
-    /// What it was resolved from, and at which rate; none without a policy.
-    written: Option<(Arc<Origin>, Rate)>,
+    /// What it was resolved from; none without a policy.
+    written: Option<Arc<Origin>>,
 }
 
 impl Recipe {
-    /// Resolves the policy `name` of `policies` for a port that sends at `rate`.
+    /// Resolves the policy `name` of `policies` for a port with this line; a rate stands for one that adds nothing to packets of
+    /// up to 1500 bytes.
     ///
     /// Beside the recipe come warnings: what is allowed but may surprise.
     ///
@@ -250,13 +262,14 @@ impl Recipe {
     pub fn resolve(
         name: &str,
         policies: &BTreeMap<String, DisciplineSpec>,
-        rate: Rate,
+        line: impl Into<Line>,
     ) -> Result<(Self, Vec<String>), BuildError> {
-        let (engine, warnings) = resolve_policy(name, policies, rate)?;
-        let origin = Arc::new(Origin::of(name, policies));
+        let line = line.into();
+        let (engine, warnings) = resolve_policy(name, policies, line)?;
+        let origin = Arc::new(Origin::of(name, policies, line));
         let recipe = Self {
             prototype: Discipline::new(engine, Some(origin.clone())),
-            written: Some((origin, rate)),
+            written: Some(origin),
         };
         Ok((recipe, warnings))
     }
@@ -266,9 +279,12 @@ impl Recipe {
     ///
     /// # Errors
     /// If it cannot be built, or a class of it names a policy.
-    pub fn of(spec: DisciplineSpec, rate: Rate) -> Result<(Self, Vec<String>), BuildError> {
+    pub fn of(
+        spec: DisciplineSpec,
+        line: impl Into<Line>,
+    ) -> Result<(Self, Vec<String>), BuildError> {
         let policies = BTreeMap::from([("policy".to_owned(), spec)]);
-        Self::resolve("policy", &policies, rate)
+        Self::resolve("policy", &policies, line)
     }
 
     /// Sets a custom AQM for the queue of a leaf, by its name ([`Recipe::leaf_names`]): a FIFO, a
@@ -343,8 +359,21 @@ impl Recipe {
 
     /// The policy as a tree, to be shown; none for a port without a policy.
     pub fn policy(&self) -> Option<Policy<'_>> {
-        let (origin, rate) = self.written.as_ref()?;
-        Policy::of(&origin.policies, &origin.name, Some((*rate).into()))
+        let origin = self.written.as_ref()?;
+        Policy::of(&origin.policies, &origin.name, Some(origin.line.into()))
+    }
+
+    /// The line that it was resolved for; none for a port without a policy.
+    pub fn line(&self) -> Option<Line> {
+        self.written.as_ref().map(|origin| origin.line)
+    }
+
+    /// What its rates count, where that is not what packets occupy on the link: only class-based policies have such rates.
+    pub fn counting(&self) -> Option<Counting> {
+        let policy = self.policy()?;
+        let counting = self.line()?.counting;
+        let has_rates = matches!(policy.spec, DisciplineSpec::ClassBased(_));
+        Some(counting).filter(|c| has_rates && !c.is_of_link())
     }
 
     /// Whether each leaf keeps an average of its queue, as those with RED and WRED do.

@@ -86,7 +86,7 @@ diagnostic_codes! {
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";
     W_NO_POLICY = "W0403", "An interface that is mapped to a link but has no output policy.";
     W_LATE_FAILURE = "W0404", "A failure after the end of the run.";
-    W_COUNTED = "W0405", "A link that counts other bytes than the router does.";
+    W_COUNTED = "W0405", "A link that adds fewer bytes to a packet than the router of its policy counts.";
     W_LABELS = "W0406", "A class that does not see labels, or sees none.";
     W_UNLABELLED = "W0407", "An interface with MPLS whose link carries no labels.";
     W_NO_TAG = "W0408", "A CoS on a link whose frames carry no 802.1Q tag.";
@@ -96,6 +96,7 @@ diagnostic_codes! {
     W_AGREEMENT = "W0412", "An agreement with a customer that cannot be kept, or that concerns no packet.";
     W_ATM = "W0413", "A contract of ATM that has no effect, or that packets cannot keep, or a circuit that users do not have.";
     W_PROMISES = "W0414", "More guaranteed to circuits of ATM than their line carries.";
+    W_UNLIMITED = "W0415", "A queue without a limit that traffic fills.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_capture::Opener;
-use spillgate_core::{Overhead, Rate};
+use spillgate_core::{Cells, Overhead, Rate, overhead::parse_overhead};
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{ContractSpec, Recipe};
+use spillgate_queueing::{ContractSpec, Counting, Recipe};
 
 use crate::error::{Diagnostic, Diagnostics};
 use crate::offered::Offered;
@@ -300,14 +300,37 @@ pub struct ImportedInterface {
     pub vlan: Option<u16>,
     /// Line of its `mpls ip`.
     pub labels: Option<u32>,
-    /// What the platform's rates count beside the IP packet; none if nothing is known of it.
-    pub counted: Option<Overhead>,
+    /// What the platform's rates count.
+    pub counted: RouterCounting,
     /// The circuit of ATM that it is, or that is its only one.
     pub circuit: Option<ImportedCircuit>,
     /// The packets of its `tx-ring-limit`, and where that stands.
     pub tx_ring: Option<(u32, Spot)>,
     /// The names of its circuits where it has several: packets leave by one of them, not by it.
     pub circuits: Vec<String>,
+}
+
+/// What the rates of a router's policies count on an interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RouterCounting {
+    /// The bytes; where nothing is known of them, those of the link.
+    pub counting: Counting,
+    /// Of a link that adds less they count what it adds.
+    pub at_most_link: bool,
+}
+
+impl RouterCounting {
+    /// What they count on a link that adds this.
+    pub fn on(self, link: Overhead) -> Counting {
+        let known = |o: &Overhead| {
+            let more = link.cells() == Cells::None && link.per_packet() < o.per_packet();
+            !(self.at_most_link && more)
+        };
+        Counting {
+            policers: self.counting.policers.filter(known),
+            queues: self.counting.queues.filter(known),
+        }
+    }
 }
 
 /// A permanent virtual circuit of ATM.
@@ -344,6 +367,14 @@ impl Framing {
         match self {
             Self::Header(encapsulation) => encapsulation.word(),
             Self::Overhead(word) => word,
+        }
+    }
+
+    /// What is added to a packet, in cells, the trailer of AAL5 included.
+    pub fn overhead(self) -> Option<Overhead> {
+        match self {
+            Self::Header(encapsulation) => Some(encapsulation.overhead()),
+            Self::Overhead(word) => parse_overhead(word).ok(),
         }
     }
 }

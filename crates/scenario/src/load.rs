@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use spillgate_core::{Overhead, Rate};
+use spillgate_queueing::Line;
 use spillgate_queueing::spec::DisciplineSpec;
 
 use crate::agreements;
@@ -84,9 +85,9 @@ pub struct LinkPolicy {
     pub link: String,
     /// Name of its policy.
     pub policy: String,
-    /// The link's rate.
-    pub rate: Rate,
-    /// What it counts beside each IP packet.
+    /// The line that the policy is made for.
+    pub line: Line,
+    /// What the link adds to each IP packet.
     pub overhead: Overhead,
     /// Whether its frames carry an 802.1Q tag.
     pub dot1q: bool,

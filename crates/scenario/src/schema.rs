@@ -44,6 +44,7 @@ macro_rules! lenient_text {
 mod agreement;
 mod atm;
 mod capture;
+mod counting;
 mod forwarding;
 mod irregular;
 mod measured;
@@ -60,6 +61,7 @@ pub use atm::{AtmSpec, CellPhase, Encapsulation};
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
 };
+pub use counting::{PartsSpec, PolicyOverhead};
 pub use forwarding::ForwardingSpec;
 pub use irregular::{
     GilbertElliottSpec, LossSpec, OnOffSpec, RateProcessSpec, ReorderSpec, ScheduleSpec, StepSpec,

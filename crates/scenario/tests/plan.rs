@@ -15,6 +15,9 @@ fn plan_with(text: &str, files: &[(&str, &str)], opts: &Options) -> Result<Plan,
     load(Path::new("dir/s.yaml"), &memory(&all), &Router, opts).map(|l| l.plan)
 }
 
+/// What is said of queues of links without a policy.
+const NO_LIMIT: &str = "has no limit (a FIFO of 1 GB)";
+
 fn plan(text: &str) -> Plan {
     plan_with(text, &[], &Options::default()).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -247,10 +250,30 @@ fn the_platform_goes_to_the_importer_and_says_what_it_counts() {
     assert_eq!(warnings("").unwrap_or_else(|e| panic!("{e}")), [""; 0]);
     let counted = warnings("platform: ios-xe, ").unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(counted.len(), 1, "{counted:?}");
-    let start = "dir/s.yaml:6: rates of platform ios-xe count 14 B beside each IP packet of interface Gi0/0, link `wan` counts none";
+    let start = "dir/s.yaml:6: rates of platform ios-xe count 14 B beside each IP packet of interface Gi0/0, of which link `wan` carries none";
     assert!(counted[0].starts_with(start), "{counted:?}");
     let e = warnings("platform: junos, ").unwrap_err();
     assert!(e.to_string().contains("ios-pre-hqf"), "{e}");
+}
+
+#[test]
+fn a_policy_without_rates_counts_nothing_otherwise() {
+    let warned = |link: &str| {
+        let text = SMALL.replace("policy: Q}", link);
+        let e = plan_with(&text, &[], &Options::default());
+        let all = e.unwrap_or_else(|e| panic!("{e}")).warnings;
+        all.into_iter().find(|w| w.contains("`policy_overhead`"))
+    };
+    assert_eq!(warned("policy: Q}"), None);
+    let said = warned("policy: Q, policy_overhead: 12 B}").unwrap();
+    assert!(said.contains("policy `Q` is a fifo"), "{said}");
+    let said = warned("policy_overhead: {police: 12 B}}").unwrap();
+    assert!(said.contains("the link has no policy"), "{said}");
+    let bad = SMALL.replace("policy: Q}", "policy: Q, policy_overhead: {polise: 12 B}}");
+    let e = plan_with(&bad, &[], &Options::default())
+        .unwrap_err()
+        .to_string();
+    assert!(e.contains("polise") && e.contains("police"), "{e}");
 }
 
 #[test]
@@ -449,8 +472,10 @@ fn failures_name_links_and_who_is_cut_off() {
     );
     assert!(w.failures.windows(2).all(|f: &[FailurePlan]| f[0] < f[1]));
     // The ring has a way around until the way back over `ac` is gone, too.
+    let mut warnings = p.warnings;
+    warnings.retain(|w| !w.contains(NO_LIMIT));
     assert_eq!(
-        p.warnings,
+        warnings,
         [
             "dir/s.yaml:12: when link `lan-1` fails at 4 s, flows are left without a path: bulk-1, bulk-4, phone-1; until a repair their packets are lost, and connections time out",
             "dir/s.yaml:14: when link `bc` fails at 5.5 s, flows are left without a path: bulk-0, bulk-2, bulk-3, bulk-5; until a repair their packets are lost, and connections time out",
@@ -486,7 +511,8 @@ fn a_round_trip_without_delay_is_fine() {
         )
         .replace("10 Mb/s", "1000 Tb/s");
     let p = plan(&text);
-    assert!(p.warnings.is_empty(), "{:?}", p.warnings);
+    let mut others = p.warnings.iter().filter(|w| !w.contains(NO_LIMIT));
+    assert!(others.next().is_none(), "{:?}", p.warnings);
     let link = &p.variants[0].world.links[0];
     assert_eq!(
         (link.delay, link.rate.tx_time(40).is_zero()),

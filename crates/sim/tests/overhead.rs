@@ -27,7 +27,9 @@ runs: {{count: 1, seed: 4}}
 }
 
 const FIFO: &str = "{fifo: {limit: 100 packets}}";
-/// The same, but served packet by packet.
+/// One that polices and shapes.
+const CONDITIONED: &str = "{class-based: {classes: [{name: voice, match: {dscp: ef}, police: {rate: 300 kb/s}, shape: {rate: 250 kb/s}}]}}";
+/// The same as [`FIFO`], but served packet by packet.
 const SERVED: &str = "{class-based: {classes: [{name: class-default}]}}";
 
 #[test]
@@ -96,6 +98,51 @@ fn policers_count_cells() {
     // The bucket of 400 B lets two packets more through, of 600.
     let part = lost("31.8 kb/s", "pppoe-llcsnap");
     assert!((part - 0.5).abs() <= 3.0 / 600.0, "{part}");
+    // A policy that counts 12 B beside the packet, as routers do: 28.8 kb/s.
+    assert_eq!(
+        lost("28.8 kb/s", "pppoe-llcsnap, policy_overhead: 12 B"),
+        0.0
+    );
+    let part = lost("14.4 kb/s", "pppoe-llcsnap, policy_overhead: 12 B");
+    assert!((part - 0.5).abs() <= 3.0 / 600.0, "{part}");
+    let queues = "pppoe-llcsnap, policy_overhead: {queue: 12 B}";
+    assert_eq!(lost("63.6 kb/s", queues), 0.0);
+}
+
+/// Two calls in `priority 64 kb/s` beside an upload that congests the line: 127.2 kb/s of cells, of which half is admitted, and
+/// 57.6 kb/s as a router counts them. A shaper of 28.8 kb/s delays nobody's call.
+#[test]
+fn policies_count_what_they_are_told() {
+    let upload = "{flow: {name: upload, class: data, from: a, to: b, source: {cbr: {rate: 600 kb/s, packet: 1460 B}}}}";
+    let of_calls = |counted: &str, what: &str| {
+        let policy = format!(
+            "{{class-based: {{classes: [{{name: voice, match: {{dscp: ef}}, {what}}}, {{name: class-default, queue_limit: 20 packets}}]}}}}"
+        );
+        let overhead = format!("pppoe-llcsnap{counted}");
+        let text = calls(2, "{voip: {codec: g729a}}", &overhead, &policy)
+            .replace("traffic: [", &format!("traffic: [{upload}, "));
+        let plan = common::plan(&text);
+        let finished = common::run(&plan, 1);
+        let value = |metric| common::values(&plan, &finished, Scope::Class, "voice", metric)[0];
+        // The line carries cells in any case, all the time.
+        let line = common::values(&plan, &finished, Scope::Link, "line", Metric::Carried)[0];
+        assert!((line - 512e3).abs() < 0.01 * 512e3, "{line}");
+        (value(Metric::LossRatio), value(Metric::OwdMean))
+    };
+    let priority = "priority: {rate: 64 kb/s}";
+    let (cells, _) = of_calls("", priority);
+    // The bucket of 200 ms lets 1600 B more through, of the 2 x 600 packets of 159 B.
+    let admitted = 64.0 / 127.2 + 1600.0 / (1200.0 * 159.0);
+    assert!((cells - (1.0 - admitted)).abs() < 0.01, "{cells}");
+    assert_eq!(of_calls(", policy_overhead: 12 B", priority).0, 0.0);
+    assert_eq!(
+        of_calls(", policy_overhead: {police: 12 B}", priority).0,
+        0.0
+    );
+    let shaped = "bandwidth: 200 kb/s, shape: {rate: 60 kb/s}, queue_limit: 10 packets";
+    assert!(of_calls(", policy_overhead: {police: 12 B}", shaped).0 > 0.4);
+    let (lost, delay) = of_calls(", policy_overhead: {queue: 12 B}", shaped);
+    assert!(lost == 0.0 && delay < 0.06, "{lost} {delay}");
 }
 
 #[test]
@@ -140,6 +187,8 @@ fn both_engines_agree_on_every_kind_of_link() {
         "pppoe-ptm ether-vlan",
         "overhead -36",
         "overhead -20 atm mpu 60",
+        "pppoe-llcsnap, policy_overhead: 12 B",
+        "ethernet, policy_overhead: {police: ethernet-frame, queue: none}",
     ] {
         for source in sources {
             for policy in [
@@ -147,6 +196,7 @@ fn both_engines_agree_on_every_kind_of_link() {
                 "{fifo: {limit: 3 kB}}",
                 "{fifo: {limit: 30 packets, aqm: {red: {}}}}",
                 SERVED,
+                CONDITIONED,
             ] {
                 let plan = common::plan(&call(source, overhead, policy));
                 let [plain, express] = [Engine::Plain, Engine::Express].map(|engine| {

@@ -21,6 +21,8 @@ def understood(found: Record, *, whole: bool) -> None:
     out = console()
     platform = found["platform"]
     _line(out, 0, f"{found['file']} as {platform['name']}: {platform['summary']}", "bold")
+    if not whole and found["interfaces"]:
+        _line(out, 0, f"Rates count {platform['counts']}.")
     if not found["interfaces"]:
         _line(out, 0, "No interface has a policy.")
     for interface in found["interfaces"]:
@@ -66,8 +68,7 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
     _line(out, 1, f"rate {rate}: {interface['rate_from']}")
     if circuit := interface["circuit"]:
         _line(out, 1, _circuit(circuit))
-    if interface["counted_bytes"] is not None:
-        _line(out, 1, f"rates count {interface['counted_bytes']} B beside each IP packet")
+    _line(out, 1, interface["counts"])
     if ring := interface["ring"]:
         _line(out, 1, f"transmit ring of {count(ring['packets'], 'packet')}: {ring['from']}")
     if policy is None:

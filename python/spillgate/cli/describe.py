@@ -14,6 +14,9 @@ from spillgate.cli.text import console, count, show, table
 from spillgate.metrics import format_value
 from spillgate.scenario import Description, irregularity
 
+_WITHOUT = "none (FIFO, 1 GB)"
+"""The policy of a link without one."""
+
 UNITS = {"1": "ratio"}
 """Units whose sign says little."""
 
@@ -105,6 +108,7 @@ def _links(out: Console, d: Description) -> None:
         names = [p[i] for p in d.policies if i < len(p)]
         # With axes a list of all points would say nothing.
         names = list(dict.fromkeys(names)) if d.axes else names
+        names = [_WITHOUT if name == "none" else name for name in names]
         policy = names[0] if len(set(names)) == 1 else f"{', '.join(names)} (by variant)"
         if link.get("input"):
             policy += f"; arriving: {link['input']}"
@@ -127,16 +131,22 @@ def _links(out: Console, d: Description) -> None:
     out.print()
 
 
+def _counts_and_besides(link: Record) -> tuple[str, str, str]:
+    """What a link counts, what its policy counts, and what else it does."""
+    own, policy = link.get("counts") or "", link.get("policy_counts") or ""
+    return own or ("IP packet" if policy else ""), policy, irregularity(link) or ""
+
+
 def _unusual_links(out: Console, d: Description) -> None:
     """Links that add something to packets, or whose rate varies, or that lose or reorder."""
-    told = [(link, (link.get("counts") or "", irregularity(link) or "")) for link in d.links]
+    told = [(link, _counts_and_besides(link)) for link in d.links]
     told = [(link, texts) for link, texts in told if any(texts)]
     if not told:
         return
     made = table()
-    shown = [any(texts[i] for _, texts in told) for i in range(2)]
+    shown = [any(texts[i] for _, texts in told) for i in range(3)]
     made.add_column("link", no_wrap=True)
-    for heading, is_shown in zip(("counts", "besides"), shown, strict=True):
+    for heading, is_shown in zip(("counts", "its policy counts", "besides"), shown, strict=True):
         if is_shown:
             made.add_column(heading)
     for members, texts in families(told):

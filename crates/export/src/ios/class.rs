@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use spillgate_core::{Burst, Dscp, Dur, Limit, Percent, Rate, RateOrPercent};
+use spillgate_queueing::Longest;
 use spillgate_queueing::aqm::{
     AqmSpec, RedSpec, RedSpread, RedUnit, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
 };
@@ -30,6 +31,8 @@ pub(super) struct Writer<'w> {
     pub(super) place: String,
     /// The rate that the policy divides, if it is known.
     pub(super) rate: Option<Rate>,
+    /// The longest packet of the port.
+    pub(super) longest: Longest,
     pub(super) platform: Platform,
     pub(super) maps: &'w mut ClassMaps,
     pub(super) notes: &'w mut Notes,
@@ -204,9 +207,7 @@ impl Writer<'_> {
             }
             RateOrPercent::Rate(rate) => {
                 let bits = |b: Burst| b.bytes(rate) * 8;
-                // Bc of a scenario where it says none.
-                let bc = rate.bytes_in(Dur::from_ms(4)).max(1600) * 8;
-                let bc = s.burst.map_or(bc, bits).max(8);
+                let bc = (s.committed(rate, self.longest) * 8).max(8);
                 let be = s.excess_burst.map_or(0, bits);
                 self.line(format!("shape average {} {bc} {be}", rate.bps()));
             }

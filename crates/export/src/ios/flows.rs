@@ -1,6 +1,7 @@
 //! Queues by flow that IOS does not have, as its flow-based WFQ.
 
 use spillgate_core::{Limit, Rate};
+use spillgate_queueing::Longest;
 use spillgate_queueing::aqm::CodelSpec;
 use spillgate_queueing::spec::{
     ClassSpec, DrrSpec, FairQueueSpec, FanSpec, FlowWeights, FqCodelSpec, FqSpec, WfqSpec,
@@ -202,7 +203,7 @@ pub(super) fn fan(
         format!(
             "flow-based WFQ stands for the fair queue behind the admission, scheduler {}: flows below the fair rate have no priority for `mtu` {} each",
             shown(&f.scheduler),
-            f.mtu
+            f.unit(Longest::default())
         ),
     );
     FairQueueSpec {

@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 
 use spillgate_core::{Limit, Rate};
 use spillgate_import::{counted, interface_bandwidth};
+use spillgate_queueing::Longest;
 use spillgate_queueing::spec::{
     ClassBasedSpec, DisciplineSpec, FairQueueSpec, FifoSpec, MatchSpec,
 };
@@ -49,12 +50,12 @@ pub fn ios(source: &Source) -> Exported {
     let mut policies = String::new();
     for name in inner_first(&source.policies) {
         if let Some(DisciplineSpec::ClassBased(spec)) = source.policies.get(name) {
-            let rate = rate_of(source, name);
+            let line = (rate_of(source, name), longest_of(source, name));
             policy_map(
                 &mut policies,
                 name,
                 spec,
-                rate,
+                line,
                 source.platform,
                 &mut maps,
                 &mut notes,
@@ -111,11 +112,17 @@ fn rate_of(source: &Source, policy: &str) -> Option<Rate> {
     ports.chain(inputs).find(|(name, _)| *name == policy)?.1
 }
 
+/// The longest packet of a port with this policy.
+fn longest_of(source: &Source, policy: &str) -> Longest {
+    let mut ports = source.ports.iter().filter(|p| p.policy == policy);
+    ports.next().map(|p| p.longest).unwrap_or_default()
+}
+
 fn policy_map(
     out: &mut String,
     name: &str,
     spec: &ClassBasedSpec,
-    rate: Option<Rate>,
+    (rate, longest): (Option<Rate>, Longest),
     platform: Platform,
     maps: &mut ClassMaps,
     notes: &mut Notes,
@@ -135,6 +142,7 @@ fn policy_map(
             out,
             place,
             rate,
+            longest,
             platform,
             maps,
             notes,
@@ -152,7 +160,9 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
         bandwidth(out, rate, circuit::interface(&port.name), source, notes);
     }
     // Where the framing is not known, so is not what the router counts.
-    if let (Some(own), Some(there)) = (port.overhead, counted(source.platform, &port.name)) {
+    let framing = port.circuit.as_ref().and_then(|c| c.framing);
+    let there = |own| counted(source.platform, &port.name, framing).on(own).queues;
+    if let Some((own, there)) = port.overhead.and_then(|own| Some((own, there(own)?))) {
         if own.cells() != there.cells() {
             let what = format!(
                 "rates count {} there, and {} on the link of the policy: the router sends more than the link carries",

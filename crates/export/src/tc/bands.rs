@@ -174,7 +174,13 @@ impl Script<'_> {
                 .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
             None => u64::MAX,
         };
-        let qdisc = queue::leaf(band.class, band.rate, dscps, &band.place, &mut self.notes);
+        let qdisc = queue::leaf(
+            band.class,
+            self.line(band.rate),
+            dscps,
+            &band.place,
+            &mut self.notes,
+        );
         self.lines.push(super::comment(&band.place));
         self.lines.push(format!(
             "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",

@@ -1,6 +1,7 @@
 //! Queues by flow as queueing disciplines of Linux: `sfq` and `fq_codel`.
 
 use spillgate_core::{Limit, Rate};
+use spillgate_queueing::Line;
 use spillgate_queueing::spec::{
     AqmSpec, CdtPolicy, DrrSpec, FairQueueSpec, FanScheduler, FanSpec, FlowWeights, FqCodelSpec,
     FqSpec, Guard, WfqSpec, WfqWeights,
@@ -135,7 +136,8 @@ pub(super) fn wfq(w: &WfqSpec, rate: Rate, place: &str, notes: &mut Notes) -> St
 }
 
 /// `sfq` for DRR: Linux's `drr` has classes, not flows, and `sfq` turns by deficit.
-pub(super) fn drr(d: &DrrSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+pub(super) fn drr(d: &DrrSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+    let rate = line.rate;
     if let Some(aqm) = &d.aqm {
         notes.add(place, no_aqm_of("sfq", aqm));
     }
@@ -154,7 +156,7 @@ pub(super) fn drr(d: &DrrSpec, rate: Rate, place: &str, notes: &mut Notes) -> St
     );
     let sfq = Sfq {
         limit: in_packets(d.limit, Some(rate), "sfq", place, notes).unwrap_or(1000),
-        quantum: Some(d.quantum.0),
+        quantum: Some(d.turn(line.longest).0),
         depth: DEPTH,
         queues,
         from_head: true,
@@ -163,19 +165,20 @@ pub(super) fn drr(d: &DrrSpec, rate: Rate, place: &str, notes: &mut Notes) -> St
 }
 
 /// `sfq` for the fair queue of a cross-protect router.
-pub(super) fn fan(f: &FanSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+pub(super) fn fan(f: &FanSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+    let (rate, unit) = (line.rate, f.unit(line.longest));
     notes.add(place, format!("tc has {}", no_admission(f)));
     notes.add(
         place,
         format!(
             "sfq stands for the fair queue behind the admission, scheduler {}: flows below the fair rate wait for their turn as all others, without priority for `mtu` {} each, flows are hashed into {QUEUES} queues, a flow holds {DEPTH} packets at most, and the longest in packets, not in bytes, gives when it is full",
             shown(&f.scheduler),
-            f.mtu
+            unit
         ),
     );
     let quantum = match &f.scheduler {
-        FanScheduler::Pfq(_) => f.mtu,
-        FanScheduler::Pdrr(p) => p.quantum.unwrap_or(f.mtu),
+        FanScheduler::Pfq(_) => unit,
+        FanScheduler::Pdrr(p) => p.quantum.unwrap_or(unit),
     };
     let sfq = Sfq {
         limit: in_packets(f.limit, Some(rate), "sfq", place, notes).unwrap_or(1000),
@@ -188,7 +191,8 @@ pub(super) fn fan(f: &FanSpec, rate: Rate, place: &str, notes: &mut Notes) -> St
 }
 
 /// `fq_codel` where it is that, else `sfq`.
-pub(super) fn fq(f: &FqSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+pub(super) fn fq(f: &FqSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+    let rate = line.rate;
     let hashed = |queues: u32, notes: &mut Notes| match f.queues {
         None => notes.add(
             place,
@@ -211,7 +215,7 @@ pub(super) fn fq(f: &FqSpec, rate: Rate, place: &str, notes: &mut Notes) -> Stri
             guard: f.guard,
             ..FqCodelSpec::under(codel)
         };
-        return fq_codel(&whole, rate, place, notes);
+        return fq_codel(&whole, line, place, notes);
     }
     let queues = f.queues.unwrap_or(QUEUES).next_power_of_two();
     hashed(queues, notes);
@@ -231,7 +235,7 @@ pub(super) fn fq(f: &FqSpec, rate: Rate, place: &str, notes: &mut Notes) -> Stri
     }
     let sfq = Sfq {
         limit: in_packets(f.limit, Some(rate), "sfq", place, notes).unwrap_or(10_240),
-        quantum: Some(f.quantum.0),
+        quantum: Some(f.turn(line.longest).0),
         depth: DEPTH,
         queues,
         from_head: true,
@@ -240,7 +244,8 @@ pub(super) fn fq(f: &FqSpec, rate: Rate, place: &str, notes: &mut Notes) -> Stri
 }
 
 /// `fq_codel`.
-pub(super) fn fq_codel(f: &FqCodelSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+pub(super) fn fq_codel(f: &FqCodelSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+    let rate = line.rate;
     let packets = in_packets(f.limit, Some(rate), "fq_codel", place, notes).unwrap_or(10_240);
     if f.guard == Guard::Flow {
         notes.add(
@@ -262,7 +267,7 @@ pub(super) fn fq_codel(f: &FqCodelSpec, rate: Rate, place: &str, notes: &mut Not
     format!(
         "fq_codel limit {packets} flows {} quantum {}{delays} memory_limit {}b drop_batch {} {ecn}",
         f.flows,
-        f.quantum.0,
+        f.parts().turn(line.longest).0,
         f.memory_limit.0.min(MEMORY),
         f.drop_batch
     )

@@ -145,7 +145,7 @@ impl Script<'_> {
                 .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
             None => u64::MAX,
         };
-        let qdisc = queue::leaf(class, served, dscps, place, &mut self.notes);
+        let qdisc = queue::leaf(class, self.line(served), dscps, place, &mut self.notes);
         self.lines.push(format!(
             "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",
             self.device

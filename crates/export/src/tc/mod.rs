@@ -21,9 +21,8 @@ mod queue;
 use std::fmt::Write as _;
 
 use spillgate_core::{Cells, Overhead, Rate};
-use spillgate_queueing::ContractSpec;
-use spillgate_queueing::Policy;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
+use spillgate_queueing::{ContractSpec, Counting, Line, Longest, Policy};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 use crate::settings::shown;
@@ -180,6 +179,8 @@ struct Script<'s> {
     actions: Actions,
     /// What makes the kernel count the bytes that the link counts, and a space behind it.
     sizes: String,
+    /// The longest packet of the port.
+    longest: Longest,
     /// `prio` of the last filter.
     prio: u32,
     filter_lines: Vec<String>,
@@ -219,6 +220,16 @@ impl<'s> Script<'s> {
             );
             notes.add(&format!("interface {}", port.name), reason);
         }
+        if let (Some(queue), Some(police)) = (port.overhead, port.policers) {
+            if queue != police {
+                let reason = format!(
+                    "policers count {} in the policy; in the script all count {}",
+                    police.in_words(),
+                    queue.in_words()
+                );
+                notes.add(&format!("interface {}", port.name), reason);
+            }
+        }
         if let Some(c) = port
             .circuit
             .as_ref()
@@ -256,10 +267,20 @@ impl<'s> Script<'s> {
             // Actions are shared by all devices: each port has a hundred of its own.
             actions: Actions::new(u32::try_from(index).unwrap_or(0)),
             sizes,
+            longest: port.longest,
             prio: 0,
             filter_lines: Vec::new(),
             default: 0,
         })
+    }
+
+    /// The port's line at a rate.
+    fn line(&self, rate: Rate) -> Line {
+        Line {
+            rate,
+            longest: self.longest,
+            counting: Counting::default(),
+        }
     }
 
     /// The command of the root: all below it count what the link counts.
@@ -282,11 +303,12 @@ impl<'s> Script<'s> {
                 .hint("write `bandwidth` on the interface, or give --rate")
                 .into());
         };
+        let line = self.line(rate);
         let notes = &mut self.notes;
         let queue = match self.source.policies.get(&port.policy) {
             None => return Ok(()),
             Some(DisciplineSpec::ClassBased(_)) => {
-                let around = Some(rate.into());
+                let around = Some(line.into());
                 let Some(policy) = Policy::of(&self.source.policies, &port.policy, around) else {
                     return Ok(());
                 };
@@ -300,12 +322,12 @@ impl<'s> Script<'s> {
                 None => queue::fifo(f.limit, rate),
                 Some(aqm) => queue::managed(aqm, f.limit, rate, u64::MAX, &place, notes),
             },
-            Some(DisciplineSpec::Drr(d)) => flows::drr(d, rate, &place, notes),
-            Some(DisciplineSpec::Fq(f)) => flows::fq(f, rate, &place, notes),
-            Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, rate, &place, notes),
+            Some(DisciplineSpec::Drr(d)) => flows::drr(d, line, &place, notes),
+            Some(DisciplineSpec::Fq(f)) => flows::fq(f, line, &place, notes),
+            Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, line, &place, notes),
             Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &place, notes),
             Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &place, notes),
-            Some(DisciplineSpec::Fan(f)) => flows::fan(f, rate, &place, notes),
+            Some(DisciplineSpec::Fan(f)) => flows::fan(f, line, &place, notes),
             Some(other) => {
                 let text = format!(
                     "tc has no translation of {}; left out: {}",

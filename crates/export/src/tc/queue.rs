@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use spillgate_core::{Dur, Limit, Rate, math};
+use spillgate_queueing::Line;
 use spillgate_queueing::aqm::{
     AqmSpec, CodelSpec, InverseSqrt, RedMarks, RedShape, RedSpec, RedSpread, RedUnit, SizeScaling,
     WredProfile, WredSpec, WredUnit,
@@ -21,11 +22,12 @@ pub const PACKET_BYTES: u32 = 1000;
 /// which packets may come to it.
 pub(super) fn leaf(
     class: &ClassSpec,
-    rate: Rate,
+    line: Line,
     dscps: u64,
     place: &str,
     notes: &mut Notes,
 ) -> String {
+    let rate = line.rate;
     let limit = match &class.priority {
         Some(p) => Some(p.limit),
         None => class.queue_limit,
@@ -47,14 +49,14 @@ pub(super) fn leaf(
     }
     if let Some(d) = &class.drr {
         no_aqm(class, place, notes);
-        return flows::drr(d, rate, place, notes);
+        return flows::drr(d, line, place, notes);
     }
     if let Some(f) = &class.fq {
         no_aqm(class, place, notes);
-        return flows::fq(f, rate, place, notes);
+        return flows::fq(f, line, place, notes);
     }
     if let Some(f) = &class.fq_codel {
-        return flows::fq_codel(f, rate, place, notes);
+        return flows::fq_codel(f, line, place, notes);
     }
     if let Some(kind) = class.flow_queue_kind() {
         notes.add(place, no_queue_of("tc", kind));

@@ -31,7 +31,7 @@ pub(crate) enum Bandwidth {
 }
 
 const OVERHEAD: &str =
-    "overhead accounting: which bytes count is said by the `overhead` of the link";
+    "overhead accounting: which bytes count is said by `policy_overhead` of the link";
 
 /// `bandwidth {KBPS | percent P | remaining {percent P | ratio R}} [account ...]`.
 pub(crate) fn bandwidth(args: &mut Args<'_>) -> Result<Parsed<Bandwidth>, Refusal> {
@@ -82,7 +82,7 @@ pub(crate) fn account(args: &mut Args<'_>) -> Result<Option<String>, Refusal> {
         false => None,
     };
     Ok(Some(match words {
-        Some(words) => format!("{OVERHEAD}: write `overhead: {words}` there"),
+        Some(words) => format!("{OVERHEAD}: write `policy_overhead: {words}` there"),
         None => OVERHEAD.to_owned(),
     }))
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_core::Rate;
+use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{Enclosing, Outline, Policy, Recipe};
+use spillgate_queueing::{Counting, Enclosing, Outline, Policy, Recipe};
+use spillgate_scenario::import::RouterCounting;
 use spillgate_scenario::plan::{RingFrom, RingPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Imported, ImportedInterface};
 
@@ -62,7 +63,8 @@ pub(super) fn explain(
                 line: i.line,
                 rate: rate.map(Rate::bps),
                 rate_from: from(known.map(|(_, s)| s), profile),
-                counted_bytes: i.counted.map(|c| c.per_packet()),
+                counted_bytes: i.counted.counting.policers.map(|c| c.per_packet()),
+                counts: counts(i),
                 circuit: i.circuit.as_ref().map(CircuitFacts::of),
                 ring: ring(file, profile, &imported, i, rate, &mut recipes).map(RingFacts::from),
                 policy: i
@@ -101,6 +103,7 @@ pub(super) fn explain(
         platform: PlatformFacts {
             name: profile.platform.name(),
             summary: profile.summary,
+            counts: profile.counted.in_words(),
             sources: profile.sources,
         },
         interfaces,
@@ -178,6 +181,30 @@ fn from(source: Option<Source>, profile: &Profile) -> &'static str {
         Some(Source::Type) if profile.reference == Reference::Line => "the line rate of its type",
         Some(Source::Type) => "no bandwidth command; the default of its type",
         None => "no bandwidth command, and its type has no default",
+    }
+}
+
+/// Which bytes the rates of an interface's policies count.
+fn counts(interface: &ImportedInterface) -> String {
+    let RouterCounting {
+        counting: Counting { policers, queues },
+        at_most_link,
+    } = interface.counted;
+    let most = match at_most_link {
+        true => ", or what the link of the scenario adds where that is less",
+        false => "",
+    };
+    let bytes = |o: Overhead| o.in_words();
+    match (policers, queues) {
+        (Some(police), Some(queue)) if police == queue => format!(
+            "`bandwidth`, `shape`, `police` and `priority` count {}{most}",
+            bytes(police)
+        ),
+        (Some(police), None) if interface.circuit.is_some() => format!(
+            "`police` and `priority` count {}, `shape` and `bandwidth` the cells of the circuit",
+            bytes(police)
+        ),
+        _ => "`bandwidth`, `shape`, `police` and `priority` count what the link of the scenario adds to the IP packet".to_owned(),
     }
 }
 

@@ -3,11 +3,11 @@
 //! Each value says where it is from. What is marked *recalled* is from memory
 //! of Cisco's documents and unchecked, what is marked *guess* fills a gap.
 
-use spillgate_core::{Cells, Dur, Limit, Overhead};
+use spillgate_core::{Cells, Dur, Limit, Overhead, aal5};
+use spillgate_queueing::Counting;
 use spillgate_queueing::aqm::WredDefaults;
 use spillgate_queueing::spec::FlowWeights;
-use spillgate_scenario::import::{Framing, RingDefaults};
-use spillgate_scenario::schema::Encapsulation;
+use spillgate_scenario::import::{Framing, RingDefaults, RouterCounting};
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
 use super::fault::code;
@@ -54,9 +54,8 @@ pub(crate) struct Profile {
     pub(crate) reservable: Option<u32>,
     /// Percent above which some releases refuse a policy that others take.
     pub(crate) advised: Option<u32>,
-    /// What rates count beside the IP packet on Ethernet and on serial lines; none: what the link
-    /// of the scenario counts.
-    pub(crate) counted: Option<Counted>,
+    /// What rates count beside the IP packet.
+    pub(crate) counted: Counted,
     pub(crate) queue_limit: DefaultLimit,
     pub(crate) priority_limit: DefaultLimit,
     /// Whether the policer of `priority` drops without congestion, too.
@@ -79,13 +78,17 @@ pub(crate) struct Counted {
     pub(crate) ethernet: i16,
     /// On serial lines (HDLC, PPP).
     pub(crate) serial: i16,
-    /// On circuits of ATM with LLC and SNAP.
-    pub(crate) snap: i16,
+    /// On circuits of ATM: the router's own, beside what the frame has before the IP packet.
+    pub(crate) internal: i16,
+    /// On circuits of ATM shapers and shares count the cells.
+    pub(crate) shapes_cells: bool,
+    /// On Ethernet and serial lines never more than the link adds.
+    pub(crate) at_most_link: bool,
 }
 
 impl Counted {
     /// What is counted on an interface of this name; none if its framing does not follow from the name.
-    pub(crate) fn on(self, interface: &str) -> Option<Overhead> {
+    fn bytes_on(self, interface: &str) -> Option<Overhead> {
         let per_packet = if interface.contains("Ether") || interface.contains("GigE") {
             // A sub-interface sends tagged frames.
             self.ethernet + if interface.contains('.') { 4 } else { 0 }
@@ -97,10 +100,52 @@ impl Counted {
         Some(Overhead::new(per_packet, 0, Cells::None))
     }
 
-    /// What is counted on a circuit of ATM; none of framings of which nothing is known.
-    pub(crate) fn on_circuit(self, framing: Framing) -> Option<Overhead> {
-        let snap = framing == Framing::Header(Encapsulation::Llc);
-        snap.then(|| Overhead::new(self.snap, 0, Cells::None))
+    /// What is counted on an interface of this name.
+    pub(crate) fn on(self, interface: &str) -> RouterCounting {
+        let all = self.bytes_on(interface);
+        RouterCounting {
+            counting: Counting {
+                policers: all,
+                queues: all,
+            },
+            at_most_link: self.at_most_link,
+        }
+    }
+
+    /// What is counted on a circuit of ATM.
+    pub(crate) fn on_circuit(self, framing: Framing) -> RouterCounting {
+        let frame = framing.overhead().map(|o| {
+            // The trailer is the hardware's.
+            let header = o.per_packet() - aal5::TRAILER as i16;
+            Overhead::new(header + self.internal, 0, Cells::None)
+        });
+        RouterCounting {
+            counting: Counting {
+                policers: frame,
+                queues: frame.filter(|_| !self.shapes_cells),
+            },
+            at_most_link: false,
+        }
+    }
+
+    /// The same for people.
+    pub(crate) fn in_words(self) -> String {
+        let Self {
+            ethernet, serial, ..
+        } = self;
+        let most = match self.at_most_link {
+            true => ", or what the link of the scenario adds where that is less",
+            false => "",
+        };
+        let cells = match self.shapes_cells {
+            true => "; `shape` and `bandwidth` count its cells",
+            false => "",
+        };
+        format!(
+            "beside each IP packet {ethernet} B on Ethernet ({} B tagged) and {serial} B on serial lines{most}; on a circuit of ATM {} B and what its frames have before the packet, such as 8 B of LLC and SNAP{cells}",
+            ethernet + 4,
+            self.internal
+        )
     }
 }
 
@@ -109,13 +154,17 @@ impl Counted {
 const LAYER_2: Counted = Counted {
     ethernet: 14,
     serial: 4,
-    snap: 12,
+    internal: 4,
+    shapes_cells: false,
+    at_most_link: false,
 };
 
 /// What a router's counters have beside each IP packet on an interface of this name; none if it
 /// does not follow from the name.
 pub(crate) fn layer2_bytes(interface: &str) -> Option<u16> {
-    LAYER_2.on(interface).map(|o| o.per_packet().unsigned_abs())
+    LAYER_2
+        .bytes_on(interface)
+        .map(|o| o.per_packet().unsigned_abs())
 }
 
 /// By the rate of the line, in b/s: "line rate (Mb/s) <" 2, 10, 20, 30, 40 and above, "txcount" 2, 4, 8, 16, 32, 64.
@@ -144,6 +193,9 @@ const RINGS_AS_ON_IOS: RingDefaults = RingDefaults {
 
 const RING_SOURCE: &str = "transmit ring of 2 packets below 2 Mb/s, 4 below 10, 8 below 20, 16 below 30, 32 below 40, else 64, unless `tx-ring-limit` says otherwise: Cisco, \"Understanding and Tuning the tx-ring-limit Value\", 6142";
 const RING_GUESS: &str = "transmit ring as on IOS (Cisco, 6142: 2 packets below 2 Mb/s up to 64 from 40 Mb/s on), since no source was found for this platform: guess";
+const CIRCUITS: &str = "on circuits of ATM `bandwidth` and `priority` count LLC and SNAP and 4 B of the router's own, not trailer, padding and cells: Cisco, \"What Bytes Are Counted by IP to ATM CoS Queueing?\", document 10420";
+const OTHER_FRAMES: &str =
+    "`police` and `shape` count the same there, and so do frames without LLC and SNAP: guess";
 
 /// The table.
 const PROFILES: [Profile; 5] = [
@@ -153,7 +205,10 @@ const PROFILES: [Profile; 5] = [
         reference: Reference::Bandwidth,
         reservable: None,
         advised: Some(75),
-        counted: None,
+        counted: Counted {
+            at_most_link: true,
+            ..LAYER_2
+        },
         queue_limit: DefaultLimit::Engine,
         priority_limit: DefaultLimit::Engine,
         always_polices: false,
@@ -166,6 +221,9 @@ const PROFILES: [Profile; 5] = [
             "percentages, queue limits of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "all of the interface may be reserved, as since 12.4(20)T; more than 75 % or `max-reserved-bandwidth`, which earlier releases refuse, is a warning",
             "256 conversations, a congestive discard threshold of 64 packets, which is no limit (`cdt_policy: worst-sn`): Cisco IOS configuration guide, flow-based WFQ",
+            "layer-2 headers count, the check sequence does not: recalled",
+            CIRCUITS,
+            OTHER_FRAMES,
         ],
     },
     Profile {
@@ -174,7 +232,7 @@ const PROFILES: [Profile; 5] = [
         reference: Reference::Bandwidth,
         reservable: Some(75),
         advised: None,
-        counted: Some(LAYER_2),
+        counted: LAYER_2,
         queue_limit: DefaultLimit::Engine,
         priority_limit: DefaultLimit::Engine,
         always_polices: false,
@@ -188,6 +246,8 @@ const PROFILES: [Profile; 5] = [
             "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "256 conversations, a congestive discard threshold of 64 packets, which is no limit (`cdt_policy: worst-sn`): Cisco IOS configuration guide, flow-based WFQ",
             "layer-2 headers count, the check sequence does not: recalled",
+            CIRCUITS,
+            OTHER_FRAMES,
         ],
     },
     Profile {
@@ -196,7 +256,7 @@ const PROFILES: [Profile; 5] = [
         reference: Reference::Bandwidth,
         reservable: None,
         advised: None,
-        counted: Some(LAYER_2),
+        counted: LAYER_2,
         queue_limit: DefaultLimit::Engine,
         priority_limit: DefaultLimit::Engine,
         always_polices: false,
@@ -212,6 +272,8 @@ const PROFILES: [Profile; 5] = [
             "flows of `fair-queue` share alike, whatever their precedence: measured, \"HQF: intra-class WFQ ignores the IP precedence\", blog.ipspace.net, 2009",
             "256 flow queues: guess",
             "layer-2 headers count, the check sequence does not: recalled",
+            CIRCUITS,
+            OTHER_FRAMES,
         ],
     },
     Profile {
@@ -220,7 +282,10 @@ const PROFILES: [Profile; 5] = [
         reference: Reference::Bandwidth,
         reservable: None,
         advised: None,
-        counted: Some(LAYER_2),
+        counted: Counted {
+            shapes_cells: true,
+            ..LAYER_2
+        },
         queue_limit: DefaultLimit::Enclosing {
             time: Dur::from_ms(50),
             least: 64,
@@ -236,6 +301,8 @@ const PROFILES: [Profile; 5] = [
             "queue limit of 50 ms of 1500-byte packets, 64 at least; 512 packets for priority classes: QoS Congestion Management Configuration Guide, IOS XE 16, \"Queue depth\"",
             "the 50 ms are at the interface's or the shaper's rate: guess",
             "layer-2 headers count, preamble, gap and check sequence do not: Cisco ASR 1000 QoS FAQ, table 1",
+            "on circuits of ATM `shape` and `bandwidth` count whole cells: Cisco ASR 1000 QoS FAQ, table 1",
+            "on circuits of ATM `police` and `priority` count as on IOS, not the cells: recalled",
             "policing of `priority` under congestion, a quarter of the queue limit for a flow: recalled",
             "WRED by precedence between a quarter and a half of the queue limit: `show policy-map interface` with limits of 62,500 B, 375,000 B and 562,500 B, in the parser tests of github.com/CiscoTestAutomation/genieparser",
             "WRED by DSCP between the same: guess",
@@ -249,7 +316,7 @@ const PROFILES: [Profile; 5] = [
         reference: Reference::Line,
         reservable: None,
         advised: None,
-        counted: Some(LAYER_2),
+        counted: LAYER_2,
         queue_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(100))),
         priority_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(10))),
         always_polices: true,
@@ -264,7 +331,7 @@ const PROFILES: [Profile; 5] = [
             "percentages are of the line's rate, `bandwidth` of an interface is for routing: recalled",
             "priority classes are policed by `police`, congested or not: recalled",
             "WRED between 20 and 40 packets as on IOS: guess",
-            "layer-2 headers count, the check sequence does not: guess",
+            "layer-2 headers count, the check sequence does not, on circuits of ATM as on IOS: guess",
             "`fair-queue` is not a command there; taken as on IOS: guess",
         ],
     },
@@ -275,10 +342,14 @@ pub fn platforms() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROFILES.iter().map(|p| (p.platform.name(), p.summary))
 }
 
-/// What rates of a platform count beside each IP packet on an interface of this name; none if the
-/// platform counts what its link counts, or the framing does not follow from the name.
-pub fn counted(platform: Platform, interface: &str) -> Option<Overhead> {
-    Profile::of(platform).counted?.on(interface)
+/// What rates of a platform count on an interface of this name, or on a circuit of ATM with these frames; nothing is known of an
+/// interface whose framing does not follow from its name.
+pub fn counted(platform: Platform, interface: &str, circuit: Option<Framing>) -> RouterCounting {
+    let counted = Profile::of(platform).counted;
+    match circuit {
+        Some(framing) => counted.on_circuit(framing),
+        None => counted.on(interface),
+    }
 }
 
 /// The platform of a name.
@@ -320,7 +391,11 @@ mod tests {
 
     #[test]
     fn counted_bytes_follow_the_kind_of_interface() {
-        let on = |name| LAYER_2.on(name).map(|o| o.per_packet().unsigned_abs());
+        let on = |name| {
+            LAYER_2
+                .bytes_on(name)
+                .map(|o| o.per_packet().unsigned_abs())
+        };
         assert_eq!(on("GigabitEthernet0/0"), Some(14));
         assert_eq!(on("TenGigabitEthernet0/0.7"), Some(18));
         assert_eq!(on("HundredGigE0/0/0/1"), Some(14));

@@ -33,6 +33,8 @@ pub struct PlatformFacts {
     pub name: &'static str,
     /// In a few words.
     pub summary: &'static str,
+    /// Which bytes rates count, in words.
+    pub counts: String,
     /// One line a fact or assumption.
     pub sources: &'static [&'static str],
 }
@@ -48,8 +50,10 @@ pub struct InterfaceTree {
     pub rate: Option<u64>,
     /// Where that is from.
     pub rate_from: &'static str,
-    /// Bytes that the platform's rates count beside each IP packet, where it says.
+    /// Bytes that policers count beside each IP packet, where they are known.
     pub counted_bytes: Option<i16>,
+    /// Which bytes its rates count, in words.
+    pub counts: String,
     /// The circuit of ATM that it is, or that is its only one.
     pub circuit: Option<CircuitFacts>,
     /// The transmit ring behind its output policy; none without one, and where its rate is unknown.

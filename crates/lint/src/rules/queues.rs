@@ -264,7 +264,7 @@ fn offered(v: &mut View<'_>) {
         let Some((admitted, _)) = c.division.priority else {
             continue;
         };
-        let offered: f64 = c.flows.iter().flatten().filter_map(|l| l.rate).sum();
+        let offered: f64 = c.flows.iter().flatten().filter_map(|l| l.policed).sum();
         if offered > admitted.bps() as f64 {
             let always = c.spec.priority.as_ref();
             let when = match always.map(|p| p.police) {

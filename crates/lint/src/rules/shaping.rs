@@ -78,8 +78,8 @@ rule_text! { INTERVAL = "SG-S002", "shaper-interval", Warning, "A shaper's burst
 }
 
 rule_text! { SHAPER_PACKET = "SG-S006", "shaper-burst-below-packet", Error, "A shaper's burst is smaller than a packet that it is given";
-    why "A shaper sends a packet when its bucket holds as many tokens as the packet has bytes. A bucket that is smaller than the packet never does, and the packet is dropped, every time, even on an idle link.\n\nWhat counts is what the packet occupies on its link: the default of 1600 B at slow rates is enough for a packet of 1500 B on Ethernet, and not for its 1749 B of cells on an ADSL line.";
-    fix "Write a `burst` of the longest packet as the link counts it, or more.";
+    why "A shaper sends a packet when its bucket holds as many tokens as the packet has bytes. A bucket that is smaller than the packet never does, and the packet is dropped, every time, even on an idle link.\n\nWhat counts is what the packet occupies on its link, or what `policy_overhead` says: a bucket of 1600 B is enough for a packet of 1500 B on Ethernet, and not for its 1749 B of cells on an ADSL line. The default holds the longest packet of the link.";
+    fix "Leave out `burst`, or write the longest packet as it is counted, or more.";
     from "RFC 2697, section 2: a burst size above 0 should be at least that of the largest packet";
 }
 
@@ -102,7 +102,7 @@ fn shaper(v: &mut View<'_>, i: usize) {
     }
     if let Some(longest) = longest.filter(|l| waits_for_all && u64::from(*l) > burst) {
         let message = format!(
-            "the shaper of class {name} holds {burst} B: packets of {longest} B, as their link counts them, are dropped"
+            "the shaper of class {name} holds {burst} B: packets of {longest} B, as it counts them, are dropped"
         );
         v.hit(&SHAPER_PACKET, Some(i), "shape", message);
     }

@@ -73,6 +73,7 @@ pub(super) fn mark(e: &Evidence) -> String {
 
 /// The reason of the drop of a packet of `len` bytes, with the numbers that decided.
 pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
+    let asked = e.counted.unwrap_or(len);
     let (said, waiting, bytes) = (reason.sentence(), waiting(e), whole(len.into()));
     let chosen = |draw: Option<f64>| match draw {
         Some(_) => format!("random {said}: "),
@@ -100,9 +101,9 @@ pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
                 let (tokens, burst) = (whole(b.tokens), whole(b.burst));
                 format!("; {tokens} of {burst} B are in its other bucket")
             });
-            format!("{}{other}", bucket(said, committed, len))
+            format!("{}{other}", bucket(said, committed, asked))
         }
-        Cause::PriorityPolicer(b) => bucket("the policer of the priority class", b, len),
+        Cause::PriorityPolicer(b) => bucket("the policer of the priority class", b, asked),
         Cause::Marker(m) => {
             let drawn = m
                 .draw
@@ -143,7 +144,8 @@ pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
             }
         }
         Cause::LongerThanBurst(burst) => format!(
-            "its {bytes} B are more than the {} B of a shaper's burst: the tokens would never suffice",
+            "its {} B are more than the {} B of a shaper's burst: the tokens would never suffice",
+            whole(asked.into()),
             whole(*burst)
         ),
     }
@@ -303,6 +305,7 @@ mod tests {
                 packets: Some(64),
                 bytes: None,
             },
+            counted: None,
             cause,
         }
     }

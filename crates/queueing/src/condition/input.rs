@@ -12,7 +12,8 @@ use spillgate_core::{FlowKey, Packet, Rate, Rng, Time};
 use super::Step;
 use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Target};
-use crate::evidence::{BucketLevel, Cause};
+use crate::evidence::{BucketLevel, Evidence};
+use crate::line::{Line, bytes};
 use crate::recipe::{At, nearest};
 use crate::size::Sizes;
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
@@ -29,10 +30,11 @@ const MAX_DEPTH: usize = 8;
 #[derive(Clone, Debug)]
 pub struct InputRecipe {
     prototype: Conditioner,
+    line: Line,
 }
 
 impl InputRecipe {
-    /// Resolves the policy `name` of `policies` for a link of this rate, to which percentages refer
+    /// Resolves the policy `name` of `policies` for this line, to whose rate percentages refer
     /// unless there is an enclosing policer.
     ///
     /// Beside the recipe come warnings: above all, queueing that has no effect on arrival.
@@ -42,20 +44,22 @@ impl InputRecipe {
     pub fn resolve(
         name: &str,
         policies: &BTreeMap<String, DisciplineSpec>,
-        rate: Rate,
+        line: impl Into<Line>,
     ) -> Result<(Self, Vec<String>), BuildError> {
+        let line = line.into();
         let mut warnings = Vec::new();
         let mut at = At::new(&mut warnings);
         Sizes::new(policies).check(name)?;
         let mut builder = Builder {
             policies,
+            line,
             stack: Vec::new(),
             rules: Rules::default(),
             routes: Vec::new(),
             route_steps: Vec::new(),
             steps: Vec::new(),
         };
-        builder.policy(name, "", &[], rate, &mut at)?;
+        builder.policy(name, "", &[], line.rate, &mut at)?;
         let prototype = Conditioner {
             classifier: Classifier::new(builder.rules),
             routes: builder.routes,
@@ -63,7 +67,7 @@ impl InputRecipe {
             steps: builder.steps,
             refused_by: None,
         };
-        Ok((Self { prototype }, warnings))
+        Ok((Self { prototype, line }, warnings))
     }
 
     /// A conditioner at its start: `flows` are indexed by [`Packet::flow`], `links` are the names
@@ -77,6 +81,11 @@ impl InputRecipe {
             step.attach_links(links);
         }
         c
+    }
+
+    /// The line that it was resolved for.
+    pub fn line(&self) -> Line {
+        self.line
     }
 
     /// Names of the classes: `parent/class` for nested ones.
@@ -143,15 +152,23 @@ impl Conditioner {
         found
     }
 
-    /// Why the last packet was dropped, at `now`.
-    pub fn evidence(&self, now: Time) -> Cause {
-        let step = self.refused_by.map(|s| &self.steps[usize::from(s)]);
-        step.map_or(Cause::Plain, |s| s.evidence(now))
+    /// Why the last packet, this one, was dropped at `now`.
+    pub fn evidence(&self, now: Time, packet: &Packet) -> Evidence {
+        let Some(step) = self.refused_by.map(|s| &self.steps[usize::from(s)]) else {
+            return Evidence::default();
+        };
+        let counted = step.counted();
+        Evidence {
+            counted: counted.map(|_| bytes(counted, packet)),
+            cause: step.evidence(now),
+            ..Evidence::default()
+        }
     }
 }
 
 struct Builder<'a> {
     policies: &'a BTreeMap<String, DisciplineSpec>,
+    line: Line,
     stack: Vec<String>,
     rules: Rules,
     routes: Vec<Route>,
@@ -274,8 +291,10 @@ impl Builder<'_> {
         };
         let first = self.steps.len();
         let name = format!("{prefix}{}", class.name);
+        let around = self.line.at(most).into();
+        let counting = self.line.counting;
         self.steps
-            .extend(steps(&conditioning, &name, most.into(), at)?);
+            .extend(steps(&conditioning, &name, around, counting, at)?);
         let own = (first..self.steps.len()).map(|i| i as u16);
         let steps: Vec<u16> = own.chain(outer.iter().copied()).collect();
         if let Some(inner) = &class.policy {

@@ -27,7 +27,7 @@ pub(crate) use window::{SlidingRate, SlidingWindow};
 
 use std::sync::Arc;
 
-use spillgate_core::{Cos, Dscp, FlowKey, Packet, Rng, Time};
+use spillgate_core::{Cos, Dscp, FlowKey, Overhead, Packet, Rng, Time};
 
 use crate::evidence::{BucketLevel, Cause};
 
@@ -131,7 +131,7 @@ impl Step {
                 true
             }
             Self::Police(p) => p.admits(now, packet),
-            Self::Priority(p) => p.admits(now, packet.len, congested),
+            Self::Priority(p) => p.admits(now, packet, congested),
         }
     }
 
@@ -140,6 +140,15 @@ impl Step {
         match self {
             Self::Police(p) => p.meter.bucket(now),
             Self::Priority(p) => Some(p.bucket.describe(now)),
+            _ => None,
+        }
+    }
+
+    /// What its tokens count; none: what the link adds.
+    pub(crate) fn counted(&self) -> Option<Overhead> {
+        match self {
+            Self::Police(p) => p.counted,
+            Self::Priority(p) => p.counted,
             _ => None,
         }
     }

@@ -10,12 +10,15 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Burst, Cos, Dscp, Dur, FlowKey, Packet, Percent, RateOrPercent, Time};
+use spillgate_core::{
+    Burst, Cos, Dscp, Dur, FlowKey, Overhead, Packet, Percent, RateOrPercent, Time,
+};
 
 use super::TokenBucket;
 use super::meter::{Color, Meter};
 use super::put_into;
 use crate::classify::Classifier;
+use crate::line::bytes;
 use crate::spec::{MatchSpec, OneOrMany};
 
 /// A policer or marker.
@@ -31,8 +34,8 @@ pub struct PoliceSpec {
     /// send: that of the nearest enclosing shaper or policer, else the port's. An enclosing
     /// `bandwidth` is not a maximum.
     pub rate: RateOrPercent,
-    /// The committed burst, in bytes or in time at `rate`. Default 1500 B or 250 ms at `rate`,
-    /// whichever is more (Cisco IOS: CIR/32 bytes). Above 0; at a single rate with three colors it may
+    /// The committed burst, in bytes or in time at `rate`. Default 1500 B, the longest packet as it is counted, or 250 ms at
+    /// `rate`, whichever is most (Cisco IOS: CIR/32 bytes). Above 0; at a single rate with three colors it may
     /// be 0 beside an `excess_burst` (RFC 2697 section 2): then no packet conforms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
@@ -40,7 +43,7 @@ pub struct PoliceSpec {
     /// exceed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rate: Option<RateOrPercent>,
-    /// The second bucket: with `peak_rate` the peak burst, default 1500 B or 250 ms at the peak
+    /// The second bucket: with `peak_rate` the peak burst, by default as `burst` at the peak
     /// rate; without it the excess burst, which `rate` fills once the first bucket is full, default
     /// the committed burst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,6 +220,8 @@ pub(crate) struct Policer {
     pub(crate) treatments: [Treatment; 3],
     /// None: color-blind.
     pub(crate) colors: Option<Colors>,
+    /// What it counts; none: what the link adds.
+    pub(crate) counted: Option<Overhead>,
 }
 
 impl Policer {
@@ -226,7 +231,8 @@ impl Policer {
             None => Color::Conform,
             Some(c) => c.of(packet),
         };
-        let color = self.meter.color(now, packet.flow, packet.len, before);
+        let len = bytes(self.counted, packet);
+        let color = self.meter.color(now, packet.flow, len, before);
         let treatment = self.treatments[color as usize];
         if let Some(dscp) = treatment.dscp {
             packet.dscp = dscp;
@@ -279,11 +285,14 @@ impl Policer {
 pub(crate) struct PriorityPolicer {
     pub(crate) bucket: TokenBucket,
     pub(crate) always: bool,
+    /// What it counts; none: what the link adds.
+    pub(crate) counted: Option<Overhead>,
 }
 
 impl PriorityPolicer {
     #[inline]
-    pub(crate) fn admits(&mut self, now: Time, len: u32, congested: bool) -> bool {
+    pub(crate) fn admits(&mut self, now: Time, packet: &Packet, congested: bool) -> bool {
+        let len = bytes(self.counted, packet);
         if self.always || congested {
             self.bucket.try_take(now, len)
         } else {

@@ -354,6 +354,7 @@ impl Schedule for Fan {
             queue_packets: self.queue.packets(),
             queue_bytes: self.queue.bytes(),
             limit: self.limit(0),
+            counted: None,
             cause: self
                 .refusal
                 .filter(|_| lost.reason == DropReason::Admission)

@@ -12,6 +12,7 @@ use super::scheduler::{FairQueue, FairQueueParams};
 use super::spec::{FanMechanism, FanScheduler, FanSpec, PdrrMode};
 use crate::BuildError;
 use crate::leaf::Bound;
+use crate::line::Longest;
 use crate::recipe::At;
 use crate::spec::{DisciplineSpec, Scope};
 
@@ -20,9 +21,9 @@ const MAX_UNIT: u64 = 1_000_000;
 
 impl FanSpec {
     pub(crate) fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Fan, BuildError> {
-        let rate = scope.rate;
+        let rate = scope.line.rate;
         let bound = at.bound("limit", self.limit, rate)?;
-        let queue = self.queue(at, bound)?;
+        let queue = self.queue(at, bound, scope.line.longest)?;
         let indicators = Indicators::new(rate, self.measuring(at)?);
         let thresholds = self.thresholds(at, rate)?;
         self.check_mechanism(at)?;
@@ -43,8 +44,13 @@ impl FanSpec {
         }))
     }
 
-    fn queue(&self, at: &mut At<'_>, limit: Bound) -> Result<FairQueue, BuildError> {
-        let mtu = unit(at, "mtu", self.mtu.0)?;
+    fn queue(
+        &self,
+        at: &mut At<'_>,
+        limit: Bound,
+        longest: Longest,
+    ) -> Result<FairQueue, BuildError> {
+        let mtu = unit(at, "mtu", self.unit(longest).0)?;
         let params = FairQueueParams {
             limit,
             mtu,

@@ -10,6 +10,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Limit, Percent, RateOrPercent, Size};
 
+use crate::line::Longest;
+
 /// Parameters of a cross-protect router (Flow-Aware Networking): measurement-based admission of
 /// flows in front of a fair scheduler with implicit priority.
 ///
@@ -26,8 +28,9 @@ pub struct FanSpec {
     /// the flow with the longest backlog. Time is counted at the link's rate. Default 1000 packets.
     pub limit: Limit,
     /// Bytes of priority that a flow may get while the scheduler lists it; not below the largest
-    /// packet, the link's overhead included. Default 1500 B.
-    pub mtu: Size,
+    /// packet, the link's overhead included. Default 1500 B, or the longest packet as the link counts it, whichever is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Size>,
     /// The link is congested while the measured fair rate is below this. Default 5 % of the link.
     pub min_fair_rate: RateOrPercent,
     /// The link is congested while the measured priority load is above this. Default 70 % of the
@@ -77,7 +80,7 @@ impl Default for FanSpec {
         Self {
             scheduler: FanScheduler::Pfq(PfqSpec::default()),
             limit: Limit::Packets(1000),
-            mtu: Size(1500),
+            mtu: None,
             min_fair_rate: RateOrPercent::Percent(Percent(0.05)),
             max_priority_load: RateOrPercent::Percent(Percent(0.7)),
             pfl_flow_timeout: Dur::from_secs(20),
@@ -92,6 +95,19 @@ impl Default for FanSpec {
             admissions_per_tick: None,
             protected_list: None,
         }
+    }
+}
+
+impl FanSpec {
+    /// The priority that a flow gets, on a line with this longest packet.
+    pub fn unit(&self, longest: Longest) -> Size {
+        let longest = u64::from(longest.occupied);
+        // A quantum that is written may be shorter than the link's packets: the unit is not above it.
+        let most = match &self.scheduler {
+            FanScheduler::Pdrr(s) => s.quantum.map_or(longest, |q| q.0),
+            FanScheduler::Pfq(_) => longest,
+        };
+        self.mtu.unwrap_or(Size(longest.min(most).max(1500)))
     }
 }
 

@@ -31,6 +31,7 @@ use super::table::Flow;
 use crate::BuildError;
 use crate::aqm::AqmSpec;
 use crate::leaf::Bound;
+use crate::line::{Line, Longest};
 use crate::recipe::At;
 
 /// The smallest quantum: that of an Ethernet frame. It bounds the turns for one packet.
@@ -43,8 +44,9 @@ pub(crate) const MOST_QUANTUM: u64 = 1 << 20;
 #[serde(deny_unknown_fields, default)]
 pub struct DrrSpec {
     /// Bytes that a flow of weight 1 may send in its turn, 64 B to 1 MiB. Default 1514 B, the
-    /// longest packet of Ethernet.
-    pub quantum: Size,
+    /// longest packet of Ethernet, or the longest packet as the link counts it, whichever is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
     /// The weight of a flow, by which its quantum is multiplied.
     pub weights: WfqWeights,
     /// Limit of all queues together. Default 1000 packets.
@@ -62,13 +64,18 @@ pub struct DrrSpec {
 impl Default for DrrSpec {
     fn default() -> Self {
         Self {
-            quantum: Size(1514),
+            quantum: None,
             weights: WfqWeights::Equal,
             limit: Limit::Packets(1000),
             queues: None,
             aqm: None,
         }
     }
+}
+
+/// The default quantum: the longest packet of Ethernet (RFC 8290 §5.2.2), or that of the link.
+pub(crate) fn default_quantum(longest: Longest) -> Size {
+    Size(u64::from(longest.occupied.max(1514)))
 }
 
 /// Checks a quantum.
@@ -95,9 +102,14 @@ pub(crate) fn check_queues(queues: u32, key: &str, at: &At<'_>) -> Result<(), Bu
 }
 
 impl DrrSpec {
-    fn frame(&self, at: &mut At<'_>, rate: Rate) -> Result<Frame<Rounds>, BuildError> {
-        let quantum = check_quantum(self.quantum, at)?;
-        let bound = at.bound("limit", self.limit, rate)?;
+    /// The quantum on a line with this longest packet.
+    pub fn turn(&self, longest: Longest) -> Size {
+        self.quantum.unwrap_or_else(|| default_quantum(longest))
+    }
+
+    fn frame(&self, at: &mut At<'_>, line: &Line) -> Result<Frame<Rounds>, BuildError> {
+        let quantum = check_quantum(self.turn(line.longest), at)?;
+        let bound = at.bound("limit", self.limit, line.rate)?;
         if let Some(queues) = self.queues {
             check_queues(queues, "queues", at)?;
         }
@@ -118,9 +130,9 @@ impl DrrSpec {
 }
 
 impl FlowQueueSpec for DrrSpec {
-    fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError> {
-        let frame = self.frame(at, rate)?;
-        managed(frame, self.aqm.as_ref(), at, rate)
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError> {
+        let frame = self.frame(at, line)?;
+        managed(frame, self.aqm.as_ref(), at, line.rate)
     }
 
     fn bound(&self, rate: Rate) -> Bound {
@@ -236,21 +248,21 @@ impl Order for Rounds {
         self.in_turn = false;
     }
 
-    fn head_len<V>(&self, flows: &Flows<Turns, V>) -> u32 {
+    fn head<'f, V>(&self, flows: &'f Flows<Turns, V>) -> Option<&'f Packet> {
         // The first flow that can send, in the first round in which any can.
         let mut best = (i64::MAX, usize::MAX);
-        let mut found = 0;
+        let mut found = None;
         for (place, slot) in self.round.iter().enumerate() {
-            let Some(len) = flows.first_len(*slot) else {
+            let Some(head) = flows.head(*slot) else {
                 continue;
             };
             let turns = flows.at(*slot).own.sched;
             let quantum = i64::from(turns.quantum);
-            let missing = i64::from(len) - i64::from(turns.deficit);
+            let missing = i64::from(head.len) - i64::from(turns.deficit);
             let rounds = (missing + quantum - 1).div_euclid(quantum);
             let key = if place == 0 && self.in_turn {
                 if missing <= 0 {
-                    return len;
+                    return Some(head);
                 }
                 // Its next turn comes behind all others.
                 (rounds.max(1), usize::MAX - 1)
@@ -258,7 +270,7 @@ impl Order for Rounds {
                 (rounds.max(1), place)
             };
             if key < best {
-                (best, found) = (key, len);
+                (best, found) = (key, Some(head));
             }
             if key == (1, place) {
                 break;

@@ -18,6 +18,7 @@ use crate::BuildError;
 use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
+use crate::line::Line;
 use crate::recipe::At;
 
 /// The backlog that the AQM of a queue sees.
@@ -52,8 +53,8 @@ pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
     fn withdraw<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
     /// Forgets all places.
     fn clear(&mut self);
-    /// Length of the next packet if no AQM drops it; 0 if there is none.
-    fn head_len<V>(&self, flows: &Flows<Self::State, V>) -> u32;
+    /// The next packet if no AQM drops it.
+    fn head<'f, V>(&self, flows: &'f Flows<Self::State, V>) -> Option<&'f Packet>;
 }
 
 /// A fair queue without its AQM.
@@ -79,8 +80,8 @@ impl<O: Order> Frame<O> {
 
 /// The specification of a fair queue.
 pub(crate) trait FlowQueueSpec {
-    /// Checks the parameters; `rate` is that of the queue.
-    fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError>;
+    /// Checks the parameters; the rate of `line` is that of the queue.
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError>;
     /// The limit of all queues together, with times converted at `rate`.
     fn bound(&self, rate: Rate) -> Bound;
     /// The AQM of each queue.
@@ -140,8 +141,8 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     ) -> Option<(Packet, bool)>;
     /// The packet that left last is in transmission until `end`.
     fn transmits_until(&mut self, end: Time);
-    /// Length of the next packet if nothing drops it; 0 if there is none.
-    fn head_len(&self) -> u32;
+    /// The next packet if nothing drops it.
+    fn head(&self) -> Option<&Packet>;
     /// Drops all packets.
     fn flush(&mut self, lost: &mut dyn FnMut(Packet));
     /// Why `lost` was dropped.
@@ -393,8 +394,8 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
         }
     }
 
-    fn head_len(&self) -> u32 {
-        self.order.head_len(&self.flows)
+    fn head(&self) -> Option<&Packet> {
+        self.order.head(&self.flows)
     }
 
     fn flush(&mut self, lost: &mut dyn FnMut(Packet)) {

@@ -200,10 +200,9 @@ impl Conversations {
     }
 
     #[inline]
-    pub(crate) fn head_len(&self) -> u32 {
-        self.heads.first().map_or(0, |(_, c)| {
-            self.all[c as usize].ring.front().map_or(0, |p| p.len)
-        })
+    pub(crate) fn head(&self) -> Option<&Packet> {
+        let (_, c) = self.heads.first()?;
+        self.all[c as usize].ring.front()
     }
 
     #[inline]

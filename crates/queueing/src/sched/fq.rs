@@ -21,12 +21,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Size};
 
-use super::drr::{check_quantum, check_queues};
+use super::drr::{check_quantum, check_queues, default_quantum};
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
 use super::flows::{Flows, Sorting};
 use crate::BuildError;
 use crate::aqm::AqmSpec;
 use crate::leaf::Bound;
+use crate::line::{Line, Longest};
 use crate::recipe::At;
 
 /// Fair queueing with new queues first.
@@ -41,8 +42,10 @@ pub struct FqSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65536))]
     pub queues: Option<u32>,
-    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2).
-    pub quantum: Size,
+    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2), or the longest packet as the
+    /// link counts it, whichever is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
     /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
     #[schemars(range(min = 1))]
     pub drop_batch: u32,
@@ -59,7 +62,7 @@ impl Default for FqSpec {
             limit: Limit::Packets(10_240),
             memory_limit: Size(32 << 20),
             queues: None,
-            quantum: Size(1514),
+            quantum: None,
             drop_batch: 64,
             aqm: None,
             guard: Guard::Flow,
@@ -68,14 +71,20 @@ impl Default for FqSpec {
 }
 
 impl FqSpec {
+    /// The quantum on a line with this longest packet.
+    pub fn turn(&self, longest: Longest) -> Size {
+        self.quantum.unwrap_or_else(|| default_quantum(longest))
+    }
+
     /// The fair queue without its AQM; `queues` is the key of their number.
     pub(super) fn frame(
         &self,
         name: &'static str,
         queues: &str,
         at: &mut At<'_>,
-        rate: Rate,
+        line: &Line,
     ) -> Result<Frame<Lists>, BuildError> {
+        let rate = line.rate;
         at.bound("limit", self.limit, rate)?;
         at.check(
             self.memory_limit.0 > 0,
@@ -97,7 +106,7 @@ impl FqSpec {
         Ok(Frame {
             name,
             order: Lists {
-                quantum: check_quantum(self.quantum, at)?,
+                quantum: check_quantum(self.turn(line.longest), at)?,
                 new: VecDeque::new(),
                 old: VecDeque::new(),
             },
@@ -110,9 +119,9 @@ impl FqSpec {
 }
 
 impl FlowQueueSpec for FqSpec {
-    fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError> {
-        let frame = self.frame("fq", "queues", at, rate)?;
-        managed(frame, self.aqm.as_ref(), at, rate)
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError> {
+        let frame = self.frame("fq", "queues", at, line)?;
+        managed(frame, self.aqm.as_ref(), at, line.rate)
     }
 
     fn bound(&self, rate: Rate) -> Bound {
@@ -222,20 +231,20 @@ impl Order for Lists {
         self.old.clear();
     }
 
-    fn head_len<V>(&self, flows: &Flows<Credit, V>) -> u32 {
+    fn head<'f, V>(&self, flows: &'f Flows<Credit, V>) -> Option<&'f Packet> {
         // The first queue that has credit, in the first round in which any has.
-        let (mut least, mut found) = (i32::MAX, 0);
+        let (mut least, mut found) = (i32::MAX, None);
         for slot in self.new.iter().chain(&self.old) {
-            let Some(len) = flows.first_len(*slot) else {
+            let Some(head) = flows.head(*slot) else {
                 continue;
             };
             let deficit = flows.at(*slot).own.sched.deficit;
             if deficit > 0 {
-                return len;
+                return Some(head);
             }
             let rounds = (-deficit).div_euclid(self.quantum) + 1;
             if rounds < least {
-                (least, found) = (rounds, len);
+                (least, found) = (rounds, Some(head));
             }
         }
         found

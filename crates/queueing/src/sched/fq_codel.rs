@@ -12,6 +12,7 @@ use super::fq::FqSpec;
 use crate::BuildError;
 use crate::aqm::{AqmSpec, CodelSpec, CodelVariant, InverseSqrt};
 use crate::leaf::Bound;
+use crate::line::Line;
 use crate::recipe::At;
 
 /// FQ-CoDel.
@@ -28,8 +29,10 @@ pub struct FqCodelSpec {
     /// Number of queues into which flows are hashed, 1 to 65536. Default 1024 (RFC 8290 §5.2.3).
     #[schemars(range(min = 1, max = 65536))]
     pub flows: u32,
-    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2).
-    pub quantum: Size,
+    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2), or the longest packet as the
+    /// link counts it, whichever is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
     /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
     #[schemars(range(min = 1))]
     pub drop_batch: u32,
@@ -60,7 +63,7 @@ impl Default for FqCodelSpec {
             limit: Limit::Packets(10_240),
             memory_limit: Size(32 << 20),
             flows: 1024,
-            quantum: Size(1514),
+            quantum: None,
             drop_batch: 64,
             target: codel.target,
             interval: codel.interval,
@@ -116,8 +119,8 @@ impl FqCodelSpec {
 }
 
 impl FlowQueueSpec for FqCodelSpec {
-    fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError> {
-        let frame = self.parts().frame("fq-codel", "flows", at, rate)?;
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError> {
+        let frame = self.parts().frame("fq-codel", "flows", at, line)?;
         Ok(frame.under(self.codel().running(at)?))
     }
 

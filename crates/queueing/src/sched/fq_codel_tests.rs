@@ -11,9 +11,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 type FqCodel = Fair<Lists, Codel>;
 
+fn quantum(spec: &FqCodelSpec) -> i64 {
+    spec.quantum.map_or(1514, |q| q.0 as i64)
+}
+
 fn fq(spec: &FqCodelSpec) -> FqCodel {
     let rate = Rate::from_bps(1_000_000).unwrap();
-    let frame = test_at(|at| spec.parts().frame("fq-codel", "flows", at, rate)).unwrap();
+    let frame = test_at(|at| spec.parts().frame("fq-codel", "flows", at, &rate.into())).unwrap();
     let mut queue = Fair::new(frame, test_at(|at| spec.codel().running(at)).unwrap());
     queue.flows.prepare(&mut Rng::from_key(5));
     queue
@@ -91,7 +95,7 @@ fn the_longest_flow_gives() {
 #[test]
 fn deficits_go_round() {
     let mut queue = fq(&FqCodelSpec {
-        quantum: Size(90),
+        quantum: Some(Size(90)),
         ..FqCodelSpec::default()
     });
     let add = |queue: &mut FqCodel, flow| {
@@ -169,7 +173,7 @@ impl Slow {
         let queue = self.queues.entry(bucket).or_insert(fresh);
         queue.packets.push_back(packet);
         if !self.new.contains(&bucket) && !self.old.contains(&bucket) {
-            queue.deficit = self.spec.quantum.0 as i64;
+            queue.deficit = quantum(&self.spec);
             self.new.push(bucket);
         }
         let mut dropped = Vec::new();
@@ -216,7 +220,7 @@ impl Slow {
             let bucket = list[0];
             let mut queue = self.queues[&bucket].clone();
             if queue.deficit <= 0 {
-                queue.deficit += self.spec.quantum.0 as i64;
+                queue.deficit += quantum(&self.spec);
                 list.remove(0);
                 self.old.push(bucket);
                 self.queues.insert(bucket, queue);
@@ -278,7 +282,7 @@ proptest! {
         (drop_batch, flows, per_flow, ecn) in (1_u32..8, 1_u32..12, any::<bool>(), any::<bool>()),
     ) {
         let spec = FqCodelSpec {
-            quantum: Size(quantum),
+            quantum: Some(Size(quantum)),
             limit: Limit::Packets(limit),
             drop_batch,
             flows,
@@ -304,7 +308,7 @@ proptest! {
                 }
                 prop_assert_eq!(dropped, slow.offer(bucket, packet, limit as usize));
             } else {
-                let promised = fast.head_len();
+                let promised = fast.head().map_or(0, |p| p.len);
                 let mut dropped = Vec::new();
                 let got = pop(&mut fast, now, &mut |p, _| dropped.push((p.flow, p.seq)));
                 if dropped.is_empty() {

@@ -252,6 +252,7 @@ impl Pgps {
             queue_packets: self.packets,
             queue_bytes: self.bytes,
             limit: self.limit(),
+            counted: None,
             cause,
         }
     }

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Burst, Dscp, Limit, Percent, RateOrPercent, Size};
+use spillgate_core::{Burst, Dscp, Limit, Percent, Rate, RateOrPercent, Size};
 
 use super::{DrrSpec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, Phb, PoliceSpec};
 use crate::aqm::AqmSpec;
+use crate::line::Longest;
 use crate::sched::flow_queue::FlowQueueSpec;
+use crate::tree::parts::default_burst;
 
 /// A policy of classes, tried in order. Packets that no class matches go to `class-default`, which
 /// is added when it is not written.
@@ -216,7 +218,7 @@ pub struct PrioritySpec {
     /// The rate at which the class may send when the port is congested. None: it is never policed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateOrPercent>,
-    /// The policer's burst. Default 200 ms at `rate` (Cisco IOS).
+    /// The policer's burst. Default 200 ms at `rate` (Cisco IOS), at least the longest packet as it is counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
     /// When the policer acts.
@@ -271,11 +273,19 @@ pub struct ShapeSpec {
     /// maximum.
     pub rate: RateOrPercent,
     /// The bucket's depth, in bytes or in time at `rate` (Bc). Default 4 ms (Cisco IOS), at least
-    /// 1600 B.
+    /// 1600 B and the longest packet as it is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
     /// The excess burst, by which the bucket is deeper, in bytes or in time at `rate` (Be). Default
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess_burst: Option<Burst>,
+}
+
+impl ShapeSpec {
+    /// The depth of the bucket without the excess burst (Bc) at a rate in b/s, in bytes.
+    pub fn committed(&self, rate: Rate, longest: Longest) -> u64 {
+        self.burst
+            .map_or_else(|| default_burst::shape(rate, longest), |b| b.bytes(rate))
+    }
 }

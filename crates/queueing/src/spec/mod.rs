@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Limit, Rate};
+use spillgate_core::Limit;
 
 pub use class_based::{
     ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec, ShaperKind,
@@ -39,6 +39,7 @@ pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 use crate::BuildError;
 use crate::engine::Engine;
 use crate::leaf::{Bound, Leaf, Queue};
+use crate::line::Line;
 use crate::recipe::At;
 use crate::registry::Kind;
 use crate::sched::flow_queue::FlowQueueSpec;
@@ -51,8 +52,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) policies: &'a BTreeMap<String, DisciplineSpec>,
     /// The name of the one being resolved.
     pub(crate) name: &'a str,
-    /// Rate of the port.
-    pub(crate) rate: Rate,
+    /// The port's line.
+    pub(crate) line: Line,
 }
 
 /// Generates, from one line per kind, the specification enum and the list of kinds.
@@ -91,7 +92,7 @@ macro_rules! registry {
                 match self {
                     $(Self::$variant(s) => at.key($kind, |at| s.engine(at, scope)).map(Engine::$variant),)+
                     $(Self::$flow(s) => {
-                        let queue = Queue::Flows(at.key($fkind, |at| s.resolve(at, scope.rate))?);
+                        let queue = Queue::Flows(at.key($fkind, |at| s.resolve(at, &scope.line))?);
                         Ok(Engine::Flows(Leaf::new(queue, Bound::NONE, None)))
                     })+
                 }
@@ -146,9 +147,9 @@ impl DisciplineSpec {
 
 impl FifoSpec {
     fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
-        let bound = at.bound("limit", self.limit, scope.rate)?;
+        let bound = at.bound("limit", self.limit, scope.line.rate)?;
         let facts = crate::aqm::LeafFacts {
-            rate: scope.rate,
+            rate: scope.line.rate,
             max_packets: bound.max_packets(),
             limit: bound.as_limit(),
         };
@@ -162,9 +163,9 @@ impl FifoSpec {
 
 impl WfqSpec {
     fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Pgps, BuildError> {
-        at.bound("limit", self.limit, scope.rate)?;
-        at.bound("hold_queue", self.hold_queue, scope.rate)?;
-        Ok(Pgps::new(self, scope.rate))
+        at.bound("limit", self.limit, scope.line.rate)?;
+        at.bound("hold_queue", self.hold_queue, scope.line.rate)?;
+        Ok(Pgps::new(self, scope.line.rate))
     }
 }
 

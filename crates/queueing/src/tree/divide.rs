@@ -2,9 +2,12 @@
 
 use spillgate_core::Rate;
 
-use super::parts::{asks_for_queue, default_burst, depth, second_bucket, shaper_depth, want};
+use super::parts::{
+    asks_for_queue, default_burst, policer_depth, second_bucket, shaper_depth, want,
+};
 use super::resolve::DEFAULT;
 use super::shares::{Share, Want, shares};
+use crate::line::{Line, Longest};
 use crate::spec::{ClassBasedSpec, ClassSpec};
 
 /// The rates that enclose a policy.
@@ -18,11 +21,23 @@ pub struct Enclosing {
     /// command reference, `police (percent)` and `shape (percent)`, "Bandwidth and Hierarchical
     /// Policy Maps": `bandwidth` of a parent is not a maximum).
     pub most: Rate,
+    /// The longest packet of the line, which default bursts hold.
+    pub longest: Longest,
+}
+
+impl From<Line> for Enclosing {
+    fn from(line: Line) -> Self {
+        Self {
+            rate: line.rate,
+            most: line.rate,
+            longest: line.longest,
+        }
+    }
 }
 
 impl From<Rate> for Enclosing {
     fn from(rate: Rate) -> Self {
-        Self { rate, most: rate }
+        Line::from(rate).into()
     }
 }
 
@@ -80,21 +95,27 @@ impl ClassBasedSpec {
 }
 
 fn class(c: &ClassSpec, around: Enclosing, share: Option<Share>) -> Division {
-    let Enclosing { rate, most } = around;
+    let Enclosing {
+        rate,
+        most,
+        longest,
+    } = around;
     let shape = c.shape.as_ref().map(|s| {
         let r = s.rate.of(most);
-        (r, shaper_depth(s, r))
+        (r, shaper_depth(s, r, longest))
     });
-    let police = c.police.as_ref().map(|p| {
+    let policed = c.police.as_ref().map(|p| {
         let r = p.rate.of(most);
-        (r, depth(p.burst, r, default_burst::police))
+        (r, policer_depth(p.burst, r, longest))
     });
-    let police_excess = c.police.as_ref().and_then(|p| second_bucket(p, most));
+    let police = c.police.as_ref();
+    let police_excess = police.and_then(|p| second_bucket(p, most, longest));
     let priority = c.priority.as_ref().and_then(|p| {
         let r = p.rate?.of(rate);
         Some((
             r,
-            p.burst.map_or_else(|| default_burst::priority(r), |b| b.0),
+            p.burst
+                .map_or_else(|| default_burst::priority(r, longest), |b| b.0),
         ))
     });
     let wanted = want(c, rate);
@@ -111,13 +132,14 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<Share>) -> Division {
     let inner = Enclosing {
         rate: inner,
         most: maximum(c, most),
+        longest,
     };
     Division {
         queued: share.is_some(),
         guaranteed: guaranteed.map(bounded),
         spare: share.is_some_and(|s| s.rank > 0),
         shape,
-        police,
+        police: policed,
         police_excess,
         priority,
         inner,

@@ -30,13 +30,14 @@ mod updates;
 
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Rng, Time};
+use spillgate_core::{DropReason, Dropped, FlowKey, Overhead, Packet, Rng, Time};
 
 use crate::classify::Classifier;
 use crate::condition::{Step, TokenBucket};
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::Leaf;
+use crate::line::bytes;
 use crate::stats::{Cx, LeafGauges};
 
 use shares::RANKS;
@@ -127,6 +128,8 @@ pub(crate) struct Tree {
     /// Packets that arrived for priority classes, to order those of one level.
     arrivals: u64,
     names: Arc<[String]>,
+    /// What shapers and shares count; none: what the link adds.
+    counted: Option<Overhead>,
     /// The step that dropped a packet last; none if a shaper's burst did.
     refused_by: Option<u16>,
     /// The number of known flows where conditions look at flows; [`u32::MAX`] elsewhere.
@@ -164,6 +167,13 @@ struct Pick {
 }
 
 impl Tree {
+    /// The bytes of the next packet of a leaf, as shapers and shares count; 0 if there is none.
+    #[inline]
+    fn head_len(&self, leaf: u16) -> u32 {
+        let head = self.leaves[usize::from(leaf)].head();
+        head.map_or(0, |p| bytes(self.counted, p))
+    }
+
     /// The packet that leaves next if the server is free at `now`.
     fn pick(&self, node: u16, now: Time) -> Option<Pick> {
         let node = &self.nodes[usize::from(node)];
@@ -208,7 +218,7 @@ impl Tree {
             if key < best_key {
                 let pick = Pick {
                     leaf,
-                    len: l.head_len(),
+                    len: self.head_len(leaf),
                 };
                 if class.gated && self.candidate(class, now).is_none() {
                     continue;
@@ -226,7 +236,7 @@ impl Tree {
         let pick = match class.content {
             Content::Leaf(leaf) => Pick {
                 leaf,
-                len: self.leaves[usize::from(leaf)].head_len(),
+                len: self.head_len(leaf),
             },
             Content::Node(node) => self.pick(node, now)?,
         };
@@ -251,7 +261,7 @@ impl Tree {
                 continue;
             }
             let pick = match class.content {
-                Content::Leaf(leaf) => Some(self.leaves[usize::from(leaf)].head_len()),
+                Content::Leaf(leaf) => Some(self.head_len(leaf)),
                 Content::Node(n) => {
                     if let Some(at) = self.next_change(n, t) {
                         note(at);
@@ -402,7 +412,7 @@ impl Schedule for Tree {
             }
         }
         let place = self.places[usize::from(route.leaf)];
-        if packet.len > place.longest {
+        if bytes(self.counted, &packet) > place.longest {
             // The bucket of a shaper is smaller than the packet.
             self.refused_by = None;
             cx.refused(packet, DropReason::Policer);
@@ -433,8 +443,9 @@ impl Schedule for Tree {
             }
             // Its AQM may have dropped all packets of the class: choose again.
             let Some(packet) = left else { continue };
-            debug_assert!(packet.len == pick.len || lost > 0);
-            self.charge(pick.leaf, packet.len, cx.now);
+            let len = bytes(self.counted, &packet);
+            debug_assert!(len == pick.len || lost > 0);
+            self.charge(pick.leaf, len, cx.now);
             return Some(packet);
         }
     }
@@ -516,11 +527,17 @@ impl Schedule for Tree {
         if lost.reason != DropReason::Policer {
             return of_queue;
         }
-        let cause = match self.refused_by {
-            Some(step) => self.steps[usize::from(step)].evidence(now),
-            None => Cause::LongerThanBurst(self.places[leaf].longest.into()),
+        let step = self.refused_by.map(|s| &self.steps[usize::from(s)]);
+        let longest = self.places[leaf].longest;
+        let (counted, cause) = match step {
+            Some(step) => (step.counted(), step.evidence(now)),
+            None => (self.counted, Cause::LongerThanBurst(longest.into())),
         };
-        Evidence { cause, ..of_queue }
+        Evidence {
+            counted: counted.map(|_| bytes(counted, &lost.packet)),
+            cause,
+            ..of_queue
+        }
     }
 
     fn limit(&self, leaf: usize) -> QueueLimit {
@@ -552,7 +569,7 @@ impl Schedule for Tree {
     }
 
     fn is_held(&self, leaf: u16, now: Time) -> bool {
-        let len = self.leaves[usize::from(leaf)].head_len();
+        let len = self.head_len(leaf);
         let mut c = self.places[usize::from(leaf)].class;
         loop {
             let class = &self.classes[usize::from(c)];
@@ -601,7 +618,7 @@ mod tests {
         let scope = Scope {
             policies: &policies,
             name: "main",
-            rate: Rate::from_bps(1_000_000).unwrap(),
+            line: Rate::from_bps(1_000_000).unwrap().into(),
         };
         let DisciplineSpec::ClassBased(spec) = &policies["main"] else {
             panic!("not class-based");

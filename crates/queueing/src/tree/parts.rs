@@ -16,23 +16,28 @@ use crate::condition::{
     SingleRate, SlidingWindow, Step, TokenBucket, TwoRate,
 };
 use crate::leaf::{Bound, Leaf, Queue, Thresholds};
+use crate::line::{Counting, Line, Longest};
 use crate::recipe::At;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 
-/// Default bursts, in bytes; the specifications name their sources.
-pub(super) mod default_burst {
+/// Default bursts, in bytes; the specifications name their sources. All hold the longest packet of the line.
+pub(crate) mod default_burst {
     use spillgate_core::{Dur, Rate};
 
-    pub(crate) fn shape(rate: Rate) -> u64 {
-        rate.bytes_in(Dur::from_ms(4)).max(1600)
+    use crate::line::Longest;
+
+    pub(crate) fn shape(rate: Rate, longest: Longest) -> u64 {
+        let least = longest.shaped.max(1600);
+        rate.bytes_in(Dur::from_ms(4)).max(least.into())
     }
 
-    pub(crate) fn police(rate: Rate) -> u64 {
-        rate.bytes_in(Dur::from_ms(250)).max(1500)
+    pub(crate) fn police(rate: Rate, longest: Longest) -> u64 {
+        let least = longest.policed.max(1500);
+        rate.bytes_in(Dur::from_ms(250)).max(least.into())
     }
 
-    pub(crate) fn priority(rate: Rate) -> u64 {
-        rate.bytes_in(Dur::from_ms(200)).max(1)
+    pub(crate) fn priority(rate: Rate, longest: Longest) -> u64 {
+        rate.bytes_in(Dur::from_ms(200)).max(longest.policed.into())
     }
 }
 
@@ -90,6 +95,7 @@ pub(crate) fn positive(
 pub(crate) fn shaper(
     s: &ShapeSpec,
     rate: Rate,
+    longest: Longest,
     at: &mut At<'_>,
 ) -> Result<(Rate, u64), BuildError> {
     let shaped = positive(s.rate, rate, "rate", at)?;
@@ -98,7 +104,7 @@ pub(crate) fn shaper(
             "the shaped rate of {shaped} is above the enclosing rate of {rate}: it never binds"
         ));
     }
-    let burst = shaper_depth(s, shaped);
+    let burst = shaper_depth(s, shaped, longest);
     at.check(
         burst > 0,
         "burst",
@@ -110,18 +116,18 @@ pub(crate) fn shaper(
 }
 
 /// The depth of the bucket of a shaper of this rate, in bytes: Bc + Be.
-pub(crate) fn shaper_depth(s: &ShapeSpec, shaped: Rate) -> u64 {
+pub(crate) fn shaper_depth(s: &ShapeSpec, shaped: Rate, longest: Longest) -> u64 {
     let excess = s.excess_burst.map_or(0, |b| b.bytes(shaped));
-    depth(s.burst, shaped, default_burst::shape).saturating_add(excess)
+    s.committed(shaped, longest).saturating_add(excess)
 }
 
-/// A burst in bytes.
-pub(crate) fn depth(burst: Option<Burst>, rate: Rate, default: fn(Rate) -> u64) -> u64 {
-    burst.map_or_else(|| default(rate), |b| b.bytes(rate))
+/// A burst of a policer in bytes.
+pub(crate) fn policer_depth(burst: Option<Burst>, rate: Rate, longest: Longest) -> u64 {
+    burst.map_or_else(|| default_burst::police(rate, longest), |b| b.bytes(rate))
 }
 
 /// Rate and depth of the second bucket of a policer of three colors that has buckets.
-pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
+pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate, longest: Longest) -> Option<(Rate, u64)> {
     if p.window.is_some() {
         return None;
     }
@@ -129,10 +135,10 @@ pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
     match p.peak_rate {
         Some(peak) => {
             let peak = peak.of(rate);
-            Some((peak, depth(p.excess_burst, peak, default_burst::police)))
+            Some((peak, policer_depth(p.excess_burst, peak, longest)))
         }
         None if p.three_colors() => {
-            let committed = depth(p.burst, cir, default_burst::police);
+            let committed = policer_depth(p.burst, cir, longest);
             let excess = p.excess_burst.map_or(committed, |b| b.bytes(cir));
             Some((cir, excess))
         }
@@ -141,7 +147,13 @@ pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
 }
 
 /// The policer of a class.
-fn policer(p: &PoliceSpec, name: &str, rate: Rate, at: &mut At<'_>) -> Result<Policer, BuildError> {
+fn policer(
+    p: &PoliceSpec,
+    name: &str,
+    line: &Line,
+    at: &mut At<'_>,
+) -> Result<Policer, BuildError> {
+    let rate = line.rate;
     let cir = positive(p.rate, rate, "rate", at)?;
     if let Some(peak) = p.peak_rate.map(|r| r.of(rate)) {
         at.check(
@@ -154,7 +166,7 @@ fn policer(p: &PoliceSpec, name: &str, rate: Rate, at: &mut At<'_>) -> Result<Po
     }
     let meter = match p.window {
         Some(window) => sliding_window(p, window, name, rate, at)?,
-        None => buckets(p, rate, at)?,
+        None => buckets(p, line, at)?,
     };
     let meter = match p.per_flow {
         true => Meter::PerFlow(Box::new(PerFlow::new(meter))),
@@ -175,14 +187,16 @@ fn policer(p: &PoliceSpec, name: &str, rate: Rate, at: &mut At<'_>) -> Result<Po
         meter,
         treatments: [&p.conform, &p.exceed, violate].map(PoliceActions::treatment),
         colors: colors(p, at)?,
+        counted: line.counting.policers,
     })
 }
 
 /// The meter of a policer without a window.
-fn buckets(p: &PoliceSpec, rate: Rate, at: &At<'_>) -> Result<Meter, BuildError> {
+fn buckets(p: &PoliceSpec, line: &Line, at: &At<'_>) -> Result<Meter, BuildError> {
+    let (rate, longest) = (line.rate, line.longest);
     let cir = p.rate.of(rate);
-    let burst = depth(p.burst, cir, default_burst::police);
-    let second = second_bucket(p, rate);
+    let burst = policer_depth(p.burst, cir, longest);
+    let second = second_bucket(p, rate, longest);
     match second {
         // RFC 2697 section 2: CBS or EBS must be above 0. With a CBS of 0 what does not exceed
         // violates.
@@ -360,12 +374,13 @@ pub(crate) fn priority_leaf(
 }
 
 /// The queue of any other class.
-pub(crate) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<Leaf, BuildError> {
+pub(crate) fn leaf(c: &ClassSpec, line: &Line, at: &mut At<'_>) -> Result<Leaf, BuildError> {
+    let guaranteed = line.rate;
     let (queue, default) = if let Some(f) = &c.fair_queue {
         let queue = at.key("fair_queue", |at| f.resolve(at))?;
         (Queue::Fair(queue), Bound::NONE)
     } else if let Some((key, flows)) = c.flow_queue() {
-        let queue = at.key(key, |at| flows.resolve(at, guaranteed))?;
+        let queue = at.key(key, |at| flows.resolve(at, line))?;
         (Queue::Flows(queue), Bound::NONE)
     } else {
         let bound = Bound::new(Limit::Packets(64), guaranteed);
@@ -435,8 +450,14 @@ pub(crate) fn steps(
     class: &ClassSpec,
     name: &str,
     around: Enclosing,
+    counting: Counting,
     at: &mut At<'_>,
 ) -> Result<Vec<Step>, BuildError> {
+    let line = Line {
+        rate: around.most,
+        longest: around.longest,
+        counting,
+    };
     let mut steps = Vec::new();
     if let Some(dscp) = class.set_dscp {
         steps.push(Step::Set(dscp));
@@ -470,14 +491,14 @@ pub(crate) fn steps(
     }
     if let Some(p) = &class.police {
         steps.push(Step::Police(
-            at.key("police", |at| policer(p, name, around.most, at))?,
+            at.key("police", |at| policer(p, name, &line, at))?,
         ));
     }
     if let Some((p, policed)) = class.priority.as_ref().and_then(|p| Some((p, p.rate?))) {
         let r = positive(policed, around.rate, "priority.rate", at)?;
         let burst = match p.burst {
             Some(b) => b.0,
-            None => default_burst::priority(r),
+            None => default_burst::priority(r, line.longest),
         };
         at.check(
             burst > 0,
@@ -489,6 +510,7 @@ pub(crate) fn steps(
         steps.push(Step::Priority(PriorityPolicer {
             bucket: TokenBucket::new(r, burst),
             always: p.police == PolicingWhen::Always,
+            counted: counting.policers,
         }));
     }
     Ok(steps)

@@ -48,7 +48,7 @@ pub(crate) fn resolve(
         prefix: String::new(),
         longest: u32::MAX,
     };
-    b.policy(spec, at, scope.rate.into(), around)?;
+    b.policy(spec, at, scope.line.into(), around)?;
     b.classification(0, &[], at)?;
     let mut tree = Tree {
         classifier: Classifier::new(b.rules),
@@ -62,6 +62,7 @@ pub(crate) fn resolve(
         shapers: b.shapers,
         arrivals: 0,
         names: b.names.into(),
+        counted: scope.line.counting.queues,
         refused_by: None,
         known: u32::MAX,
         unknown: 0,
@@ -117,7 +118,7 @@ impl Builder<'_> {
         inside: Enclosing,
         around: Around,
     ) -> Result<u16, BuildError> {
-        let Enclosing { rate, most } = inside;
+        let Enclosing { rate, most, .. } = inside;
         let mut classes = spec.classes.clone();
         if classes.last().is_none_or(|c| c.name != DEFAULT) {
             classes.push(ClassSpec {
@@ -177,7 +178,8 @@ impl Builder<'_> {
         for (i, class) in classes.iter().enumerate() {
             let steps = {
                 let name = format!("{}{}", around.prefix, class.name);
-                at.index("classes", i, |at| steps(class, &name, inside, at))?
+                let counting = self.scope.line.counting;
+                at.index("classes", i, |at| steps(class, &name, inside, counting, at))?
             };
             let first_step = self.steps.len();
             self.steps.extend(steps);
@@ -217,11 +219,12 @@ impl Builder<'_> {
         at: &mut At<'_>,
     ) -> Result<Content, BuildError> {
         let id = usize::from(place.id);
+        let line = self.scope.line;
         let mut longest = around.longest;
         // What has no share may send at the whole rate when it sends.
         let mut guaranteed = place.share.of(place.rate).unwrap_or(place.rate);
         let shaped = match &class.shape {
-            Some(s) => Some(at.key("shape", |at| shaper(s, place.most, at))?),
+            Some(s) => Some(at.key("shape", |at| shaper(s, place.most, line.longest, at))?),
             None => None,
         };
         if let Some((rate, burst)) = shaped {
@@ -250,6 +253,7 @@ impl Builder<'_> {
             let inner = Enclosing {
                 rate,
                 most: maximum(class, place.most),
+                longest: line.longest,
             };
             let around = Around {
                 parent: Some(place.id),
@@ -266,7 +270,7 @@ impl Builder<'_> {
                 let leaf = at.key("priority", |at| priority_leaf(p, place.rate, at))?;
                 (leaf, p.rate.map_or(place.rate, |r| r.of(place.rate)))
             }
-            None => (leaf(class, guaranteed, at)?, guaranteed),
+            None => (leaf(class, &line.at(guaranteed), at)?, guaranteed),
         };
         leaf.thresholds = thresholds(class, own, at)?;
         let content = Content::Leaf(self.leaves.len() as u16);

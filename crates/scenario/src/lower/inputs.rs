@@ -1,15 +1,15 @@
 //! What happens to packets where they arrive at a node: policies at the receiving ends of links,
 //! classes by the link of arrival, and the tags that carry a CoS.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use spillgate_core::Rate;
-use spillgate_queueing::InputRecipe;
+use spillgate_core::Overhead;
 use spillgate_queueing::spec::{
     ClassSpec, DisciplineSpec, MatchSpec, OneOrMany, PoliceAction, PoliceSpec,
 };
+use spillgate_queueing::{Counting, InputRecipe, Line};
 
-use super::links::{Draft, Links, Named};
+use super::links::{Draft, Links, Named, line};
 use super::policies::{Attached, Policies, Shared, report, warn};
 use crate::agreements;
 use crate::codes;
@@ -223,9 +223,10 @@ pub(super) fn attach(
     let mut attacher = Attacher {
         ctx,
         root,
+        scenario,
         policies,
         drafts: &drafts,
-        known: BTreeMap::new(),
+        known: HashMap::new(),
         inputs: BTreeMap::new(),
     };
     for (name, link) in &scenario.topology.links {
@@ -243,7 +244,8 @@ pub(super) fn attach(
             continue;
         }
         let ids = named.ids().step_by(1 + usize::from(link.duplex)).collect();
-        attacher.put(policy, ids, name, &path);
+        let counting = |_| link.counting().unwrap_or_default();
+        attacher.put(policy, ids, name, &path, &counting);
     }
     for (i, imported) in &policies.configs {
         let config = &scenario.configs[*i];
@@ -267,7 +269,10 @@ pub(super) fn attach(
                 attacher.ctx.warn(d, root, &path);
                 continue;
             }
-            attacher.put(policy, ids, target, &path);
+            let own = named.entry.spec.counting();
+            let router = facts.map(|f| f.counted).unwrap_or_default();
+            let counting = |over: Overhead| own.unwrap_or_else(|| router.on(over));
+            attacher.put(policy, ids, target, &path, &counting);
         }
     }
     attacher.inputs
@@ -276,15 +281,24 @@ pub(super) fn attach(
 struct Attacher<'a, 'c> {
     ctx: &'a mut Ctx<'c>,
     root: &'a Node,
+    scenario: &'a Scenario,
     policies: &'a Policies,
     drafts: &'a [Draft<'a>],
-    /// Links often share policy and rate.
-    known: BTreeMap<(String, Rate), Option<InputRecipe>>,
+    /// Links often share policy and line.
+    known: HashMap<(String, Line), Option<InputRecipe>>,
     inputs: BTreeMap<u32, InputPlan>,
 }
 
 impl Attacher<'_, '_> {
-    fn put(&mut self, policy: &str, ids: Vec<u32>, link: &str, path: &[Step]) {
+    /// `counting`: what the policy counts of packets over a link that adds this.
+    fn put(
+        &mut self,
+        policy: &str,
+        ids: Vec<u32>,
+        link: &str,
+        path: &[Step],
+        counting: &dyn Fn(Overhead) -> Counting,
+    ) {
         for id in ids {
             let draft = &self.drafts[id as usize];
             if let Some(first) = self.inputs.get(&id) {
@@ -301,9 +315,11 @@ impl Attacher<'_, '_> {
                 self.ctx.error(d, self.root, path);
                 return;
             }
-            let key = (policy.to_owned(), draft.rate);
+            let counting = counting(draft.spec.counted());
+            let line = line(self.scenario, draft.spec, draft.rate, counting);
+            let key = (policy.to_owned(), line);
             if !self.known.contains_key(&key) {
-                let recipe = InputRecipe::resolve(policy, &self.policies.all, draft.rate);
+                let recipe = InputRecipe::resolve(policy, &self.policies.all, line);
                 let recipe = match recipe {
                     Ok((recipe, warnings)) => {
                         warn(self.ctx, self.root, self.policies, warnings, draft.name());
@@ -320,7 +336,7 @@ impl Attacher<'_, '_> {
                 return;
             };
             let recipe = match self.without_others(policy, draft.name()) {
-                Some(fewer) => match InputRecipe::resolve(policy, &fewer, draft.rate) {
+                Some(fewer) => match InputRecipe::resolve(policy, &fewer, line) {
                     Ok((recipe, _)) => recipe,
                     // The whole policy could be built.
                     Err(_) => recipe.clone(),

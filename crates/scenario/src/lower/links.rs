@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use spillgate_core::{Dur, Overhead, Rate};
-use spillgate_queueing::Recipe;
+use spillgate_core::{Dur, Labels, Overhead, Rate};
+use spillgate_queueing::{Counting, Line, Recipe};
 
 use super::check_name;
 use super::irregular::Irregular;
@@ -16,7 +16,7 @@ use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{InputPlan, LinkPlan, NO_POLICY, RingPlan};
 use crate::routes::Edge;
-use crate::schema::{DelaySpec, LinkSpec, Scenario};
+use crate::schema::{DelaySpec, LinkSpec, MplsSpec, Scenario};
 use crate::suggest::{did_you_mean, list};
 
 /// Most links, ways back included.
@@ -303,6 +303,7 @@ impl<'a> Entry<'a> {
             Some(Draft {
                 name: own + suffix,
                 entry: name,
+                spec,
                 policy_of: (!back).then_some(name),
                 from,
                 to,
@@ -330,11 +331,28 @@ fn mtu(spec: &LinkSpec) -> u32 {
     }
 }
 
+/// The line that a policy of a link is made for: at `rate`, with its longest packet.
+pub(super) fn line(scenario: &Scenario, spec: &LinkSpec, rate: Rate, counting: Counting) -> Line {
+    let longest = mtu(spec).min(u32::from(u16::MAX)) as u16;
+    let inside = |mpls: &MplsSpec| {
+        let is = |node: &String| mpls.p.contains(node) || mpls.pe.contains(node);
+        is(&spec.from) && is(&spec.to)
+    };
+    let labels = match scenario.topology.mpls.as_ref().is_some_and(inside) {
+        true => Labels::MOST_BYTES,
+        false => 0,
+    };
+    let stated = spec.mtu.map(|_| longest);
+    Line::new(rate, spec.counted(), stated, labels, counting)
+}
+
 /// A link before its policy is resolved.
 pub(super) struct Draft<'a> {
     name: String,
     /// The link as written that it belongs to.
     entry: &'a str,
+    /// The link as written.
+    pub(super) spec: &'a LinkSpec,
     /// The name under which the scenario may give it a policy, beside its own; none for a way back.
     policy_of: Option<&'a str>,
     from: u32,

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::plan::WorldPlan;
+use crate::plan::{LinkPlan, WorldPlan};
 use crate::suggest::list;
 
 /// The longest packet of a flow with what it is on its link, and the flows that have such.
@@ -18,32 +18,29 @@ struct Longest {
     bytes: u32,
     ip: u16,
     link: u32,
+    /// What the policy is laid out for there.
+    unit: u64,
     flows: Vec<u32>,
 }
 
 /// Warns of each flow-aware policy whose `mtu` packets on its links exceed.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: &WorldPlan) {
-    let units: BTreeMap<&str, u64> = policies
-        .all
-        .iter()
-        .filter_map(|(name, spec)| match spec {
-            DisciplineSpec::Fan(fan) => Some((name.as_str(), fan.mtu.0)),
-            _ => None,
-        })
-        .collect();
-    if units.is_empty() {
-        return;
-    }
+    let unit = |l: &LinkPlan| match policies.get(&l.policy) {
+        Some(DisciplineSpec::Fan(fan)) => Some(fan.unit(l.discipline.line()?.longest).0),
+        _ => None,
+    };
     // A flow may come over any link once one of its own has failed.
     let mut fails = vec![false; world.links.len()];
     for f in &world.failures {
         fails[f.link as usize] = true;
     }
-    let aware: Vec<u32> = (0..)
+    let aware: BTreeMap<u32, u64> = (0..)
         .zip(&world.links)
-        .filter(|(_, l)| units.contains_key(l.policy.as_str()))
-        .map(|(i, _)| i)
+        .filter_map(|(i, l)| Some((i, unit(l)?)))
         .collect();
+    if aware.is_empty() {
+        return;
+    }
     let depths = world.label_depths();
     let mut found: BTreeMap<&str, Longest> = BTreeMap::new();
     for (id, flow) in (0..).zip(&world.flows) {
@@ -55,11 +52,8 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
                 _ => continue,
             };
             let rerouted = path.iter().any(|l| fails[*l as usize]);
-            let met = aware
-                .iter()
-                .filter(|l| rerouted || path.contains(l))
-                .copied();
-            for link in met {
+            let met = aware.iter().filter(|(l, _)| rerouted || path.contains(l));
+            for (&link, &unit) in met {
                 let l = &world.links[link as usize];
                 let labels = match depths[link as usize].last() {
                     Some(depth) => *depth,
@@ -67,12 +61,13 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
                     None => 0,
                 };
                 let bytes = l.overhead.labelled_len(len, LABEL * u16::from(labels));
-                if u64::from(bytes) <= units[l.policy.as_str()] {
+                if u64::from(bytes) <= unit {
                     continue;
                 }
                 let longest = found.entry(&l.policy).or_default();
                 if bytes > longest.bytes {
                     (longest.bytes, longest.ip, longest.link) = (bytes, len, link);
+                    longest.unit = unit;
                 }
                 if longest.flows.last() != Some(&id) {
                     longest.flows.push(id);
@@ -92,10 +87,10 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
             codes::W_LONG,
             format!(
                 "packets of up to {} B{on_link} are longer than the `mtu` of policy `{policy}`, {} B: {names}",
-                longest.bytes, units[policy]
+                longest.bytes, longest.unit
             ),
         )
-        .found(format!("{} B", units[policy]))
+        .found(format!("{} B", longest.unit))
         .hint(format!(
             "write `mtu: {} B`, or send shorter packets",
             longest.bytes

@@ -31,6 +31,7 @@ mod rows;
 mod sla;
 mod switches;
 mod traffic;
+mod unlimited;
 mod voice;
 mod watched;
 
@@ -73,7 +74,7 @@ pub(crate) fn world(
     let attached = policies::attach(ctx, scenario, root, &policies, &links);
     let mut inputs = inputs::attach(ctx, scenario, root, &policies, &links);
     inputs::register(shared, &inputs);
-    let recipes = policies::resolve(ctx, shared, root, &policies, &attached, &links);
+    let recipes = policies::resolve(ctx, shared, (scenario, root), &policies, &attached, &links);
     let (mut rows, all_read) = rows::collect(ctx, scenario, root);
     let times = period::measurement(ctx, scenario, root)?;
     let watched = watched::named(ctx, scenario, root, &links, &nodes);
@@ -161,6 +162,7 @@ pub(crate) fn world(
     promised::check(ctx, root, &policies, &world);
     admissible::check(ctx, root, &nodes.switches, &world);
     backlogged::check(ctx, root, &rows, &world);
+    unlimited::check(ctx, root, &links, &world);
     Some(world)
 }
 
@@ -178,10 +180,11 @@ pub(crate) fn ports(
     let inputs = inputs::attach(ctx, scenario, root, &policies, &links);
     let with_policy = attached.iter().filter_map(|(link, a)| {
         let spec = links.find(link)?.entry.spec;
+        let line = links::line(scenario, spec, atm::policy_rate(spec), a.counting);
         Some(LinkPolicy {
             link: link.clone(),
             policy: a.policy.clone(),
-            rate: atm::policy_rate(spec),
+            line,
             overhead: spec.counted(),
             dot1q: spec.dot1q,
             atm: spec.atm.as_deref().cloned(),

@@ -1,15 +1,15 @@
 //! Policies: from the scenario and from router configurations, attached to
 //! links and resolved for their rates.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use spillgate_core::Rate;
+use spillgate_core::{Cells, Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{BuildError, Recipe, Sizes};
+use spillgate_queueing::{BuildError, Counting, Line, Recipe, Sizes};
 
 use super::atm;
-use super::links::Links;
+use super::links::{self, Links};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
@@ -93,6 +93,8 @@ pub(super) fn check_sizes(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies) -
 pub(super) struct Attached {
     pub(super) policy: String,
     pub(super) path: Vec<Step>,
+    /// What its rates count.
+    pub(super) counting: Counting,
 }
 
 /// Which link has which policy: from `policy` of links and from interfaces of configurations.
@@ -113,6 +115,7 @@ pub(super) fn attach(
                 Attached {
                     policy: policy.clone(),
                     path,
+                    counting: link.counting().unwrap_or_default(),
                 },
             );
         } else {
@@ -195,20 +198,23 @@ pub(super) fn attach(
                 );
                 ctx.warn(d.hint(hint), root, &path);
             }
-            if let Some(counted) = interface.counted.filter(|c| *c != link.counted()) {
+            let own = link.counting();
+            let counting = own.unwrap_or_else(|| interface.counted.on(link.counted()));
+            let counted = counting.queues.or(counting.policers);
+            let lighter = counted.filter(|c| own.is_none() && is_lighter(link.counted(), *c));
+            if let Some(counted) = lighter {
                 let d = Diagnostic::warning(
                     codes::W_COUNTED,
                     format!(
-                        "rates of platform {} count {counted} beside each IP packet of interface {name}, link `{target}` counts {}",
+                        "rates of platform {} count {counted} beside each IP packet of interface {name}, of which link `{target}` carries {}",
                         config.platform.name(),
                         link.counted()
                     ),
                 )
-                .hint(if link.atm.is_some() {
-                    "a rate of the policy is one of cells here: write it larger, by as much as the cells of the packets are longer".to_owned()
-                } else {
-                    format!("write `overhead: {counted}` on the link to count as the router does")
-                });
+                .hint(format!(
+                    "the policy counts as the router does, and the link sends faster than the router's line: write what it adds, such as `overhead: {}`",
+                    usual_overhead(name)
+                ));
                 ctx.warn(d, root, &path);
             }
             let Some((policy, line)) = &interface.output_policy else {
@@ -254,11 +260,26 @@ pub(super) fn attach(
                 Attached {
                     policy: policy.clone(),
                     path,
+                    counting,
                 },
             );
         }
     }
     attached
+}
+
+/// Whether a link adds less to a packet than the router counts, so that it is faster than the router's line.
+fn is_lighter(link: Overhead, counted: Overhead) -> bool {
+    link.cells() == Cells::None && link.per_packet() < counted.per_packet()
+}
+
+/// What the line of a router's interface usually adds, as `overhead` of a link.
+fn usual_overhead(interface: &str) -> &'static str {
+    match interface.starts_with("Serial") || interface.starts_with("Multilink") {
+        true => "ppp",
+        false if interface.contains('.') => "ethernet ether-vlan",
+        false => "ethernet",
+    }
 }
 
 /// Warns of interfaces with `mpls ip` whose links are outside the scenario's MPLS network.
@@ -297,22 +318,23 @@ pub(super) fn check_labels(
 pub(super) fn resolve(
     ctx: &mut Ctx<'_>,
     shared: &mut Shared,
-    root: &Node,
+    (scenario, root): (&Scenario, &Node),
     policies: &Policies,
     attached: &BTreeMap<String, Attached>,
     links: &Links<'_>,
 ) -> BTreeMap<String, (String, Recipe)> {
-    // Links often share policy and rate.
-    let mut known: BTreeMap<(&str, Rate), Option<Recipe>> = BTreeMap::new();
+    without_rates(ctx, (scenario, root), policies, attached);
+    // Links often share policy and line.
+    let mut known: HashMap<(&str, Line), Option<Recipe>> = HashMap::new();
     let mut recipes = BTreeMap::new();
     for (name, a) in attached {
         let Some(link) = links.find(name).map(|n| n.entry.spec) else {
             continue;
         };
         shared.used.insert(a.policy.clone());
-        let rate = atm::policy_rate(link);
-        let recipe = known.entry((&a.policy, rate)).or_insert_with(|| {
-            match Recipe::resolve(&a.policy, &policies.all, rate) {
+        let line = links::line(scenario, link, atm::policy_rate(link), a.counting);
+        let recipe = known.entry((&a.policy, line)).or_insert_with(|| {
+            match Recipe::resolve(&a.policy, &policies.all, line) {
                 Ok((recipe, warnings)) => {
                     warn(ctx, root, policies, warnings, name);
                     Some(recipe)
@@ -328,6 +350,40 @@ pub(super) fn resolve(
         }
     }
     recipes
+}
+
+/// Warns of links whose policies have no rates that could count otherwise.
+fn without_rates(
+    ctx: &mut Ctx<'_>,
+    (scenario, root): (&Scenario, &Node),
+    policies: &Policies,
+    attached: &BTreeMap<String, Attached>,
+) {
+    let mapped = scenario.configs.iter().flat_map(|c| c.interfaces.values());
+    let mapped: BTreeSet<&String> = mapped.collect();
+    for (name, link) in &scenario.topology.links {
+        if link.policy_overhead.is_none() || link.input_policy.is_some() || mapped.contains(name) {
+            continue;
+        }
+        let policy = attached.get(name).map(|a| &a.policy);
+        let spec = policy.and_then(|p| policies.get(p));
+        if matches!(spec, Some(DisciplineSpec::ClassBased(_))) {
+            continue;
+        }
+        let what = match (policy, spec) {
+            (Some(policy), Some(spec)) => format!("policy `{policy}` is a {}", spec.kind()),
+            _ => "the link has no policy".to_owned(),
+        };
+        let d = Diagnostic::warning(
+            codes::W_POLICY,
+            format!("`policy_overhead` of link `{name}` has no effect: {what}"),
+        )
+        .hint(
+            "only class-based policies have rates and bursts; what a packet occupies is `overhead`",
+        );
+        let path = steps!["topology", "links", name, "policy_overhead"];
+        ctx.warn(d, root, &path);
+    }
 }
 
 /// Passes on what a policy's builder warns of.

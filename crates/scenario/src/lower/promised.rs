@@ -1,10 +1,10 @@
 //! What customers are promised, against the links that they share and the packets that they send.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use spillgate_core::Rate;
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec, MatchSpec};
-use spillgate_queueing::{Division, Metadata, View};
+use spillgate_queueing::{Division, Line, Metadata, View};
 
 use super::policies::Policies;
 use crate::agreements;
@@ -39,7 +39,7 @@ struct Check<'a> {
     customers: BTreeMap<&'a str, BTreeMap<usize, MatchSpec>>,
     /// Policies that are one of these, or in which one is nested.
     lead_there: BTreeSet<&'a str>,
-    divided: BTreeMap<(&'a str, Rate), Vec<Division>>,
+    divided: HashMap<(&'a str, Line), Vec<Division>>,
     /// Whose packets there are.
     reached: BTreeSet<Customer<'a>>,
     /// What is promised of each link, in bits per second.
@@ -75,7 +75,7 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
         policies,
         world,
         customers,
-        divided: BTreeMap::new(),
+        divided: HashMap::new(),
         reached: BTreeSet::new(),
         promised: BTreeMap::new(),
         short: BTreeMap::new(),
@@ -140,10 +140,18 @@ impl<'a> Check<'a> {
                         let Some(customer) = self.class(policy, &seen, 0) else {
                             continue;
                         };
-                        let bytes = link.overhead.labelled_len(len, 0);
+                        let line = match (&link.input, arrives) {
+                            (Some(input), true) => input.recipe.line(),
+                            _ => match link.discipline.line() {
+                                Some(line) => line,
+                                None => continue,
+                            },
+                        };
+                        let counted = line.counting.policers.unwrap_or(link.overhead);
+                        let bytes = counted.labelled_len(len, 0);
                         let place = (*l, arrives, customer, id);
                         if let Some(promise) =
-                            self.agreement(link, place, (len > 0).then_some(bytes))
+                            self.agreement(line, place, (len > 0).then_some(bytes))
                         {
                             if !std::mem::replace(&mut kept, true) {
                                 for shared in &path[i..] {
@@ -201,14 +209,14 @@ impl<'a> Check<'a> {
     /// What is promised to a customer at a link, and whether its bucket holds a packet of so many bytes.
     fn agreement(
         &mut self,
-        link: &LinkPlan,
+        line: Line,
         (id, arrives, customer, flow): (u32, bool, Customer<'a>, u32),
         bytes: Option<u32>,
     ) -> Option<(Promise<'a>, u64)> {
         let (name, spec) = self.spec(customer.0)?;
         let class = &spec.classes[customer.1];
-        let divided = self.divided.entry((name, link.rate));
-        let division = &divided.or_insert_with(|| spec.divide(link.rate))[customer.1];
+        let divided = self.divided.entry((name, line));
+        let division = &divided.or_insert_with(|| spec.divide(line))[customer.1];
         let police = class.police.as_ref();
         let (rate, burst) = division.police.or(division.shape)?;
         let has_bucket = police.is_none_or(|p| p.window.is_none());

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Overhead, aal5, overhead::Cells};
-use spillgate_queueing::ContractSpec;
+use spillgate_queueing::{ContractSpec, Counting};
 
 use super::{LinkSpec, VcSpec};
 
@@ -93,6 +93,11 @@ pub enum CellPhase {
 }
 
 impl LinkSpec {
+    /// What the rates of its policies count; none: what it adds, or what a router counts.
+    pub fn counting(&self) -> Option<Counting> {
+        self.policy_overhead.map(|o| o.0)
+    }
+
     /// What the link adds to a packet.
     pub fn counted(&self) -> Overhead {
         match &self.atm {

@@ -12,6 +12,7 @@ use spillgate_core::{Dur, Overhead, Packets, Rate, quantity::Size};
 use spillgate_switching::SwitchSpec;
 use spillgate_switching::atm::AtmSwitchSpec;
 
+use super::counting::PolicyOverhead;
 use super::forwarding::ForwardingSpec;
 use super::{AtmSpec, LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
 
@@ -141,6 +142,11 @@ pub struct LinkSpec {
     /// link's rate and for every rate, limit and burst of its policy. Default `none`.
     #[serde(default)]
     pub overhead: Overhead,
+    /// What rates and bursts of class-based policies at the link count, where that is not what a packet occupies on it: the words
+    /// of `overhead`, or `{police: .., queue: ..}` where policers and queues count differently. Limits of queues in bytes are not
+    /// concerned. Default: what the link adds; with a policy of a router configuration what its platform counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_overhead: Option<PolicyOverhead>,
     /// The link is a virtual circuit of ATM, `rate` that of its line in bits of cells of 53 bytes. Default: it sends
     /// packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +175,8 @@ pub struct LinkSpec {
     /// count only if `overhead` has them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dot1q: bool,
-    /// Also make the same link in the other direction, called `name.reverse`, without a policy and a transmit ring.
+    /// Also make the same link in the other direction, called `name.reverse`, without a policy and a transmit ring: its queue is a
+    /// FIFO of 1 GB.
     #[serde(default)]
     pub duplex: bool,
     /// Cost for shortest-path routing. Default 1.

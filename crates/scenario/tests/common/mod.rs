@@ -8,12 +8,25 @@ use std::collections::BTreeMap;
 
 use spillgate_core::units::parse_rate;
 use spillgate_core::{Cells, Limit, Overhead, Percent, RateOrPercent};
+use spillgate_queueing::Counting;
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, FifoSpec, MatchSpec};
-use spillgate_scenario::import::PolicyPlaces;
+use spillgate_scenario::import::{PolicyPlaces, RouterCounting};
 use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::{
     Diagnostic, Diagnostics, Imported, ImportedInterface, Importer, Platform,
 };
+
+/// All platforms but the first count 14 B more than the IP packet.
+fn counted(platform: Platform) -> RouterCounting {
+    let all = Some(Overhead::new(14, 0, Cells::None)).filter(|_| platform != Platform::Ios);
+    RouterCounting {
+        counting: Counting {
+            policers: all,
+            queues: all,
+        },
+        at_most_link: false,
+    }
+}
 
 /// Reads lines `policy NAME fifo N`, `policy NAME percent P`, `interface NAME [bandwidth RATE]`,
 /// `output POLICY`, `ignored TEXT`; anything else is an error.
@@ -34,8 +47,7 @@ impl Importer for Router {
                     let entry = ImportedInterface {
                         line: number,
                         bandwidth: words.get(3).map(|r| parse_rate(r).unwrap()),
-                        counted: (platform != Platform::Ios)
-                            .then(|| Overhead::new(14, 0, Cells::None)),
+                        counted: counted(platform),
                         ..ImportedInterface::default()
                     };
                     out.interfaces.insert(interface.clone(), entry);

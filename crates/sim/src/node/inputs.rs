@@ -11,7 +11,7 @@ use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Cos, DropReason, Dropped, Dscp, FlowKey, Labels, Marks, Packet, Rng, Time};
 use spillgate_events::EventSet;
 use spillgate_measure::Volume;
-use spillgate_queueing::{Conditioner, Evidence};
+use spillgate_queueing::Conditioner;
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::engine::World;
@@ -159,10 +159,7 @@ impl<S: EventSet> World<S> {
             return true;
         }
         let name_hash = policy.name_hash;
-        let evidence = Evidence {
-            cause: policy.conditioner.evidence(now),
-            ..Evidence::default()
-        };
+        let evidence = policy.conditioner.evidence(now, packet);
         let lost = Dropped {
             packet: *packet,
             reason: DropReason::Policer,

@@ -56,10 +56,10 @@ pub(super) fn lower(
             .circuit
             .as_ref()
             .map(|(c, lines)| circuit(interface, c, lines));
-        let counted = profile.counted.and_then(|c| match &circuit {
-            Some(circuit) => c.on_circuit(circuit.framing.0),
-            None => c.on(name),
-        });
+        let counted = match &circuit {
+            Some(circuit) => profile.counted.on_circuit(circuit.framing.0),
+            None => profile.counted.on(name),
+        };
         imported.interfaces.insert(
             name.clone(),
             ImportedInterface {

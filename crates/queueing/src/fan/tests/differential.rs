@@ -11,6 +11,7 @@ use crate::fan::spec::{
     PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
 };
 use crate::leaf::Bound;
+use crate::line::Longest;
 use crate::sched::fair_tests::reference::{PlainPdrr, PlainPfq};
 
 const FLOWS: u32 = 9;
@@ -107,7 +108,7 @@ fn spec() -> impl Strategy<Value = FanSpec> {
             },
             tick_phase: Dur::from_ms(m.4),
             limit: limits.0,
-            mtu: Size(limits.1),
+            mtu: Some(Size(limits.1)),
             pfl_max: limits.2,
             p_add: limits.3,
             admissions_per_tick: limits.4,
@@ -124,7 +125,7 @@ fn spec() -> impl Strategy<Value = FanSpec> {
 }
 
 fn params(spec: &FanSpec, rate: Rate) -> FairQueueParams {
-    let mtu = spec.mtu.0 as u32;
+    let mtu = spec.unit(Longest::default()).0 as u32;
     let base = FairQueueParams {
         limit: Bound::new(spec.limit, rate),
         mtu,
