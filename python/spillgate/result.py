@@ -17,7 +17,7 @@ from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
 from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
-from spillgate.points import At, chosen, columns, counted
+from spillgate.points import At, chosen, columns
 from spillgate.rows import (
     Admission,
     Conclusion,
@@ -722,7 +722,7 @@ class Results:
         """
         done, d = len(self.runs), self.description
         wanted = d.runs * len(d.variants)
-        whole = counted(wanted, "run")
+        whole = f"{wanted} run{'' if wanted == 1 else 's'}"
         if not self.partial:
             return whole
         each = [(v, sum(r.variant == v for r in self.runs)) for v in d.variants]
