@@ -313,6 +313,8 @@ class RunDirectory:
     def filling(self) -> Iterator[Path]:
         """Gives the hidden directory; renames it when the block ends without an error."""
         try:
+            # It is of the unfinished study, and no part of the results.
+            (self._claim.hidden / _COMMAND).unlink(missing_ok=True)
             yield self._claim.hidden
             self._commit()
         except OSError as error:
@@ -328,7 +330,6 @@ class RunDirectory:
             raise self._unwritable(error) from error
 
     def _commit(self) -> None:
-        (self._claim.hidden / _COMMAND).unlink(missing_ok=True)
         try:
             self._check_free()
         except OutputError:
