@@ -20,7 +20,9 @@ HEADINGS = [
 ]
 
 # Where a kind is described, if not on the page of its own name.
-OPEN_LOOP = dict.fromkeys(["cbr", "poisson", "on-off", "mmpp"], "sources")
+OPEN_LOOP = dict.fromkeys(
+    ["cbr", "poisson", "bernoulli", "backlogged", "on-off", "mmpp"], "sources"
+)
 TCP = dict.fromkeys(
     ["tahoe", "reno", "newreno", "cubic", "dctcp", "bbr", "prague"],
     "tcp",
