@@ -121,6 +121,19 @@ def test_a_pattern_decides_whether_packets_meet():
     assert meet / slot == pytest.approx(4 + wait, rel=0.05)
 
 
+def test_explain_knows_packets_that_begin_at_an_input(root, tmp_path):
+    results = spillgate.run(root / "corpus/patterns.yaml")
+    results.save(tmp_path / "run")
+    (group,) = spillgate.explain(
+        tmp_path / "run", variant="filled", flow="slotted-1", worst=2
+    ).groups
+    assert group["packets"]
+    for packet in group["packets"]:
+        (hop,) = packet["hops"]
+        assert sum(hop["parts"].values()) == packet["delay"]
+        assert hop["parts"]["input"] > 0
+
+
 def test_check_says_who_sends_to_whom(root, cli, tmp_path):
     (tmp_path / "s.yaml").write_text(GROUPS)
     default = " ".join(cli("check", tmp_path / "s.yaml").stdout.split())

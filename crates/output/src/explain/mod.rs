@@ -290,12 +290,13 @@ impl Names<'_> {
 
     /// How long the node before a hop kept a packet.
     fn kept(&self, j: &Journey, hop: usize) -> Kept {
-        let before = hop.checked_sub(1);
-        let Some(before) = before.filter(|before| self.is_kept_behind(j, *before)) else {
-            return Kept::default();
-        };
-        let time = self.beyond(j, before);
         let h = &j.hops[hop];
+        let time = match hop.checked_sub(1) {
+            Some(before) if self.is_kept_behind(j, before) => self.beyond(j, before),
+            // Packets of backlogged sources begin at the input of the switch.
+            None if h.crossed_since.is_some() => h.arrived.since(j.sent),
+            _ => return Kept::default(),
+        };
         match h.crossed_since {
             None => Kept {
                 forwarding: time,
