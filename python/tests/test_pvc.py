@@ -85,7 +85,7 @@ interface ATM0/1/0
 
 @pytest.mark.parametrize("platform", ["ios", "ios-pre-hqf", "ios-hqf", "ios-xe", "ios-xr"])
 def test_two_calls_fit_where_they_fit_on_the_router(cli, tmp_path, monkeypatch, platform):
-    """60 B, 8 B of LLC and SNAP and 4 B of the router's own: 28.8 kb/s a call, not 42.4 of cells."""
+    """60 B, 8 B of LLC and SNAP, 4 B of the router's own: 28.8 kb/s a call, not 42.4 of cells."""
     monkeypatch.chdir(tmp_path)
     tmp_path.joinpath("r.cfg").write_text(CALLS)
     scenario = tmp_path / "s.yaml"

@@ -131,7 +131,7 @@ def _links(out: Console, d: Description) -> None:
     out.print()
 
 
-def _counts_and_besides(link: Record) -> tuple[str, str, str]:
+def _counts_and_besides(link: Mapping[str, Any]) -> tuple[str, str, str]:
     """What a link counts, what its policy counts, and what else it does."""
     own, policy = link.get("counts") or "", link.get("policy_counts") or ""
     return own or ("IP packet" if policy else ""), policy, irregularity(link) or ""
