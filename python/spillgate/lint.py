@@ -49,6 +49,9 @@ class Finding:
         message: What was found, with the numbers of the case.
         help: What to do.
         source: The line of the file.
+        variants: Of a scenario with several points: the names of those at which it holds.
+            Empty otherwise, and of what is about none of them.
+        holds: The same in words, such as variants and values of axes.
     """
 
     id: str
@@ -61,6 +64,8 @@ class Finding:
     message: str
     help: str
     source: str | None
+    variants: tuple[str, ...]
+    holds: str
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,10 @@ def lint(
         ignore=list(ignore),
     )
     names = [f.name for f in fields(Finding)]
-    found = tuple(Finding(**{n: f[n] for n in names}) for f in record["findings"])
+    found = tuple(
+        Finding(**{n: f[n] for n in names} | {"variants": tuple(f["variants"])})
+        for f in record["findings"]
+    )
     return Findings(found=found, text=record["text"], sarif=record["sarif"])
 
 

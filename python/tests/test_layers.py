@@ -24,8 +24,17 @@ ALLOWED = {
     # measure for the metrics that requirements bound.
     "scenario": {"core", "capture", "queueing", "endpoints", "measure", "switching", "voice"},
     "import": {"core", "capture", "queueing", "endpoints", "switching", "scenario"},
-    # endpoints for the mean rates of sources.
-    "lint": {"core", "queueing", "endpoints", "scenario", "import"},
+    # endpoints for the rates and lengths of sources, measure and voice for requirements, switching for buffers.
+    "lint": {
+        "core",
+        "queueing",
+        "endpoints",
+        "measure",
+        "voice",
+        "switching",
+        "scenario",
+        "import",
+    },
     # Back from policies to text; reads what it wrote with the importer.
     "export": {"core", "queueing", "scenario", "import"},
     "sim": {

@@ -319,6 +319,76 @@ def shaped(overhead):
     return text.replace("bandwidth: 5 Mb/s", "shape: {rate: 1 Mb/s}")
 
 
+def both(data, old, wrong, right, **options):
+    """A scenario in which something is wrong, and one in which it is right."""
+    text = scenario(data=data, **options)
+    assert old in text
+    return text.replace(old, wrong), text.replace(old, right)
+
+
+def found_between(line, pair):
+    return pair[0], line, pair[1]
+
+
+LIMIT = "queue_limit: 40 packets"
+BACK = "{from: b, to: a, rate: 10 Mb/s, delay: 1 ms}"
+WITH_POLICY = BACK.replace("}", ", policy: p}")
+BOUND = "max: 97 ms"
+# 5 Mb/s for 12 Mb/s of three precedences, of which a tenth at most is dropped below the maximum.
+MARKED = "".join(
+    f"\n  - flow: {{name: e{d}, from: a, to: b, class: data, dscp: {d},"
+    " source: {cbr: {rate: 4 Mb/s, packet: 1500 B}}}"
+    for d in ("af11", "af12", "af13")
+)
+
+
+def precedences(least):
+    profiles = f"af11: {{min: 30, max: 40}}, af13: {{min: {least - 5}, max: {least}}}"
+    text = scenario(aqm=f", aqm: {{wred: {{dscp: {{{profiles}}}}}}}")
+    text = text.replace("match: {dscp: af11}", "match: {dscp: [af11, af13, af12]}")
+    return text.replace("\nmeasurement:", MARKED + "\nmeasurement:")
+
+
+def calls(of):
+    text = scenario(data=CBR, bound="3").replace(BOUND, "min: 3")
+    text = text.replace("class: data, metric: owd_p99, max: 3", "class: voice, metric: mos, min: 3")
+    text = text.replace("cbr: {rate: 1 Mb/s, packet: 200 B}", "voip: {codec: g711}")
+    return text.replace("to: b, class: data", f"to: b, class: {of}")
+
+
+SCENARIOS |= {
+    "SG-A009": found_between(
+        13,
+        both(
+            CBR,
+            LIMIT,
+            f"{LIMIT}, aqm: {{red: {{unit: bytes, min_th: 500, max_th: 1499}}}}",
+            f"{LIMIT}, aqm: {{red: {{unit: bytes, min_th: 500, max_th: 1500}}}}",
+        ),
+    ),
+    "SG-A010": (precedences(40), 13, precedences(15)),
+    # Nothing answers a source; acknowledgments cross the way back.
+    "SG-L002": (
+        scenario(data=CBR).replace(BACK, WITH_POLICY),
+        7,
+        scenario().replace(BACK, WITH_POLICY),
+    ),
+    "SG-Q014": found_between(
+        13, both(CBR, LIMIT, "queue_limit: 1499 B", "queue_limit: 1500 B")
+    ),
+    "SG-Q015": found_between(
+        13, both(CBR, LIMIT, "drr: {quantum: 1499 B}", "drr: {quantum: 1500 B}")
+    ),
+    "SG-S007": found_between(
+        12, both(CBR, "{rate: 1 Mb/s}}", "{rate: 1 Mb/s, burst: 199 B}}", "{rate: 1 Mb/s, burst: 200 B}}")
+    ),
+    # 1500 B take 1.2 ms at 10 Mb/s, and propagation 1 ms.
+    "SG-O001": found_between(20, both(CBR, BOUND, "max: 2.199 ms", "max: 2.2 ms")),
+    "SG-O002": found_between(20, both(CBR, BOUND, "min: 97 ms", BOUND)),
+    "SG-O003": (calls("voice"), 20, calls("data")),
+}
+
+
 SCENARIOS["SG-S006"] = (shaped("pppoe-llcsnap"), 13, shaped("ethernet ether-vlan"))
 SCENARIOS["SG-L001"] = (with_mtu("207 B"), 7, with_mtu("208 B"))
 SCENARIOS["SG-M001"] = (MPLS.format(exp=0), 13, MPLS.format(exp=5))

@@ -152,6 +152,7 @@ fn ask(
     };
     let mut question = Question {
         whose,
+        arrival: false,
         objectives,
         warmup: None,
         reached: BTreeMap::new(),

@@ -16,14 +16,19 @@
 
 mod cfg;
 mod comments;
+mod directions;
 mod exp;
 mod mtu;
+mod objectives;
 mod output;
 mod registry;
 mod rules;
 mod scenario;
 mod sets;
+mod stands;
+mod switches;
 mod traffic;
+mod variants;
 mod view;
 mod warnings;
 
@@ -69,6 +74,13 @@ pub struct Finding {
     pub help: String,
     /// The line of the file.
     pub source: Option<String>,
+    /// Of a scenario with several points: the names of those at which it holds. Empty otherwise, and of what is about none of them.
+    pub variants: Vec<String>,
+    /// The same in words: variants and values of axes.
+    pub holds: String,
+    /// Another point has other numbers.
+    #[serde(skip)]
+    other_numbers: bool,
     /// Length of what is meant, in characters; 0 if unknown.
     #[serde(skip)]
     pub width: u32,
@@ -98,9 +110,17 @@ impl Finding {
             message: d.message,
             help: d.hint.unwrap_or_default(),
             source: d.source,
+            variants: Vec::new(),
+            holds: String::new(),
+            other_numbers: false,
             width: d.width,
         }
     }
+}
+
+/// Whether findings of a rule are about lines, each of which may have several.
+fn is_of_lines(id: &str) -> bool {
+    id.starts_with("SG-R")
 }
 
 /// Which rules count.
@@ -176,7 +196,7 @@ fn finish(
     // A policy on several links finds the same at each rate: the first says enough.
     found.dedup_by(|b, a| {
         // Of one line several things may be without effect.
-        let same = a.message == b.message || !a.id.starts_with("SG-R");
+        let same = a.message == b.message || !is_of_lines(a.id);
         a.id == b.id
             && same
             && a.line.is_some()
@@ -199,7 +219,7 @@ fn quote(found: &mut [Finding], file: &str, text: &str) {
         let line = current.filter(|(n, _)| Some(*n) == f.line);
         if let Some((_, l)) = line {
             let l = l.trim_start_matches('\u{feff}');
-            if f.column.is_none() && f.id.starts_with("SG-R") {
+            if f.column.is_none() && is_of_lines(f.id) {
                 let indented = l.chars().take_while(|c| c.is_whitespace()).count();
                 f.column = u32::try_from(indented + 1).ok();
             }

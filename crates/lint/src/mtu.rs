@@ -70,7 +70,7 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
     let mut findings = Vec::new();
     for (link, long) in found {
         let link = &world.links[link as usize];
-        let written = written(surveyed, variant, &link.name);
+        let written = written(surveyed, variant, &link.name, "mtu");
         // The links of a group are alike, and so are the two ways of one.
         let key = (written, long.bytes);
         if seen.contains(&key) {
@@ -99,12 +99,17 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
     findings
 }
 
-/// The keys of the link as the scenario has them.
-fn written<'a>(surveyed: &Surveyed, variant: usize, link: &'a str) -> Vec<&'a str> {
+/// The keys of a key of a link as the scenario has them.
+pub(crate) fn written<'a>(
+    surveyed: &Surveyed,
+    variant: usize,
+    link: &'a str,
+    key: &'a str,
+) -> Vec<&'a str> {
     let base = link.strip_suffix(".reverse").unwrap_or(link);
     let member = base.rsplit_once('-').map(|(group, _)| group);
     let names = [Some(base), member].into_iter().flatten();
-    let mut paths = names.map(|n| vec!["topology", "links", n, "mtu"]);
+    let mut paths = names.map(|n| vec!["topology", "links", n, key]);
     let known = paths.find(|p| surveyed.has(variant, &p[..3]));
     known.unwrap_or_else(|| vec!["topology", "links"])
 }

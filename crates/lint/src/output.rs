@@ -22,7 +22,11 @@ pub fn text(findings: &[Finding]) -> String {
         let shown = d.to_string();
         // The reader's severities lack one.
         let shown = shown.replacen(": warning: ", &format!(": {}: ", f.severity.name()), 1);
-        let _ = writeln!(out, "{shown}\n");
+        let holds = match f.holds.as_str() {
+            "" => String::new(),
+            holds => format!("\n    in: {holds}"),
+        };
+        let _ = writeln!(out, "{shown}{holds}\n");
     }
     out
 }
@@ -98,9 +102,13 @@ fn described(r: &Rule) -> Value {
 
 /// A finding (SARIF 2.1.0, section 3.27).
 fn result(f: &Finding, index: Option<usize>) -> Value {
-    let text = match f.help.as_str() {
+    let message = match f.holds.as_str() {
         "" => f.message.clone(),
-        help => format!("{}. {help}", f.message),
+        holds => format!("{} ({holds})", f.message),
+    };
+    let text = match f.help.as_str() {
+        "" => message,
+        help => format!("{message}. {help}"),
     };
     let mut result = json!({
         "ruleId": f.id,
@@ -108,6 +116,9 @@ fn result(f: &Finding, index: Option<usize>) -> Value {
         "level": f.severity.name(),
         "message": {"text": text},
     });
+    if !f.variants.is_empty() {
+        result["properties"] = json!({"variants": f.variants});
+    }
     if f.file.is_empty() {
         return result;
     }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use crate::{cfg, comments, exp, mtu, scenario};
+use crate::{cfg, comments, directions, exp, mtu, objectives, scenario};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -33,7 +33,7 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
     /// Stable identifier such as `SG-Q001`; Q queues and shares, C classes, A active queue
-    /// management, L links, S shapers and policers, M MPLS, R what readers did not take as written, X
+    /// management, L links, S shapers and policers, O requirements, M MPLS, R what readers did not take as written, X
     /// the rules themselves.
     pub id: &'static str,
     /// Name in kebab-case.
@@ -74,8 +74,10 @@ pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
     let beside = [
         cfg::RULES,
         comments::RULES,
+        directions::RULES,
         exp::RULES,
         mtu::RULES,
+        objectives::RULES,
         scenario::RULES,
     ];
     let mut all: Vec<_> = asked

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use spillgate_core::Rate;
 use spillgate_import::IosImporter;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{Line, Policy};
@@ -13,11 +12,20 @@ use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options};
 
 use crate::cfg::POLICY_UNUSED;
 use crate::registry::{Rule, rule_text};
+use crate::stands::{self, Stand};
 use crate::traffic::{self, Load};
+use crate::variants::Gathered;
 use crate::view::{Hit, Question, Spot};
-use crate::{Finding, Selection, cfg, finish, lossy, mtu};
+use crate::{Finding, Selection, cfg, directions, finish, lossy, mtu, objectives, switches};
 
 pub(crate) const RULES: &[&Rule] = &[&EXP_UNSET, &NEVER_MATCHED];
+
+/// Whether each class of each policy has had a packet at any point, and a point that has the policy.
+#[derive(Default)]
+struct Reached {
+    classes: BTreeMap<(String, usize), bool>,
+    points: BTreeMap<(String, usize), usize>,
+}
 
 /// Checks a scenario with the configurations that it refers to.
 ///
@@ -33,71 +41,143 @@ pub fn scenario(
     let surveyed = survey(path, files, &IosImporter::default(), options)?;
     let mut texts = vec![(path.display().to_string(), read(files, path))];
     texts.extend(configs(&surveyed, files));
-    let mut found = cfg::of_reader(surveyed.warnings.clone());
-    found.extend(cfg::of_lines(&surveyed.plan.unmodelled));
-    let objectives = objectives(&surveyed.plan);
-    // Whether each class of each policy has had a packet in any variant.
-    let mut reached: BTreeMap<(String, usize), bool> = BTreeMap::new();
-    let mut places: BTreeMap<(String, usize), usize> = BTreeMap::new();
-    let mut used: Vec<String> = Vec::new();
-    for (i, variant) in surveyed.variants.iter().enumerate() {
-        let Some(plan) = surveyed.plan.variants.get(i) else {
-            continue;
-        };
-        found.extend(unset_exp(&surveyed, i, &plan.world));
-        found.extend(mtu::check(&surveyed, i, &plan.world));
-        for (policy, line, links) in ports(&plan.world) {
-            let Some(tree) = Policy::of(&variant.policies, policy, Some(line.into())) else {
-                continue;
-            };
-            used.push(policy.to_owned());
-            let all = loads(&plan.world, &links, &variant.policies);
-            // Of links that are alike the one with the most flows is judged; a class needs a flow on
-            // one of them only.
-            let most = all.iter().flatten().max_by_key(|l| l.len());
-            let flows: Option<Vec<&Load>> = most.map(|l| l.iter().collect());
-            let name = links
-                .first()
-                .and_then(|l| plan.world.links.get(*l as usize));
-            let whose = format!("link {}", name.map_or("", |l| &l.name));
-            let ask = |flows: Option<&[&Load]>| {
-                let mut question = Question {
-                    whose: &whose,
-                    objectives: &objectives,
-                    warmup: Some(plan.world.warmup.as_secs_f64()),
-                    reached: BTreeMap::new(),
-                    hits: Vec::new(),
-                };
-                question.policy(&tree, flows);
-                (question.reached, question.hits)
-            };
-            let (classes, hits) = ask(flows.as_deref());
-            let mut got = vec![classes];
-            for other in all.iter().flatten().filter(|l| !l.is_empty()) {
-                got.push(ask(Some(&other.iter().collect::<Vec<_>>())).0);
-            }
-            for (class, got) in got.into_iter().flatten() {
-                places.entry(class.clone()).or_insert(i);
-                *reached.entry(class).or_default() |= got;
-            }
-            if all.iter().any(Option::is_none) || links.len() > all.len() {
-                any_class(&tree, &mut reached);
-            }
-            found.extend(hits.into_iter().map(|h| placed(&surveyed, i, h)));
+    let mut found = Gathered::new(&surveyed.plan);
+    for (warning, points) in &surveyed.warnings {
+        for f in cfg::of_reader(vec![warning.clone()]) {
+            found.add(points, f);
         }
-        let inputs = plan.world.links.iter().filter_map(|l| l.input.as_ref());
-        used.extend(inputs.map(|i| i.policy.clone()));
-        let switches = plan.world.switches.iter();
-        used.extend(switches.filter_map(|s| s.spec.policy.clone()));
     }
-    never_matched(&surveyed, &reached, &places, &mut found);
-    unused(&surveyed, &used, &mut found);
-    // The builder of policies says the same of shapers, at the policy's line.
-    let own: Vec<_> = found.iter().map(|f| f.id).collect();
-    if own.contains(&"SG-S001") {
-        found.retain(|f| !(f.id == "W0401" && f.message.contains("it never binds")));
+    for f in cfg::of_lines(&surveyed.plan.unmodelled) {
+        found.add(&[], f);
     }
+    let objectives = delays(&surveyed.plan);
+    let mut reached = Reached::default();
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    for (i, plan) in surveyed.plan.variants.iter().enumerate() {
+        if surveyed.variants.get(i).is_none() {
+            continue;
+        }
+        let world = &plan.world;
+        let beside = unset_exp(&surveyed, i, world).into_iter();
+        let beside = beside
+            .chain(mtu::check(&surveyed, i, world))
+            .chain(switches::check(&surveyed, i, world))
+            .chain(objectives::check(&surveyed.plan, world));
+        beside.for_each(|f| found.add(&[i], f));
+        for stand in stands::all(world) {
+            for f in ask(&surveyed, i, &stand, &objectives, &mut reached) {
+                found.add(&[i], f);
+            }
+            used.insert(stand.policy);
+        }
+    }
+    let everywhere: Vec<usize> = (0..surveyed.plan.variants.len()).collect();
+    for f in directions::check(&surveyed) {
+        found.add(&everywhere, f);
+    }
+    never_matched(&surveyed, &reached, &everywhere, &mut found);
+    for f in unused(&surveyed, &used) {
+        found.add(&everywhere, f);
+    }
+    let mut found = found.finish();
+    said_twice(&mut found);
     Ok(finish(found, &texts, selection))
+}
+
+/// Asks the rules of a policy where it stands.
+fn ask(
+    surveyed: &Surveyed,
+    variant: usize,
+    stand: &Stand,
+    objectives: &BTreeMap<String, (f64, String)>,
+    reached: &mut Reached,
+) -> Vec<Finding> {
+    let policies = &surveyed.variants[variant].policies;
+    let world = &surveyed.plan.variants[variant].world;
+    let Some(tree) = Policy::of(policies, &stand.policy, Some(stand.around)) else {
+        return Vec::new();
+    };
+    let loads: Vec<Option<Vec<Load>>> = stand
+        .spots
+        .iter()
+        .map(|(spot, _)| traffic::at(world, *spot, policies))
+        .collect();
+    // Of places that are alike the one with the most flows is judged; a class needs a flow at one of them only.
+    let mut judged = 0;
+    for (i, load) in loads.iter().enumerate() {
+        let count = |l: &Option<Vec<Load>>| l.as_ref().map_or(0, Vec::len);
+        if count(load) > count(&loads[judged]) {
+            judged = i;
+        }
+    }
+    let whose = stand.spots.get(judged).map_or("", |(_, whose)| whose);
+    let mut hits = Vec::new();
+    for (i, load) in loads.iter().enumerate() {
+        // Of a place without flows nothing is said of classes.
+        if i != judged && load.as_ref().is_none_or(Vec::is_empty) {
+            continue;
+        }
+        let flows: Option<Vec<&Load>> = load.as_ref().map(|l| l.iter().collect());
+        let mut question = Question {
+            whose,
+            arrival: stand.arrival,
+            objectives,
+            warmup: Some(world.warmup.as_secs_f64()),
+            reached: BTreeMap::new(),
+            hits: Vec::new(),
+        };
+        question.policy(&tree, flows.as_deref());
+        if i == judged {
+            hits = question.hits;
+        }
+        for (class, got) in question.reached {
+            reached.points.entry(class.clone()).or_insert(variant);
+            *reached.classes.entry(class).or_default() |= got;
+        }
+    }
+    if stand.more || loads.iter().any(Option::is_none) {
+        any_class(&tree, &mut reached.classes);
+    }
+    let placed = |h| placed(surveyed, variant, h);
+    hits.into_iter().map(placed).collect()
+}
+
+/// Drops warnings of readers of which a rule says more at the same place, and findings of rules that a reader has summed up.
+fn said_twice(found: &mut Vec<Finding>) {
+    /// What the builder of policies says, and the rule that says more.
+    const SAME: [(&str, &str); 3] = [
+        ("SG-A002", "tail drop comes first"),
+        ("SG-A009", "counts bytes"),
+        ("SG-S001", "it never binds"),
+    ];
+    let class = |path: &str| {
+        let end = path.find(']').map(|i| i + 1);
+        path[..end.unwrap_or(path.len().min(path.find(".aqm").unwrap_or(path.len())))].to_owned()
+    };
+    let rules: Vec<(&'static str, String)> = found.iter().map(|f| (f.id, class(&f.path))).collect();
+    let readers: Vec<(Option<u32>, String, String)> = found
+        .iter()
+        .filter(|f| f.id == "W0412")
+        .map(|f| (f.line, f.path.clone(), f.message.clone()))
+        .collect();
+    found.retain(|f| match f.id {
+        "W0401" => !SAME.iter().any(|(rule, said)| {
+            let at = class(&f.path);
+            let same =
+                |(id, path): &(&str, String)| id == rule && (*rule == "SG-S001" || *path == at);
+            f.message.contains(said) && rules.iter().any(same)
+        }),
+        // Customers of whom there is no packet are one warning.
+        "SG-C002" => !readers.iter().any(|(_, path, said)| {
+            let policy = |p: &str| p.split(".class-based").next().map(str::to_owned);
+            said.starts_with("no flow of the scenario sends packets of customer")
+                && policy(path) == policy(&f.path)
+        }),
+        "SG-S003" => !readers
+            .iter()
+            .any(|(line, _, said)| *line == f.line && said.starts_with("the bucket of customer")),
+        _ => true,
+    });
 }
 
 rule_text! { NEVER_MATCHED = "SG-C002", "class-never-matched", Warning, "No flow of the scenario belongs to a class";
@@ -108,13 +188,13 @@ rule_text! { NEVER_MATCHED = "SG-C002", "class-never-matched", Warning, "No flow
 
 fn never_matched(
     surveyed: &Surveyed,
-    reached: &BTreeMap<(String, usize), bool>,
-    places: &BTreeMap<(String, usize), usize>,
-    found: &mut Vec<Finding>,
+    reached: &Reached,
+    everywhere: &[usize],
+    found: &mut Gathered<'_>,
 ) {
-    for ((policy, class), _) in reached.iter().filter(|(_, got)| !**got) {
+    for ((policy, class), _) in reached.classes.iter().filter(|(_, got)| !**got) {
         let key = (policy.clone(), *class);
-        let variant = places.get(&key).copied().unwrap_or(0);
+        let variant = reached.points.get(&key).copied().unwrap_or(0);
         let spec = surveyed.variants[variant].policies.get(policy);
         let Some(DisciplineSpec::ClassBased(spec)) = spec else {
             continue;
@@ -139,8 +219,8 @@ fn never_matched(
         // A class that an earlier one shadows has no flows for that reason.
         let shadowed =
             |f: &Finding| f.id == "SG-C001" && (&f.file, f.line) == (&finding.file, finding.line);
-        if !found.iter().any(shadowed) {
-            found.push(finding);
+        if !found.any(shadowed) {
+            found.add(everywhere, finding);
         }
     }
 }
@@ -158,40 +238,6 @@ fn configs(surveyed: &Surveyed, files: &dyn Files) -> Vec<(String, String)> {
     paths.into_iter().map(text).collect()
 }
 
-/// Links by the policy and the rate that they have.
-fn ports(world: &WorldPlan) -> Vec<(&str, Line, Vec<u32>)> {
-    let mut ports: BTreeMap<(&str, Rate), Vec<(Line, Vec<u32>)>> = BTreeMap::new();
-    for (id, link) in (0_u32..).zip(&world.links) {
-        let Some(line) = link.discipline.line() else {
-            continue;
-        };
-        let alike = ports.entry((&link.policy, line.rate)).or_default();
-        match alike.iter_mut().find(|(l, _)| *l == line) {
-            Some((_, links)) => links.push(id),
-            None => alike.push((line, vec![id])),
-        }
-    }
-    let ports = ports.into_iter();
-    ports
-        .flat_map(|((policy, _), all)| all.into_iter().map(move |(l, links)| (policy, l, links)))
-        .collect()
-}
-
-/// Of a thousand access links a few dozen say what their traffic is like.
-const LOOKED_AT: usize = 32;
-
-/// The flows on each of the first links; none where they are not known.
-fn loads(
-    world: &WorldPlan,
-    links: &[u32],
-    policies: &BTreeMap<String, DisciplineSpec>,
-) -> Vec<Option<Vec<Load>>> {
-    let looked_at = links.iter().take(LOOKED_AT);
-    looked_at
-        .map(|l| traffic::on(world, *l, policies))
-        .collect()
-}
-
 /// Takes every class of a policy, and of those inside it, for one that has flows.
 fn any_class(policy: &Policy<'_>, reached: &mut BTreeMap<(String, usize), bool>) {
     for class in policy.classes().iter().filter(|c| c.written) {
@@ -203,7 +249,7 @@ fn any_class(policy: &Policy<'_>, reached: &mut BTreeMap<(String, usize), bool>)
 }
 
 /// The strictest delay that is required of each class of service, in seconds.
-fn objectives(plan: &Plan) -> BTreeMap<String, (f64, String)> {
+fn delays(plan: &Plan) -> BTreeMap<String, (f64, String)> {
     let mut strictest: BTreeMap<String, (f64, String)> = BTreeMap::new();
     for r in &plan.sla {
         let Some(max) = r.max.filter(|_| r.metric.is_delay()) else {
@@ -276,19 +322,20 @@ fn unset_exp(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Option<F
     Some(Finding::new(&EXP_UNSET, d))
 }
 
-/// The scenario's own policies that no link of any variant has.
-fn unused(surveyed: &Surveyed, used: &[String], found: &mut Vec<Finding>) {
+/// The scenario's own policies that nothing has at any point.
+fn unused(surveyed: &Surveyed, used: &BTreeSet<String>) -> Vec<Finding> {
     let Some(first) = surveyed.variants.first() else {
-        return;
+        return Vec::new();
     };
     let all = surveyed.variants.iter().flat_map(|v| v.policies.values());
-    let nested: Vec<&str> = all.flat_map(DisciplineSpec::nested).collect();
-    for name in first.policies.keys() {
-        let inline = surveyed.is_inline(0, name);
-        if inline && !used.contains(name) && !nested.contains(&name.as_str()) {
-            let d = Diagnostic::warning(POLICY_UNUSED.id, format!("no link has policy `{name}`"));
-            let d = surveyed.place(0, name, None, "", d);
-            found.push(Finding::new(&POLICY_UNUSED, d));
-        }
-    }
+    let nested: BTreeSet<&str> = all.flat_map(DisciplineSpec::nested).collect();
+    let own = first.policies.keys();
+    let spare = own.filter(|name| {
+        surveyed.is_inline(0, name) && !used.contains(*name) && !nested.contains(name.as_str())
+    });
+    let finding = |name: &String| {
+        let d = Diagnostic::warning(POLICY_UNUSED.id, format!("no link has policy `{name}`"));
+        Finding::new(&POLICY_UNUSED, surveyed.place(0, name, None, "", d))
+    };
+    spare.map(finding).collect()
 }

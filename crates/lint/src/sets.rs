@@ -8,7 +8,12 @@
 //! Complexity: O(boxes × boxes) a pair of classes; a set of more than [`MAX_BOXES`] boxes is given
 //! up, and nothing is said of it.
 
-use spillgate_core::{FlowKey, Ipv4Net};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+#[cfg(test)]
+use spillgate_core::FlowKey;
+use spillgate_core::Ipv4Net;
 use spillgate_queueing::spec::MatchSpec;
 
 /// Boxes of one set beyond which it is given up.
@@ -20,11 +25,58 @@ const PLAIN: u16 = 1 << 8;
 /// Ranges of ports, ascending, disjoint.
 type Ports = Vec<(u16, u16)>;
 
+/// Links over which packets come to the node: those named, or all but those. Packets of the node's own flows come over none, and
+/// are among all but some.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inputs {
+    names: BTreeSet<Arc<str>>,
+    all_but: bool,
+}
+
+impl Inputs {
+    const ANY: Self = Self {
+        names: BTreeSet::new(),
+        all_but: true,
+    };
+
+    fn listed<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            names: names.into_iter().map(|n| n.as_ref().into()).collect(),
+            all_but: false,
+        }
+    }
+
+    fn not(&self) -> Self {
+        Self {
+            all_but: !self.all_but,
+            ..self.clone()
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.all_but && self.names.is_empty()
+    }
+
+    fn and(&self, o: &Self) -> Self {
+        let names = match (self.all_but, o.all_but) {
+            (false, false) => &self.names & &o.names,
+            (false, true) => &self.names - &o.names,
+            (true, false) => &o.names - &self.names,
+            (true, true) => &self.names | &o.names,
+        };
+        Self {
+            names,
+            all_but: self.all_but && o.all_but,
+        }
+    }
+}
+
 /// A product of sets of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Cell {
     /// EXP bits of the top label by value, and [`PLAIN`].
     exp: u16,
+    inputs: Inputs,
     dscp: u64,
     protocol: [u128; 2],
     sport: Ports,
@@ -41,6 +93,7 @@ impl Cell {
     fn all() -> Self {
         Self {
             exp: 0x1ff,
+            inputs: Inputs::ANY,
             dscp: u64::MAX,
             protocol: [u128::MAX; 2],
             sport: vec![(0, u16::MAX)],
@@ -67,8 +120,10 @@ impl Cell {
         if exp == 0 || dscp == 0 || protocol == [0, 0] {
             return None;
         }
+        let inputs = self.inputs.and(&o.inputs);
         let cell = Self {
             exp,
+            inputs,
             dscp,
             protocol,
             src: net_and(self.src, o.src)?,
@@ -76,7 +131,8 @@ impl Cell {
             sport: ports_and(&self.sport, &o.sport),
             dport: ports_and(&self.dport, &o.dport),
         };
-        (!cell.sport.is_empty() && !cell.dport.is_empty()).then_some(cell)
+        let none = cell.inputs.is_empty() || cell.sport.is_empty() || cell.dport.is_empty();
+        (!none).then_some(cell)
     }
 
     /// Adds what `o` leaves of it to `rest`.
@@ -95,6 +151,14 @@ impl Cell {
             });
         }
         left.exp = both.exp;
+        let inputs = left.inputs.and(&o.inputs.not());
+        if !inputs.is_empty() {
+            push(Self {
+                inputs,
+                ..left.clone()
+            });
+        }
+        left.inputs.clone_from(&both.inputs);
         if left.dscp & !o.dscp != 0 {
             push(Self {
                 dscp: left.dscp & !o.dscp,
@@ -158,10 +222,14 @@ impl Packets {
 
     /// What a condition matches; none if that is too intricate to say.
     pub(crate) fn of(m: &MatchSpec) -> Option<Self> {
-        if m.looks_at_marks() {
+        // What a packet is marked with inside a node is not in the packet.
+        if m.cos.is_some() || m.qos_group.is_some() {
             return None;
         }
         let mut cell = Cell::all();
+        if let Some(l) = &m.input {
+            cell.inputs = Inputs::listed(&l.0);
+        }
         let mut fields = false;
         if let Some(l) = &m.dscp {
             fields = true;
@@ -197,6 +265,7 @@ impl Packets {
             cell.exp &= bits;
         }
         let empty = cell.exp == 0
+            || cell.inputs.is_empty()
             || cell.dscp == 0
             || cell.protocol == [0, 0]
             || cell.sport.is_empty()
@@ -244,8 +313,9 @@ impl Packets {
         Some(set)
     }
 
-    /// Packets of a flow without labels.
-    pub(crate) fn of_flow(key: &FlowKey, dscps: u64) -> Self {
+    /// Packets of a flow without labels, that come over a link, if they come over one.
+    #[cfg(test)]
+    fn of_flow(key: &FlowKey, dscps: u64, input: Option<&str>) -> Self {
         let [src, dst] = key.ipv4().expect("flows of a scenario are of IPv4");
         let mut protocol = [0_u128; 2];
         protocol[usize::from(key.protocol >> 7)] = 1 << (key.protocol & 127);
@@ -256,6 +326,11 @@ impl Packets {
             dport: vec![(key.dport, key.dport)],
             src: Ipv4Net::new(src, u32::MAX),
             dst: Ipv4Net::new(dst, u32::MAX),
+            inputs: match input {
+                Some(name) => Inputs::listed([name]),
+                // Links are named by people, and none is named so.
+                None => Inputs::listed([""]),
+            },
             ..Cell::plain()
         }])
     }
@@ -417,8 +492,10 @@ mod tests {
             prop::option::of(prop::sample::select(vec![6_u8, 17])),
             prop::option::of((0..6_u16, 0..6_u16)),
             prop::option::of((0..4_u32, 0..4_u32)),
+            prop::option::weighted(0.3, prop::sample::subsequence(vec!["a", "b", "c"], 1..3)),
         )
-            .prop_map(|(dscp, protocol, port, src)| MatchSpec {
+            .prop_map(|(dscp, protocol, port, src, input)| MatchSpec {
+                input: input.map(|l| OneOrMany(l.into_iter().map(str::to_owned).collect())),
                 dscp: dscp.map(|l| OneOrMany(l.into_iter().filter_map(Dscp::new).collect())),
                 protocol: protocol.map(|p| OneOrMany(vec![Protocol(p)])),
                 dport: port.map(|(a, b)| {
@@ -459,7 +536,7 @@ mod tests {
     }
 
     /// What the conditions mean, packet by packet.
-    fn holds(m: &MatchSpec, k: &FlowKey, dscp: u8) -> bool {
+    fn holds(m: &MatchSpec, k: &FlowKey, dscp: u8, by: Option<&str>) -> bool {
         m.dscp
             .as_ref()
             .is_none_or(|l| l.0.iter().any(|d| d.value() == dscp))
@@ -472,13 +549,16 @@ mod tests {
             && m.src
                 .as_ref()
                 .is_none_or(|l| l.0.iter().any(|n| n.0.contains(k.src)))
+            && m.input
+                .as_ref()
+                .is_none_or(|l| l.0.iter().any(|n| by == Some(n)))
             && m.any
                 .as_ref()
-                .is_none_or(|l| l.iter().any(|i| holds(i, k, dscp)))
-            && m.all.iter().flatten().all(|i| holds(i, k, dscp))
-            && m.not.as_ref().is_none_or(|i| !holds(i, k, dscp))
+                .is_none_or(|l| l.iter().any(|i| holds(i, k, dscp, by)))
+            && m.all.iter().flatten().all(|i| holds(i, k, dscp, by))
+            && m.not.as_ref().is_none_or(|i| !holds(i, k, dscp, by))
             && m.acl.as_ref().is_none_or(|l| {
-                let first = l.iter().find(|e| holds(&e.matching, k, dscp));
+                let first = l.iter().find(|e| holds(&e.matching, k, dscp, by));
                 first.is_some_and(|e| e.permit)
             })
     }
@@ -510,11 +590,12 @@ mod tests {
                 return Ok(());
             };
             let Some(rest) = x.without(&y) else { return Ok(()) };
-            for (key, dscp) in packets() {
-                let one = Packets::of_flow(&key, 1 << dscp);
-                let (in_a, in_b) = (holds(&a, &key, dscp), holds(&b, &key, dscp));
-                prop_assert_eq!(x.meets(&one), in_a, "{:?}", key);
-                prop_assert_eq!(rest.meets(&one), in_a && !in_b, "{:?}", key);
+            let all = packets().flat_map(|p| [None, Some("a"), Some("b"), Some("d")].map(|by| (p, by)));
+            for ((key, dscp), by) in all {
+                let one = Packets::of_flow(&key, 1 << dscp, by);
+                let (in_a, in_b) = (holds(&a, &key, dscp, by), holds(&b, &key, dscp, by));
+                prop_assert_eq!(x.meets(&one), in_a, "{:?} {:?}", key, by);
+                prop_assert_eq!(rest.meets(&one), in_a && !in_b, "{:?} {:?}", key, by);
             }
         }
     }

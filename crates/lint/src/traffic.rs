@@ -1,32 +1,152 @@
 //! The traffic of a scenario, as classes see it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use spillgate_core::{Dscp, Ecn, FlowKey, Overhead};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::config::EcnMode;
-use spillgate_queueing::Counting;
-use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, PoliceAction};
+use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, PoliceAction};
+use spillgate_queueing::{Counting, Metadata, View};
 use spillgate_scenario::plan::{Application, FlowPlan, LinkPlan, Traffic, WorldPlan};
 
-use crate::sets::Packets;
+/// The deepest nesting of policies.
+const MAX_DEPTH: usize = 8;
 
-/// A flow on a link.
+/// Combinations of marks beyond which every class may have the packets.
+const MAX_MARKS: usize = 1 << 12;
+
+/// The shortest packet of a connection: an acknowledgment without options.
+const ACK: u16 = 40;
+
+/// Where packets meet a policy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spot {
+    /// The port that feeds a link.
+    Port(u32),
+    /// The receiving end of a link.
+    Arrival(u32),
+    /// A switch that packets cross from one link to another.
+    Crossing(u32, u32),
+}
+
+impl Spot {
+    /// The link as which packets count.
+    fn link(self) -> u32 {
+        match self {
+            Self::Port(l) | Self::Arrival(l) | Self::Crossing(l, _) => l,
+        }
+    }
+
+    /// How many links packets of a path have left when they are here; none if the path does not lead here.
+    fn on(self, path: &[u32]) -> Option<usize> {
+        let at = path.iter().position(|l| *l == self.link())?;
+        match self {
+            Self::Port(_) => Some(at),
+            Self::Arrival(_) => Some(at + 1),
+            Self::Crossing(_, out) => (path.get(at + 1) == Some(&out)).then_some(at + 1),
+        }
+    }
+}
+
+/// What a packet is marked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Marked {
+    dscp: Dscp,
+    cos: Option<u8>,
+    group: Option<u16>,
+}
+
+/// Marks that packets may have.
+#[derive(Clone, Debug)]
+struct Possible {
+    dscps: u64,
+    coses: Vec<Option<u8>>,
+    groups: Vec<Option<u16>>,
+}
+
+impl Possible {
+    fn add(&mut self, more: &Self) {
+        self.dscps |= more.dscps;
+        for cos in &more.coses {
+            if !self.coses.contains(cos) {
+                self.coses.push(*cos);
+            }
+        }
+        for group in &more.groups {
+            if !self.groups.contains(group) {
+                self.groups.push(*group);
+            }
+        }
+    }
+}
+
+/// Lengths of packets in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// But for one packet of 10,000 where lengths have no bound; 0 if it is not known.
+    pub(crate) longest: u32,
+    /// No packet is shorter; 0 if that is not known.
+    pub(crate) shortest: u32,
+}
+
+/// What counts where a flow meets a policy.
+#[derive(Clone, Copy)]
+struct Counted {
+    link: Overhead,
+    policers: Overhead,
+    shapers: Overhead,
+}
+
+impl Counted {
+    /// At a place of a link.
+    fn at(spot: Spot, link: &LinkPlan) -> Self {
+        let line = match spot {
+            Spot::Port(_) => link.discipline.line(),
+            Spot::Arrival(_) => link.input.as_ref().map(|i| i.recipe.line()),
+            // A fabric carries IP packets: what links add is not in them.
+            Spot::Crossing(..) => {
+                let none = Overhead::NONE;
+                return Self {
+                    link: none,
+                    policers: none,
+                    shapers: none,
+                };
+            }
+        };
+        let Counting { policers, queues } = line.map(|l| l.counting).unwrap_or_default();
+        Self {
+            link: link.overhead,
+            policers: policers.unwrap_or(link.overhead),
+            shapers: queues.unwrap_or(link.overhead),
+        }
+    }
+}
+
+/// A flow where it meets a policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     /// Class of service that results show it under.
     pub(crate) service: String,
-    /// With the DSCP that policies on the way give to what conforms.
-    own: Packets,
-    /// With every DSCP that it may have here.
-    marked: Packets,
+    key: FlowKey,
+    /// Name of the link over which it came to the node.
+    input: Option<String>,
+    /// As policies on the way mark what conforms.
+    own: Marked,
+    /// Every mark that it may have here.
+    possible: Possible,
     /// Long-run rate in bits per second as its link counts; none where the network decides.
     pub(crate) rate: Option<f64>,
-    /// The same as policers of the link's policy count.
+    /// The same as policers of the policy count.
     pub(crate) policed: Option<f64>,
-    /// The longest packet in bytes as shapers of the link's policy count, labels apart; 0 if it is not known.
-    pub(crate) longest: u32,
+    /// Lengths of packets as they occupy the link, labels apart.
+    pub(crate) sizes: Sizes,
+    /// Lengths as policers of the policy count.
+    pub(crate) policed_sizes: Sizes,
+    /// Lengths as its shapers count.
+    pub(crate) shaped_sizes: Sizes,
     /// Whether it slows down for losses.
     pub(crate) reacts: bool,
     /// Whether its packets may be marked.
@@ -34,47 +154,83 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// The class that takes its packets, those that conform to every policer before; the last is
-    /// class-default.
-    pub(crate) fn class(&self, sets: &[Option<Packets>]) -> usize {
-        let takes = |s: &Option<Packets>| s.as_ref().is_some_and(|s| s.meets(&self.own));
-        let default = sets.len().saturating_sub(usize::from(
-            sets.last().is_some_and(|s| *s == Some(Packets::all())),
-        ));
-        sets.iter().position(takes).unwrap_or(default)
+    /// Its DSCP, if it conforms to every policer before.
+    pub(crate) fn dscp(&self) -> Dscp {
+        self.own.dscp
+    }
+
+    /// Every DSCP that its packets may have here, a bit each.
+    pub(crate) fn dscps(&self) -> u64 {
+        self.possible.dscps
+    }
+
+    fn class_of(&self, marked: Marked, classes: &[ClassSpec]) -> usize {
+        let metadata = Metadata {
+            cos: marked.cos,
+            qos_group: marked.group,
+            input: self.input.as_deref(),
+        };
+        class_of(&self.key, marked.dscp, &metadata, classes)
+    }
+
+    /// The class that takes its packets, those that conform to every policer before; the number of
+    /// classes for one that is not written.
+    pub(crate) fn class(&self, spec: &ClassBasedSpec) -> usize {
+        self.class_of(self.own, &spec.classes)
     }
 
     /// Whether each class may get packets of it, whatever was marked on the way.
-    pub(crate) fn reaches(&self, sets: &[Option<Packets>]) -> Vec<bool> {
-        let mut left = Some(self.marked.clone());
-        sets.iter()
-            .map(|set| {
-                let (Some(packets), Some(set)) = (&left, set) else {
-                    // What cannot be said is taken for reached.
-                    left = None;
-                    return true;
-                };
-                let reached = packets.meets(set);
-                left = packets.without(set);
-                reached
-            })
-            .collect()
+    pub(crate) fn reaches(&self, spec: &ClassBasedSpec) -> Vec<bool> {
+        let Possible {
+            dscps,
+            coses,
+            groups,
+        } = &self.possible;
+        let many = dscps.count_ones() as usize * coses.len() * groups.len() > MAX_MARKS;
+        let mut reached = vec![many; spec.classes.len()];
+        if many {
+            return reached;
+        }
+        let all = (0..64).filter_map(Dscp::new);
+        for dscp in all.filter(|d| dscps >> d.value() & 1 != 0) {
+            for cos in coses.iter().copied() {
+                for group in groups.iter().copied() {
+                    let class = self.class_of(Marked { dscp, cos, group }, &spec.classes);
+                    if let Some(reached) = reached.get_mut(class) {
+                        *reached = true;
+                    }
+                }
+            }
+        }
+        reached
     }
 }
 
-/// The flows on a link, and what answers them; none where packets have labels, which hide what
+fn class_of(key: &FlowKey, dscp: Dscp, metadata: &Metadata<'_>, classes: &[ClassSpec]) -> usize {
+    let view = View::Ip { key, dscp };
+    let takes = |c: &ClassSpec| match &c.matching {
+        Some(m) => m.matches_with(view, metadata),
+        None => true,
+    };
+    classes.iter().position(takes).unwrap_or(classes.len())
+}
+
+/// The flows that meet a policy, and what answers them; none where packets have labels, which hide what
 /// classes match on.
-pub(crate) fn on(
+pub(crate) fn at(
     world: &WorldPlan,
-    link: u32,
+    spot: Spot,
     policies: &BTreeMap<String, DisciplineSpec>,
 ) -> Option<Vec<Load>> {
-    let plan = world.links.get(link as usize)?;
+    let plan = world.links.get(spot.link() as usize)?;
     if world.carries_labels(plan) {
         return None;
     }
+    let markers = Markers {
+        policies,
+        known: RefCell::default(),
+    };
     let mut loads = Vec::new();
-    let mut markers = Markers::new(policies);
     for flow in &world.flows {
         let ways = [
             (Some(flow.route), flow.key, true),
@@ -84,29 +240,30 @@ pub(crate) fn on(
             let Some(path) = route.and_then(|r| world.routes.get(r as usize)) else {
                 continue;
             };
-            let Some(at) = path.iter().position(|l| *l == link) else {
-                continue;
+            let Some(left) = spot.on(path) else { continue };
+            let mut walk = Walk {
+                key,
+                input: None,
+                own: Marked {
+                    dscp: flow.dscp,
+                    cos: None,
+                    group: None,
+                },
+                possible: Possible {
+                    dscps: 1 << flow.dscp.value(),
+                    coses: vec![None],
+                    groups: vec![None],
+                },
             };
-            let mut dscp = flow.dscp;
-            let mut dscps = 1 << dscp.value();
-            for before in &path[..at] {
-                let Some(l) = world.links.get(*before as usize) else {
+            for (i, link) in path[..left].iter().enumerate() {
+                let Some(l) = world.links.get(*link as usize) else {
                     continue;
                 };
-                let input = l.input.as_ref().map(|i| &i.policy);
-                for policy in input.into_iter().chain([&l.policy]) {
-                    dscps |= marks(policy, policies, 0);
-                }
-                if let Some(policy) = input {
-                    dscp = markers.after(policy, &key, dscp);
-                }
-                // Where packets have labels, classes do not see what is below them.
-                if !world.carries_labels(l) {
-                    dscp = markers.after(&l.policy, &key, dscp);
-                }
+                // The policy of this place itself is what is asked about.
+                let arrives = matches!(spot, Spot::Arrival(_)) && i + 1 == left;
+                walk.over(world, l, &markers, !arrives);
             }
-            let load = load(world, flow, &key, (dscp, dscps), (plan, forth));
-            loads.push(load);
+            loads.push(walk.load(world, flow, (Counted::at(spot, plan), forth)));
         }
     }
     Some(loads)
@@ -123,131 +280,200 @@ fn occupied(source: &SourceSpec, overhead: Overhead) -> f64 {
     rate * f64::from(overhead.wire_len(longest)) / f64::from(longest)
 }
 
-/// `dscp`: what its packets have here, and all that they may have; `forth`: it is no answer.
-fn load(
-    world: &WorldPlan,
-    flow: &FlowPlan,
-    key: &FlowKey,
-    (dscp, dscps): (Dscp, u64),
-    (link, forth): (&LinkPlan, bool),
-) -> Load {
-    let counting = link.discipline.line().map(|l| l.counting);
-    let Counting { policers, queues } = counting.unwrap_or_default();
-    let policers = policers.unwrap_or(link.overhead);
-    let mut policed = None;
-    let (rate, reacts, mut ecn) = match &flow.traffic {
-        Traffic::Source(_) if flow.traffic.is_backlogged() => (None, false, false),
-        Traffic::Source(source) => {
-            let share = flow.share();
-            policed = Some(share * occupied(source, policers));
-            (Some(share * occupied(source, link.overhead)), false, false)
-        }
-        Traffic::Replay(_) => (None, false, false),
-        Traffic::Tcp {
-            config,
-            application,
-        } => {
-            let rate = match application {
-                Application::Source(source) => Some(Source::mean_rate(source)),
-                Application::Greedy | Application::Bytes(_) => None,
-            };
-            (rate, true, config.ecn != EcnMode::Off)
-        }
-        Traffic::Sessions(s) => (None, true, s.config.ecn != EcnMode::Off),
-    };
-    ecn |= flow.ecn != Ecn::NotEct;
-    let longest = flow.traffic.longest();
-    Load {
-        service: world.classes[usize::from(flow.class)].clone(),
-        own: Packets::of_flow(key, 1 << dscp.value()),
-        marked: Packets::of_flow(key, dscps),
-        // Acknowledgments: little, and as much as the connection's data.
-        rate: if forth { rate } else { Some(0.0) },
-        policed: if forth { policed.or(rate) } else { Some(0.0) },
-        longest: match if forth { longest.0 } else { longest.1 } {
-            0 => 0,
-            len => queues.unwrap_or(link.overhead).wire_len(len),
-        },
-        reacts,
-        ecn,
+/// The lengths of IP packets, shortest and usually longest, forth and back; 0 if not known.
+pub(crate) fn lengths(traffic: &Traffic, forth: bool) -> (u16, u16) {
+    let (longest, back) = traffic.longest();
+    match traffic {
+        _ if !forth => (ACK.min(back), back),
+        Traffic::Source(source) => (Source::shortest(source), Source::usually_longest(source)),
+        Traffic::Replay(_) => (0, longest),
+        Traffic::Tcp { .. } | Traffic::Sessions(_) => (ACK.min(longest), longest),
     }
 }
 
-/// What policies make of the DSCP of packets that conform to their policers.
+/// A packet on its way.
+struct Walk {
+    key: FlowKey,
+    input: Option<String>,
+    own: Marked,
+    possible: Possible,
+}
+
+impl Walk {
+    /// It leaves by a link and arrives; `enter`: an input policy at the link's end acts, too.
+    fn over(&mut self, world: &WorldPlan, link: &LinkPlan, markers: &Markers<'_>, enter: bool) {
+        // Where packets have labels, classes do not see what is below them.
+        self.pass(&link.policy, markers, !world.carries_labels(link));
+        let arrived = |cos: Option<u8>| link.dot1q.then(|| cos.unwrap_or(0));
+        self.own = Marked {
+            cos: arrived(self.own.cos),
+            group: None,
+            ..self.own
+        };
+        let coses = std::mem::take(&mut self.possible.coses);
+        self.possible.add(&Possible {
+            dscps: 0,
+            coses: coses.into_iter().map(arrived).collect(),
+            groups: Vec::new(),
+        });
+        self.possible.groups = vec![None];
+        self.input = Some(link.name.clone());
+        if let Some(input) = link.input.as_ref().filter(|_| enter) {
+            self.pass(&input.policy, markers, true);
+        }
+    }
+
+    fn pass(&mut self, policy: &str, markers: &Markers<'_>, seen: bool) {
+        let marks = markers.gives(policy);
+        if marks.dscps == 0 && marks.coses.is_empty() && marks.groups.is_empty() {
+            return;
+        }
+        self.possible.add(&marks);
+        if seen {
+            self.own = markers.after(policy, self, self.own, 0);
+        }
+    }
+
+    /// `forth`: it is no answer.
+    fn load(self, world: &WorldPlan, flow: &FlowPlan, (counted, forth): (Counted, bool)) -> Load {
+        let mut policed = None;
+        let (rate, reacts, mut ecn) = match &flow.traffic {
+            Traffic::Source(_) if flow.traffic.is_backlogged() => (None, false, false),
+            Traffic::Source(source) => {
+                let share = flow.share();
+                policed = Some(share * occupied(source, counted.policers));
+                (Some(share * occupied(source, counted.link)), false, false)
+            }
+            Traffic::Replay(_) => (None, false, false),
+            Traffic::Tcp {
+                config,
+                application,
+            } => {
+                let rate = match application {
+                    Application::Source(source) => Some(Source::mean_rate(source)),
+                    Application::Greedy | Application::Bytes(_) => None,
+                };
+                (rate, true, config.ecn != EcnMode::Off)
+            }
+            Traffic::Sessions(s) => (None, true, s.config.ecn != EcnMode::Off),
+        };
+        ecn |= flow.ecn != Ecn::NotEct;
+        let (shortest, longest) = lengths(&flow.traffic, forth);
+        let sizes = |overhead: Overhead| {
+            let counted = |len: u16| match len {
+                0 => 0,
+                len => overhead.wire_len(len),
+            };
+            Sizes {
+                longest: counted(longest),
+                shortest: counted(shortest),
+            }
+        };
+        Load {
+            service: world.classes[usize::from(flow.class)].clone(),
+            key: self.key,
+            input: self.input,
+            own: self.own,
+            possible: self.possible,
+            // Acknowledgments: little, and as much as the connection's data.
+            rate: if forth { rate } else { Some(0.0) },
+            policed: if forth { policed.or(rate) } else { Some(0.0) },
+            sizes: sizes(counted.link),
+            policed_sizes: sizes(counted.policers),
+            shaped_sizes: sizes(counted.shapers),
+            reacts,
+            ecn,
+        }
+    }
+}
+
+/// What policies make of the marks of packets.
 struct Markers<'p> {
     policies: &'p BTreeMap<String, DisciplineSpec>,
-    /// The packets of each class, of policies that mark.
-    sets: BTreeMap<&'p str, Vec<Option<Packets>>>,
+    /// What each policy may give.
+    known: RefCell<BTreeMap<String, Rc<Possible>>>,
 }
 
-impl<'p> Markers<'p> {
-    fn new(policies: &'p BTreeMap<String, DisciplineSpec>) -> Self {
-        Self {
-            policies,
-            sets: BTreeMap::new(),
+impl Markers<'_> {
+    fn classes(&self, policy: &str, depth: usize) -> &[ClassSpec] {
+        match self.policies.get(policy).filter(|_| depth < MAX_DEPTH) {
+            Some(DisciplineSpec::ClassBased(spec)) => &spec.classes,
+            _ => &[],
         }
     }
 
-    /// The DSCP behind a policy.
-    fn after(&mut self, policy: &str, key: &FlowKey, dscp: Dscp) -> Dscp {
-        if marks(policy, self.policies, 0) == 0 {
-            return dscp;
-        }
-        self.inside(policy, key, dscp, 0)
-    }
-
-    fn inside(&mut self, policy: &str, key: &FlowKey, dscp: Dscp, depth: usize) -> Dscp {
-        let policies = self.policies;
-        let Some((name, DisciplineSpec::ClassBased(spec))) =
-            policies.get_key_value(policy).filter(|_| depth < 8)
-        else {
-            return dscp;
+    /// The marks behind a policy of packets that conform to its policers.
+    fn after(&self, policy: &str, walk: &Walk, before: Marked, depth: usize) -> Marked {
+        let classes = self.classes(policy, depth);
+        let metadata = Metadata {
+            cos: before.cos,
+            qos_group: before.group,
+            input: walk.input.as_deref(),
         };
-        let sets = self.sets.entry(name).or_insert_with(|| {
-            let set = |c: &ClassSpec| match &c.matching {
-                Some(m) => Packets::of(m),
-                None => Some(Packets::all()),
-            };
-            spec.classes.iter().map(set).collect()
-        });
-        let packets = Packets::of_flow(key, 1 << dscp.value());
-        let takes = |s: &Option<Packets>| s.as_ref().is_some_and(|s| s.meets(&packets));
-        let Some(class) = sets.iter().position(takes).map(|i| &spec.classes[i]) else {
-            return dscp;
+        let class = class_of(&walk.key, before.dscp, &metadata, classes);
+        let Some(class) = classes.get(class) else {
+            return before;
         };
-        let inner = match &class.policy {
-            Some(inner) => self.inside(inner, key, dscp, depth + 1),
-            None => dscp,
+        let mut marked = match &class.policy {
+            Some(inner) => self.after(inner, walk, before, depth + 1),
+            None => before,
         };
-        let conform = class.police.iter().flat_map(|p| p.conform.iter());
-        let conform = conform.filter_map(|a| match a {
-            PoliceAction::SetDscp(d) => Some(d),
-            _ => None,
-        });
-        conform.last().or(class.set_dscp).unwrap_or(inner)
-    }
-}
-
-/// DSCPs that a policy may give to packets.
-fn marks(policy: &str, policies: &BTreeMap<String, DisciplineSpec>, depth: usize) -> u64 {
-    let Some(DisciplineSpec::ClassBased(spec)) = policies.get(policy).filter(|_| depth < 8) else {
-        return 0;
-    };
-    let mut bits = 0;
-    for class in &spec.classes {
-        bits |= class.set_dscp.map_or(0, |d| 1 << d.value());
-        if let Some(p) = &class.police {
-            let all = [Some(&p.conform), Some(&p.exceed), p.violate.as_ref()];
-            for action in all.into_iter().flatten().flat_map(|a| a.iter()) {
-                if let PoliceAction::SetDscp(d) = action {
-                    bits |= 1 << d.value();
-                }
+        marked.dscp = class.set_dscp.unwrap_or(marked.dscp);
+        marked.cos = class.set_cos.or(marked.cos);
+        marked.group = class.set_qos_group.or(marked.group);
+        for action in class.police.iter().flat_map(|p| p.conform.iter()) {
+            match action {
+                PoliceAction::SetDscp(dscp) => marked.dscp = dscp,
+                PoliceAction::SetCos(cos) => marked.cos = Some(cos),
+                PoliceAction::SetQosGroup(group) => marked.group = Some(group),
+                PoliceAction::Transmit
+                | PoliceAction::Drop
+                | PoliceAction::SetExp(_)
+                | PoliceAction::SetExpImposition(_) => {}
             }
         }
-        bits |= class
-            .policy
-            .as_ref()
-            .map_or(0, |p| marks(p, policies, depth + 1));
+        marked
     }
-    bits
+
+    fn gives(&self, policy: &str) -> Rc<Possible> {
+        if let Some(known) = self.known.borrow().get(policy) {
+            return Rc::clone(known);
+        }
+        let given = Rc::new(self.given(policy, 0));
+        let mut known = self.known.borrow_mut();
+        known.insert(policy.to_owned(), Rc::clone(&given));
+        given
+    }
+
+    /// Marks that a policy may give to packets.
+    fn given(&self, policy: &str, depth: usize) -> Possible {
+        let mut given = Possible {
+            dscps: 0,
+            coses: Vec::new(),
+            groups: Vec::new(),
+        };
+        for class in self.classes(policy, depth) {
+            given.dscps |= class.set_dscp.map_or(0, |d| 1 << d.value());
+            given.coses.extend(class.set_cos.map(Some));
+            given.groups.extend(class.set_qos_group.map(Some));
+            if let Some(p) = &class.police {
+                let all = [Some(&p.conform), Some(&p.exceed), p.violate.as_ref()];
+                for action in all.into_iter().flatten().flat_map(|a| a.iter()) {
+                    match action {
+                        PoliceAction::SetDscp(d) => given.dscps |= 1 << d.value(),
+                        PoliceAction::SetCos(cos) => given.coses.push(Some(cos)),
+                        PoliceAction::SetQosGroup(group) => given.groups.push(Some(group)),
+                        PoliceAction::Transmit
+                        | PoliceAction::Drop
+                        | PoliceAction::SetExp(_)
+                        | PoliceAction::SetExpImposition(_) => {}
+                    }
+                }
+            }
+            if let Some(inner) = &class.policy {
+                given.add(&self.given(inner, depth + 1));
+            }
+        }
+        given
+    }
 }

@@ -63,6 +63,8 @@ fn findings_are_as_expected_in_every_form() {
         "mtu.yaml",
         "arriving.yaml",
         "agreements.yaml",
+        "fits.yaml",
+        "requirements.yaml",
     ] {
         let found = found(name);
         check(name, "txt", &text(&found));

@@ -37,7 +37,9 @@ pub use evidence::{
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
 pub use line::{Counting, Line, Longest};
-pub use outline::{AdmissionLimits, Bucket, Class, DscpLimit, Outline, Policy, Thresholds};
+pub use outline::{
+    AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,
+};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use size::Sizes;

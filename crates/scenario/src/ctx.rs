@@ -15,7 +15,7 @@ use crate::error::{Diagnostic, Diagnostics};
 use crate::import::{Files, Imported, Importer, Platform};
 use crate::node::{Node, Step, Value};
 use crate::offered::Offered;
-use crate::plan::Unmodelled;
+use crate::plan::{Unmodelled, Written};
 use crate::schema::ConfigSpec;
 use crate::text::Texts;
 
@@ -37,7 +37,10 @@ pub(crate) struct Ctx<'a> {
     importer: &'a dyn Importer,
     dir: PathBuf,
     errors: Vec<Diagnostic>,
-    warnings: Vec<Diagnostic>,
+    /// With the points at which each was noted; none: it is about none of them.
+    warnings: Vec<(Diagnostic, Vec<usize>)>,
+    /// The point that is being read.
+    point: Option<usize>,
     unmodelled: Vec<Unmodelled>,
     /// By path as written; none if it could not be read, which was reported.
     read: BTreeMap<String, Option<File>>,
@@ -68,6 +71,7 @@ impl<'a> Ctx<'a> {
             dir: path.parent().map(Path::to_path_buf).unwrap_or_default(),
             errors: Vec::new(),
             warnings: Vec::new(),
+            point: None,
             unmodelled: Vec::new(),
             read: BTreeMap::new(),
             imported: BTreeMap::new(),
@@ -97,9 +101,21 @@ impl<'a> Ctx<'a> {
 
     /// Notes a warning that knows its place; the variants of a scenario repeat most of theirs.
     pub(crate) fn note(&mut self, d: Diagnostic) {
-        if self.warnings.len() < 10 * MAX_ERRORS && !self.warnings.contains(&d) {
-            self.warnings.push(d);
+        let (point, room) = (self.point, self.warnings.len() < 10 * MAX_ERRORS);
+        match self.warnings.iter_mut().find(|(known, _)| *known == d) {
+            Some((_, points)) => {
+                // They are read in order, by some callers twice.
+                let last = points.last().copied();
+                points.extend(point.filter(|p| Some(*p) > last));
+            }
+            None if room => self.warnings.push((d, point.into_iter().collect())),
+            None => {}
         }
+    }
+
+    /// What is noted from here on is about this point of the scenario, or about none.
+    pub(crate) fn at_point(&mut self, point: Option<usize>) {
+        self.point = point;
     }
 
     fn placed(&self, mut d: Diagnostic, root: &Node, path: &[Step]) -> Diagnostic {
@@ -114,6 +130,18 @@ impl<'a> Ctx<'a> {
             d.found = (!large).then(|| node.describe());
         }
         self.texts.place(d, root.nearest(path), path)
+    }
+
+    /// The place of a path below `root`.
+    pub(crate) fn written(&self, root: &Node, path: &[Step]) -> Written {
+        let d = self.placed(Diagnostic::warning("", ""), root, path);
+        Written {
+            file: d.file,
+            line: d.line,
+            column: d.column,
+            width: d.width,
+            path: d.path,
+        }
     }
 
     /// Notes an error that knows its place; the variants of a scenario repeat most of theirs.
@@ -187,7 +215,8 @@ impl<'a> Ctx<'a> {
             match self.importer.ios(&opened.name, &opened.bytes, platform) {
                 Ok(mut imported) => {
                     if !said {
-                        self.warnings.append(&mut imported.warnings);
+                        let warnings = imported.warnings.drain(..);
+                        self.warnings.extend(warnings.map(|d| (d, Vec::new())));
                         self.unmodelled.append(&mut imported.unmodelled);
                     }
                     Some(Arc::new(imported.prefixed(&config.prefix)))
@@ -306,15 +335,17 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// What is worth knowing of a scenario that is fine, with places; and the texts.
-    pub(crate) fn into_warnings(mut self) -> (Vec<Diagnostic>, Texts) {
-        self.texts.quote(&mut self.warnings);
-        (self.warnings, self.texts)
+    /// What is worth knowing of a scenario that is fine, with places and points; and the texts.
+    pub(crate) fn into_warnings(self) -> (Vec<(Diagnostic, Vec<usize>)>, Texts) {
+        let (mut warnings, points): (Vec<_>, Vec<_>) = self.warnings.into_iter().unzip();
+        self.texts.quote(&mut warnings);
+        (warnings.into_iter().zip(points).collect(), self.texts)
     }
 
     /// What is worth knowing of a scenario that is fine.
     pub(crate) fn finish(self) -> (Vec<String>, Vec<Unmodelled>) {
-        let warnings = self.warnings.iter().map(Diagnostic::in_one_line).collect();
+        let warnings = self.warnings.iter();
+        let warnings = warnings.map(|(d, _)| d.in_one_line()).collect();
         (warnings, self.unmodelled)
     }
 

@@ -415,6 +415,7 @@ pub(crate) fn points<'a>(
     let stem = common(root);
     for i in 0..grid.len() {
         let point = grid.point(i);
+        ctx.at_point(Some(i));
         let copy = source.point(ctx, &stem, &point);
         let made = copy.and_then(|copy| Some((typed(ctx, &copy, &[])?, copy)));
         whole &= made.is_some();
@@ -427,5 +428,6 @@ pub(crate) fn points<'a>(
             each(ctx, tree);
         }
     }
+    ctx.at_point(None);
     whole
 }

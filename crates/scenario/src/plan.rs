@@ -590,6 +590,23 @@ pub struct SlaPlan {
     pub max: Option<f64>,
     /// Lower bound in the metric's base unit.
     pub min: Option<f64>,
+    /// Where its bound, or the preset that it comes from, was written.
+    pub written: Written,
+}
+
+/// A place in a file of the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The file, as the user names it.
+    pub file: String,
+    /// Line, from 1; none where there is none.
+    pub line: Option<u32>,
+    /// Column in characters, from 1.
+    pub column: Option<u32>,
+    /// Length in characters of what is meant; 0 if unknown.
+    pub width: u32,
+    /// The keys that lead there, such as `sla[0].max`.
+    pub path: String,
 }
 
 impl WorldPlan {

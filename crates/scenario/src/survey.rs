@@ -11,7 +11,7 @@ use crate::error::{Diagnostic, Diagnostics};
 use crate::import::{Files, Importer};
 use crate::load::{self, Options};
 use crate::lower;
-use crate::node::{Node, Step};
+use crate::node::{Node, Step, Value};
 use crate::plan::Plan;
 use crate::points::Grid;
 use crate::splice;
@@ -22,8 +22,8 @@ use crate::text::Texts;
 pub struct Surveyed {
     /// As it will run.
     pub plan: Plan,
-    /// What its loader warned of, with places.
-    pub warnings: Vec<Diagnostic>,
+    /// What its loader warned of, with places, and with the points of which it did; none: it is about none of several.
+    pub warnings: Vec<(Diagnostic, Vec<usize>)>,
     /// Its variants, in the order of [`Plan::variants`].
     pub variants: Vec<Variant>,
     texts: Texts,
@@ -32,7 +32,8 @@ pub struct Surveyed {
 /// One point. Points share what they have in common.
 #[derive(Debug)]
 pub struct Variant {
-    /// Every policy of the scenario and of its configurations, by name.
+    /// Every policy of the scenario and of its configurations, by name; where classes say over what packets come in, by the
+    /// names of links.
     pub policies: Arc<BTreeMap<String, DisciplineSpec>>,
     /// The configurations that it refers to.
     pub configs: Vec<PathBuf>,
@@ -77,6 +78,38 @@ impl Surveyed {
             return d;
         };
         let path: Vec<Step> = keys.iter().map(|k| Step::from(*k)).collect();
+        self.texts.place(d, v.root.nearest(&path), &path)
+    }
+
+    /// A diagnostic at a key of a node, such as `switch.buffer.limit`, or the nearest place above it.
+    #[must_use]
+    pub fn place_at_node(
+        &self,
+        variant: usize,
+        node: &str,
+        key: &str,
+        d: Diagnostic,
+    ) -> Diagnostic {
+        let Some(v) = self.variants.get(variant) else {
+            return d;
+        };
+        let mut path = vec![Step::from("topology"), Step::from("nodes")];
+        let nodes = path.iter().try_fold(&*v.root, |n, s| n.step(s));
+        let nodes = match nodes.map(|n| &n.value) {
+            Some(Value::Seq(nodes)) => &nodes[..],
+            _ => &[],
+        };
+        // Members of a group have its name and a number.
+        let group = node.rsplit_once('-').map(|(group, _)| group);
+        let named = |n: &Node, name: &str| n.get("name").and_then(Node::text) == Some(name);
+        let found = nodes.iter().position(|n| named(n, node));
+        let found = found.or_else(|| {
+            nodes
+                .iter()
+                .position(|n| group.is_some_and(|g| named(n, g)))
+        });
+        path.extend(found.map(Step::from));
+        path.extend(key.split('.').filter(|_| found.is_some()).map(Step::from));
         self.texts.place(d, v.root.nearest(&path), &path)
     }
 
@@ -158,7 +191,7 @@ fn read(
     load::points(ctx, &source, &scenario, &grid, |ctx, t| {
         let configs = t.scenario.configs.iter();
         let configs = configs.map(|c| dir.join(&c.ios)).collect();
-        let policies = lower::ports(ctx, &t.point.name, &t.scenario, &t.root).policies;
+        let policies = lower::policies_with_links(ctx, &t.scenario, &t.root);
         let last = || variants.iter().rev().take(NEAR);
         let variant = Variant {
             policies: shared(last().map(|v: &Variant| &v.policies), policies),

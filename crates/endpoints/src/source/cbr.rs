@@ -103,6 +103,14 @@ impl Model for Cbr {
         Sizes::new(&spec.packet).0.longest()
     }
 
+    fn usually_longest(spec: &CbrSpec) -> u16 {
+        Sizes::new(&spec.packet).0.usually_longest()
+    }
+
+    fn shortest(spec: &CbrSpec) -> u16 {
+        Sizes::new(&spec.packet).0.shortest()
+    }
+
     fn check(spec: &CbrSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         check_jitter(spec.jitter)

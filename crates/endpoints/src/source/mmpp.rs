@@ -108,6 +108,14 @@ impl Model for Mmpp {
         Sizes::new(&spec.packet).0.longest()
     }
 
+    fn usually_longest(spec: &MmppSpec) -> u16 {
+        Sizes::new(&spec.packet).0.usually_longest()
+    }
+
+    fn shortest(spec: &MmppSpec) -> u16 {
+        Sizes::new(&spec.packet).0.shortest()
+    }
+
     fn check(spec: &MmppSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         if let Some(low) = spec.low.filter(|low| *low > spec.high) {

@@ -83,6 +83,14 @@ trait Model: Sized {
     fn envelope(spec: &Self::Spec) -> Envelope;
     /// The longest packet that it may send, in bytes.
     fn longest(spec: &Self::Spec) -> u16;
+    /// What at most one of 10,000 packets is longer than, in bytes: not above [`Model::longest`].
+    fn usually_longest(spec: &Self::Spec) -> u16 {
+        Self::longest(spec)
+    }
+    /// No packet is shorter, in bytes.
+    fn shortest(_: &Self::Spec) -> u16 {
+        spec::MIN_PACKET
+    }
     /// Checks the ranges that the types do not.
     fn check(spec: &Self::Spec) -> Result<(), spec::SpecProblem>;
 }

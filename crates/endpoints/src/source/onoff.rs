@@ -117,6 +117,14 @@ impl Model for OnOff {
         Sizes::new(&spec.packet).0.longest()
     }
 
+    fn usually_longest(spec: &OnOffSpec) -> u16 {
+        Sizes::new(&spec.packet).0.usually_longest()
+    }
+
+    fn shortest(spec: &OnOffSpec) -> u16 {
+        Sizes::new(&spec.packet).0.shortest()
+    }
+
     fn check(spec: &OnOffSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         if spec.on.is_zero() {

@@ -51,6 +51,14 @@ impl Model for Poisson {
         Sizes::new(&spec.packet).0.longest()
     }
 
+    fn usually_longest(spec: &PoissonSpec) -> u16 {
+        Sizes::new(&spec.packet).0.usually_longest()
+    }
+
+    fn shortest(spec: &PoissonSpec) -> u16 {
+        Sizes::new(&spec.packet).0.shortest()
+    }
+
     fn check(spec: &PoissonSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))
     }

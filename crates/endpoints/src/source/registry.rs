@@ -94,6 +94,20 @@ macro_rules! sources {
                 }
             }
 
+            /// What at most one of 10,000 IP packets of what `spec` describes is longer than, in bytes.
+            pub fn usually_longest(spec: &SourceSpec) -> u16 {
+                match spec {
+                    $(SourceSpec::$variant(s) => <$model as Model>::usually_longest(s),)+
+                }
+            }
+
+            /// A length that no IP packet of what `spec` describes is below, in bytes.
+            pub fn shortest(spec: &SourceSpec) -> u16 {
+                match spec {
+                    $(SourceSpec::$variant(s) => <$model as Model>::shortest(s),)+
+                }
+            }
+
             /// The longest IP packet that what `spec` describes may send, in bytes.
             pub fn longest(spec: &SourceSpec) -> u16 {
                 match spec {

@@ -57,6 +57,28 @@ impl Sizes {
         }
     }
 
+    /// What one of 10,000 is longer than, of sizes without a bound; else the longest.
+    pub(super) fn usually_longest(&self) -> u16 {
+        match self {
+            Self::Exponential(mean) => {
+                let whole = (mean * math::ln(10_000.0)).ceil() as u64;
+                whole.clamp(u64::from(MIN_PACKET), u64::from(MAX_PACKET)) as u16
+            }
+            others => others.longest(),
+        }
+    }
+
+    /// The shortest of them.
+    pub(super) fn shortest(&self) -> u16 {
+        match self {
+            Self::Fixed(len) => *len,
+            Self::Uniform { min, .. } => *min,
+            Self::Exponential(_) => MIN_PACKET,
+            Self::Table(entries) => entries.iter().map(|e| e.len).min().unwrap_or(MIN_PACKET),
+            Self::Cycle { packets, .. } => packets.iter().copied().min().unwrap_or(MIN_PACKET),
+        }
+    }
+
     #[inline]
     pub(super) fn draw(&mut self, rng: &mut Rng) -> u16 {
         match self {
@@ -154,6 +176,31 @@ mod tests {
             // 65 thousand terms, each good to an ulp of the sum at worst.
             assert!((cut_exponential_mean(m) - mean).abs() < 1e-10 * mean, "{m}");
         }
+    }
+
+    #[test]
+    fn sizes_lie_between_the_shortest_and_the_longest_and_hardly_one_above_the_usual() {
+        for json in [
+            r#""1500 B""#,
+            r#""imix""#,
+            r#"{"genome": "7a4d1g"}"#,
+            r#"{"uniform": {"min": "64 B", "max": "1501 B"}}"#,
+            r#"{"exponential": "300 B"}"#,
+        ] {
+            let (mut sizes, _) = Sizes::new(&serde_json::from_str(json).unwrap());
+            let (least, usual, most) = (sizes.shortest(), sizes.usually_longest(), sizes.longest());
+            assert!(least <= usual && usual <= most, "{json}");
+            let mut rng = Rng::from_key(1);
+            let drawn: Vec<u16> = (0..100_000).map(|_| sizes.draw(&mut rng)).collect();
+            assert!(drawn.iter().all(|l| (least..=most).contains(l)), "{json}");
+            // 10 are expected of an exponential; five standard deviations more are 26.
+            let above = drawn.iter().filter(|l| **l > usual).count();
+            assert!(above <= 26, "{json}: {above}");
+        }
+        let exponential = r#"{"exponential": "300 B"}"#;
+        let (sizes, _) = Sizes::new(&serde_json::from_str(exponential).unwrap());
+        // 300 ln 10^4.
+        assert_eq!(sizes.usually_longest(), 2764);
     }
 
     #[test]

@@ -1,12 +1,15 @@
-//! RED, WRED and CoDel.
+//! RED, WRED, CoDel and other AQMs, wherever they stand.
 
-use spillgate_core::math::{exp, ln};
+use spillgate_core::math::{exp, ln, pow};
 use spillgate_core::{Dscp, Limit, Rate};
-use spillgate_queueing::spec::{AqmSpec, CodelSpec, WredBy, WredProfile, WredSpec, WredUnit};
+use spillgate_queueing::PlacedAqm;
+use spillgate_queueing::spec::{
+    AqmSpec, CodelSpec, PoliceAction, WredBy, WredProfile, WredSpec, WredUnit,
+};
 
-use super::Ask;
+use super::{Ask, When};
 use crate::registry::rule_text;
-use crate::view::{FULL, Hit, Spot, View, bytes, digits, time};
+use crate::view::{FULL, Queue, View, bytes, digits, rate, time};
 
 pub(super) const ASKED: &[Ask] = &[Ask(
     &[
@@ -18,8 +21,11 @@ pub(super) const ASKED: &[Ask] = &[Ask(
         &WRED_DEAF,
         &ECN_UNUSED,
         &CODEL_TARGET,
+        &BELOW_PACKET,
+        &SHARED_MAXIMUM,
     ],
     check,
+    When::Queued,
 )];
 
 /// Code points of traffic that does not slow down: EF, voice-admit, real-time, control.
@@ -32,115 +38,131 @@ struct Profile {
     /// In packets, of full size if the thresholds are in bytes.
     min: f64,
     max: f64,
+    /// Bytes of such a packet, if they are.
+    each: Option<f64>,
     max_p: f64,
     /// Whether the user wrote it; defaults are not judged by taste.
     written: bool,
 }
 
-/// What default thresholds may be shares of.
-struct Table {
-    limit: Limit,
-    rate: Rate,
-}
-
-impl Table {
-    fn of(v: &View<'_>, i: usize) -> Self {
-        let c = &v.classes[i];
-        Self {
-            limit: c.spec.waiting_limit(),
-            rate: c.division.guaranteed.unwrap_or(c.division.inner.rate),
-        }
-    }
-}
-
 fn check(v: &mut View<'_>) {
-    for i in 0..v.classes.len() {
-        let spec = v.classes[i].spec;
-        if let Some((key, AqmSpec::Codel(codel))) = &spec.managed_by() {
-            target(v, i, codel, &format!("{key}target"));
-        }
-        // Thresholds are of the whole queue.
-        let Some(aqm) = spec.aqm.clone() else {
-            continue;
-        };
-        let (profiles, weight, ecn) = match &aqm {
-            AqmSpec::Red(red) => {
-                let red = red.rules();
-                let profile = Profile {
-                    key: "aqm.red".to_owned(),
-                    what: "RED".to_owned(),
-                    min: red.min_th,
-                    max: red.max_th,
-                    max_p: red.max_p,
-                    written: true,
-                };
-                (vec![profile], red.weight, red.ecn)
+    let queues = std::mem::take(&mut v.queues);
+    for q in &queues {
+        if let Some(aqm) = &q.place.aqm {
+            look(v, q, aqm);
+            if let AqmSpec::Wred(wred) = &aqm.spec {
+                shared_maximum(v, &queues, q, aqm, wred);
             }
-            AqmSpec::Wred(wred) => {
-                let n = i32::from(wred.exponential_weighting_constant);
-                (
-                    in_force(v, i, wred),
-                    spillgate_core::math::pow(2.0, -f64::from(n)),
-                    wred.ecn,
-                )
-            }
-            AqmSpec::Codel(codel) => {
-                reaction(v, i, codel.ecn || codel.ce_threshold.is_some());
-                continue;
-            }
-            _ => continue,
-        };
-        limits(v, i, &profiles);
-        for p in profiles.iter().filter(|p| p.written) {
-            guidance(v, i, p);
         }
-        if let Some(rate) = v.classes[i]
-            .division
-            .guaranteed
-            .filter(|_| v.rate.is_some())
-        {
-            memory(v, i, weight, rate);
-        }
-        if let AqmSpec::Wred(wred) = &aqm {
-            order(v, i, wred);
-        }
-        reaction(v, i, ecn);
     }
+    v.queues = queues;
 }
 
-/// The profiles that packets of a class meet, alike ones once.
-fn in_force(v: &View<'_>, i: usize, wred: &WredSpec) -> Vec<Profile> {
-    let Some(set) = &v.classes[i].set else {
+/// Every kind of AQM has an arm: whoever adds one decides which rules are about it.
+fn look(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
+    let mut profiles = Vec::new();
+    let mut weight = None;
+    match &aqm.spec {
+        AqmSpec::Red(red) => {
+            let red = red.rules();
+            let each = full(red.in_bytes());
+            profiles.push(Profile {
+                key: aqm.prefix.trim_end_matches('.').to_owned(),
+                what: "RED".to_owned(),
+                min: red.min_th / each.unwrap_or(1.0),
+                max: red.max_th / each.unwrap_or(1.0),
+                each,
+                max_p: red.max_p,
+                written: true,
+            });
+            weight = Some(red.weight);
+        }
+        AqmSpec::Wred(wred) => {
+            profiles = in_force(q, aqm, wred);
+            let n = i32::from(wred.exponential_weighting_constant);
+            weight = Some(pow(2.0, -f64::from(n)));
+            order(v, q, aqm, wred);
+        }
+        AqmSpec::Codel(codel) => target(v, q, codel, &aqm.prefix),
+        // Their thresholds and probabilities adapt.
+        _ => profiles = adaptive(q, aqm),
+    }
+    limits(v, q, &profiles);
+    if matches!(aqm.spec, AqmSpec::Red(_) | AqmSpec::Wred(_)) {
+        for p in profiles.iter().filter(|p| p.written) {
+            guidance(v, q, p);
+        }
+    }
+    if let (Some(weight), Some(rate), false) = (weight, q.rate, q.place.by_flow) {
+        memory(v, q, &aqm.key, weight, rate);
+    }
+    below_packet(v, q, aqm);
+    reaction(v, q, aqm);
+}
+
+/// Bytes of a packet of full size, where thresholds are in bytes.
+fn full(in_bytes: bool) -> Option<f64> {
+    in_bytes.then_some(FULL as f64)
+}
+
+/// The thresholds of AQMs that change them, as they begin.
+fn adaptive(q: &Queue<'_>, aqm: &PlacedAqm) -> Vec<Profile> {
+    let Some(rate) = q.rate else {
         return Vec::new();
     };
-    if wred.unit == WredUnit::Ms && v.rate.is_none() {
+    let all = aqm.spec.thresholds(q.table_limit(), rate).into_iter();
+    all.map(|t| {
+        let each = full(t.in_bytes);
+        Profile {
+            key: aqm.key.clone(),
+            what: aqm.spec.kind().to_owned(),
+            min: t.min / each.unwrap_or(1.0),
+            max: t.max / each.unwrap_or(1.0),
+            each,
+            max_p: t.probability,
+            written: t.written,
+        }
+    })
+    .collect()
+}
+
+/// What default thresholds are shares of, if that is known.
+fn table(q: &Queue<'_>, wred: &WredSpec) -> Option<(Limit, Rate)> {
+    let by_rate = wred.unit == WredUnit::Ms;
+    // Without times the rate does not matter.
+    let rate = q
+        .rate
+        .or(Rate::from_bps(1_000_000_000).filter(|_| !by_rate));
+    Some((q.table_limit(), rate?))
+}
+
+/// The profiles that packets of a queue meet, alike ones once.
+fn in_force(q: &Queue<'_>, aqm: &PlacedAqm, wred: &WredSpec) -> Vec<Profile> {
+    let dscps = q.set.as_ref().map(|s| s.dscps()).or_else(|| q.dscps());
+    let (Some(dscps), Some((limit, rate))) = (dscps, table(q, wred)) else {
         return Vec::new();
-    }
-    let table = Table::of(v, i);
+    };
     let mut seen: Vec<WredProfile> = Vec::new();
     let mut profiles = Vec::new();
-    let each = if wred.unit.in_bytes() {
-        FULL as f64
-    } else {
-        1.0
-    };
+    let each = full(wred.unit.in_bytes());
     for dscp in (0..64).filter_map(Dscp::new) {
-        if set.dscps() >> dscp.value() & 1 == 0 {
+        if dscps >> dscp.value() & 1 == 0 {
             continue;
         }
-        let profile = wred.profile(dscp, table.limit, table.rate);
+        let profile = wred.profile(dscp, limit, rate);
         if seen.contains(&profile) {
             continue;
         }
         seen.push(profile);
+        let prefix = &aqm.prefix;
         let (key, what, written) = match wred.by {
             WredBy::Dscp => (
-                format!("aqm.wred.dscp.{dscp}"),
+                format!("{prefix}dscp.{dscp}"),
                 format!("WRED of {dscp}"),
                 wred.dscp.contains_key(&dscp),
             ),
             WredBy::Precedence => (
-                format!("aqm.wred.precedence.{}", dscp.precedence()),
+                format!("{prefix}precedence.{}", dscp.precedence()),
                 format!("WRED of precedence {}", dscp.precedence()),
                 wred.precedence.contains_key(&dscp.precedence()),
             ),
@@ -148,8 +170,9 @@ fn in_force(v: &View<'_>, i: usize, wred: &WredSpec) -> Vec<Profile> {
         profiles.push(Profile {
             key,
             what,
-            min: f64::from(profile.min) / each,
-            max: f64::from(profile.max) / each,
+            min: f64::from(profile.min) / each.unwrap_or(1.0),
+            max: f64::from(profile.max) / each.unwrap_or(1.0),
+            each,
             max_p: 1.0 / f64::from(profile.denominator),
             written,
         });
@@ -163,16 +186,15 @@ rule_text! { WRED_ABOVE_LIMIT = "SG-A002", "wred-above-queue-limit", Warning, "A
     from "Cisco IOS QoS configuration guide, WRED: the maximum threshold applies to the average queue, `queue-limit` to the queue; Floyd and Jacobson 1993, section 4";
 }
 
-fn limits(v: &mut View<'_>, i: usize, profiles: &[Profile]) {
-    let c = &v.classes[i];
-    let Some(limit) = c.limit() else { return };
-    let own = match (limit, v.rate) {
-        (Limit::Packets(n), _) => f64::from(n),
-        (Limit::Bytes(n), _) => n as f64 / FULL as f64,
-        (Limit::Time(_), Some(whole)) => {
-            bytes(limit, c.division.guaranteed.unwrap_or(whole)) as f64 / FULL as f64
-        }
-        (Limit::Time(_), None) => return,
+fn limits(v: &mut View<'_>, q: &Queue<'_>, profiles: &[Profile]) {
+    let packets = |(_, limit): &(String, Limit)| match (*limit, q.rate) {
+        (Limit::Packets(n), _) => Some(f64::from(n)),
+        (Limit::Bytes(n), _) => Some(n as f64 / FULL as f64),
+        (Limit::Time(_), Some(rate)) => Some(bytes(*limit, rate) as f64 / FULL as f64),
+        (Limit::Time(_), None) => None,
+    };
+    let Some(own) = q.place.limits.iter().filter_map(packets).reduce(f64::min) else {
+        return;
     };
     let worst = profiles.iter().filter(|p| p.max > own);
     let Some(p) = worst.max_by(|a, b| a.max.total_cmp(&b.max)) else {
@@ -189,7 +211,7 @@ fn limits(v: &mut View<'_>, i: usize, profiles: &[Profile]) {
         digits(p.max),
         digits(own)
     );
-    v.hit(&WRED_ABOVE_LIMIT, Some(i), &p.key, message);
+    v.hit(&WRED_ABOVE_LIMIT, q.class, &p.key, message);
 }
 
 rule_text! { RED_THRESHOLDS = "SG-A003", "red-thresholds-close", Note, "The maximum threshold of RED is below three times the minimum";
@@ -204,16 +226,20 @@ rule_text! { RED_MAX_P = "SG-A004", "red-probability", Note, "The drop probabili
     from "S. Floyd, \"RED: Discussions of Setting Parameters\", e-mail of November 1997 (icir.org/floyd/REDparameters.txt)";
 }
 
-fn guidance(v: &mut View<'_>, i: usize, p: &Profile) {
+fn guidance(v: &mut View<'_>, q: &Queue<'_>, p: &Profile) {
     if p.max < 3.0 * p.min {
+        let written = |packets: f64| match p.each {
+            Some(bytes) => format!("{} B", digits(packets * bytes)),
+            None => digits(packets),
+        };
         let message = format!(
             "{}: maximum {} is {} times minimum {}; the guidance is three times",
             p.what,
-            digits(p.max),
+            written(p.max),
             digits(p.max / p.min.max(1e-9)),
-            digits(p.min)
+            written(p.min)
         );
-        v.hit(&RED_THRESHOLDS, Some(i), &p.key, message);
+        v.hit(&RED_THRESHOLDS, q.class, &p.key, message);
     }
     if !(0.01..=0.5).contains(&p.max_p) {
         let message = format!(
@@ -221,7 +247,7 @@ fn guidance(v: &mut View<'_>, i: usize, p: &Profile) {
             p.what,
             digits(p.max_p * 100.0)
         );
-        v.hit(&RED_MAX_P, Some(i), &p.key, message);
+        v.hit(&RED_MAX_P, q.class, &p.key, message);
     }
 }
 
@@ -231,7 +257,7 @@ rule_text! { RED_WEIGHT = "SG-A005", "red-average-memory", Note, "The average of
     from "Floyd, Gummadi and Shenker, \"Adaptive RED\", 2001, section 4.3; Floyd and Jacobson 1993, section 6";
 }
 
-fn memory(v: &mut View<'_>, i: usize, weight: f64, rate: Rate) {
+fn memory(v: &mut View<'_>, q: &Queue<'_>, key: &str, weight: f64, rate: Rate) {
     if !(weight > 0.0 && weight < 1.0) {
         return;
     }
@@ -240,12 +266,12 @@ fn memory(v: &mut View<'_>, i: usize, weight: f64, rate: Rate) {
     if !(0.01..=10.0).contains(&remembered) {
         let advised = 1.0 - exp(-1.0 / packets_per_second);
         let message = format!(
-            "the average of class {} remembers {} at {rate}; a weight of {advised:.2e} (an exponential weighting constant of {:.0}) makes it 1 s",
-            v.classes[i].spec.name,
+            "the average of {} remembers {} at {rate}; a weight of {advised:.2e} (an exponential weighting constant of {:.0}) makes it 1 s",
+            q.what,
             time(remembered),
             -ln(advised) / ln(2.0)
         );
-        v.hit(&RED_WEIGHT, Some(i), "aqm", message);
+        v.hit(&RED_WEIGHT, q.class, key, message);
     }
 }
 
@@ -256,12 +282,12 @@ rule_text! { AF_ORDER = "SG-A001", "af-precedence-inverted", Warning, "WRED drop
 }
 
 /// A lower drop precedence must not be worse off than a higher one.
-fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
-    if wred.by != WredBy::Dscp {
+fn order(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm, wred: &WredSpec) {
+    let Some((limit, rate)) = table(q, wred).filter(|_| wred.by == WredBy::Dscp) else {
         return;
-    }
-    let table = Table::of(v, i);
-    let dscps = v.classes[i].set.as_ref().map_or(0, |s| s.dscps());
+    };
+    let dscps = q.set.as_ref().map(|s| s.dscps()).or_else(|| q.dscps());
+    let dscps = dscps.unwrap_or(0);
     for class in 1..=4_u8 {
         let af = |drop: u8| Dscp::new(8 * class + 2 * drop).filter(|d| dscps >> d.value() & 1 != 0);
         for (low, high) in [(1, 2), (1, 3), (2, 3)] {
@@ -269,8 +295,8 @@ fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
                 continue;
             };
             let (a, b) = (
-                wred.profile(low, table.limit, table.rate),
-                wred.profile(high, table.limit, table.rate),
+                wred.profile(low, limit, rate),
+                wred.profile(high, limit, rate),
             );
             let worse = a.min < b.min
                 || a.max < b.max
@@ -285,8 +311,8 @@ fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
                 let key = [low, high]
                     .into_iter()
                     .find(|d| wred.dscp.contains_key(d))
-                    .map_or_else(|| "aqm".to_owned(), |d| format!("aqm.wred.dscp.{d}"));
-                v.hit(&AF_ORDER, Some(i), &key, message);
+                    .map_or_else(|| aqm.key.clone(), |d| format!("{}dscp.{d}", aqm.prefix));
+                v.hit(&AF_ORDER, q.class, &key, message);
                 break;
             }
         }
@@ -300,39 +326,9 @@ rule_text! { CODEL_TARGET = "SG-A008", "codel-target-below-packet", Warning, "Th
 }
 
 /// A packet that finds one other waits for that one's transmission at least.
-fn target(v: &mut View<'_>, i: usize, codel: &CodelSpec, key: &str) {
-    let Some(rate) = v.classes[i]
-        .division
-        .guaranteed
-        .filter(|_| v.rate.is_some())
-    else {
-        return;
-    };
-    let whose = format!("class {}", v.classes[i].spec.name);
-    if let Some(message) = short_target(codel, rate, &whose) {
-        v.hit(&CODEL_TARGET, Some(i), key, message);
-    }
-}
-
-/// The same for the only queue of a link.
-pub(crate) fn target_of_link(
-    name: &str,
-    codel: &CodelSpec,
-    key: &str,
-    rate: Option<Rate>,
-    whose: &str,
-    hits: &mut Vec<Hit>,
-) {
-    if let Some(message) = rate.and_then(|r| short_target(codel, r, whose)) {
-        hits.push(Hit {
-            rule: &CODEL_TARGET,
-            spot: Spot {
-                policy: name.to_owned(),
-                class: None,
-                key: key.to_owned(),
-            },
-            message,
-        });
+fn target(v: &mut View<'_>, q: &Queue<'_>, codel: &CodelSpec, prefix: &str) {
+    if let Some(message) = q.rate.and_then(|r| short_target(codel, r, &q.what)) {
+        v.hit(&CODEL_TARGET, q.class, &format!("{prefix}target"), message);
     }
 }
 
@@ -360,36 +356,154 @@ rule_text! { ECN_UNUSED = "SG-A007", "ecn-without-capable-traffic", Note, "ECN i
 }
 
 /// Who hears an early drop.
-fn reaction(v: &mut View<'_>, i: usize, ecn: bool) {
-    let c = &v.classes[i];
-    let name = c.spec.name.clone();
-    match &c.flows {
+fn reaction(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
+    // RIO keeps what is in profile from what is not, whoever sends it; CoDel in the queue of a flow that does not slow down
+    // drops nothing of others (RFC 8290, section 4.1).
+    let apart = matches!(aqm.spec, AqmSpec::Rio(_) | AqmSpec::AdaptiveRio(_))
+        || (matches!(aqm.spec, AqmSpec::Codel(_)) && q.place.by_flow);
+    // Marking by default promises nothing.
+    let marks = match &aqm.spec {
+        AqmSpec::Codel(codel) => {
+            codel.ce_threshold.is_some() || (codel.ecn && aqm.key.ends_with("aqm"))
+        }
+        other => other.ecn(),
+    };
+    match &q.flows {
         Some(flows) if !flows.is_empty() => {
             let capable = flows.iter().any(|l| l.ecn);
             if !flows.iter().any(|l| l.reacts) {
-                let message = format!(
-                    "none of the {} flows of class {name} slows down for an early drop",
-                    flows.len()
-                );
-                v.hit(&WRED_DEAF, Some(i), "aqm", message);
-            } else if ecn && !capable {
-                let message = format!("class {name} marks, but no flow of it negotiates ECN");
-                v.hit(&ECN_UNUSED, Some(i), "aqm", message);
+                if !apart {
+                    let message = match flows.len() {
+                        1 => format!(
+                            "the flow of {} does not slow down for an early drop",
+                            q.what
+                        ),
+                        n => format!(
+                            "none of the {n} flows of {} slows down for an early drop",
+                            q.what
+                        ),
+                    };
+                    v.hit(&WRED_DEAF, q.class, &aqm.key, message);
+                }
+            } else if marks && !capable {
+                let message = format!("{} marks, but no flow of it negotiates ECN", q.what);
+                v.hit(&ECN_UNUSED, q.class, &aqm.key, message);
             }
         }
         Some(_) => {}
         None => {
-            let Some(set) = c.set.as_ref().filter(|s| !s.is_empty()) else {
+            let Some(set) = q.set.as_ref().filter(|s| !s.is_empty() && !apart) else {
                 return;
             };
             let deaf = DEAF.iter().fold(0_u64, |bits, d| bits | 1 << d);
             let dscps = set.dscps();
             if (dscps != 0 && dscps & !deaf == 0) || !set.has_protocol(6) {
                 let message = format!(
-                    "class {name} has real-time or control traffic, which does not slow down for an early drop"
+                    "{} has real-time or control traffic, which does not slow down for an early drop",
+                    q.what
                 );
-                v.hit(&WRED_DEAF, Some(i), "aqm", message);
+                v.hit(&WRED_DEAF, q.class, &aqm.key, message);
             }
         }
+    }
+}
+
+rule_text! { BELOW_PACKET = "SG-A009", "threshold-below-packet", Warning, "The maximum threshold of an AQM, in bytes, is below one of the packets that come";
+    why "Thresholds in bytes are compared with the bytes that wait. A maximum below the length of one packet, as its link counts it, is passed as soon as a single packet waits for some time: from then on everything is dropped, and no queue ever forms that could be managed. Usually a number of packets was written where bytes are counted.";
+    fix "Write the thresholds in bytes of several packets, or count packets (`unit: packets`).";
+    from "Floyd and Jacobson, \"Random Early Detection Gateways\", 1993, sections 4 and 6: thresholds are averages of several packets";
+}
+
+/// Thresholds in bytes that hold less than a packet that comes.
+fn below_packet(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
+    let (Some((longest, _)), Some(rate)) = (q.lengths(), q.rate) else {
+        return;
+    };
+    let dscps = q.dscps().unwrap_or(0);
+    let met = |of: &[Dscp]| of.is_empty() || of.iter().any(|d| dscps >> d.value() & 1 != 0);
+    let all = aqm.spec.thresholds(q.table_limit(), rate);
+    let short = all.iter().filter(|t| t.in_bytes && met(&t.dscp));
+    let least = short.map(|t| t.max).reduce(f64::min);
+    if let Some(max) = least.filter(|max| *max < f64::from(longest)) {
+        let key = match &aqm.spec {
+            AqmSpec::Red(_) => format!("{}max_th", aqm.prefix),
+            _ => aqm.key.clone(),
+        };
+        let message = format!(
+            "the maximum of {} B is less than one packet: those that come to {} have up to {longest} B",
+            digits(max),
+            q.what
+        );
+        v.hit(&BELOW_PACKET, q.class, &key, message);
+    }
+}
+
+rule_text! { SHARED_MAXIMUM = "SG-A010", "wred-shared-maximum", Warning, "In an overload WRED drops every precedence of an AF class alike";
+    why "Below the maximum threshold WRED drops at most what its probability says, a tenth by default, and more of AFx3 than of AFx1. When senders that do not slow down offer more than the queue can send, that is not enough: the average rises until it reaches the maximum. Where the drop precedences share one maximum, everything is dropped there, whatever its mark, and the traffic within the contract loses as much as the excess.\n\nSo it is with the defaults of Cisco IOS: AF11, AF12 and AF13 have minima of 32, 28 and 24 packets, and one maximum of 40.";
+    fix "Give AFx3 the lowest maximum and AFx1 the highest, each above the next one's, so that the excess is gone before the rest is touched; or police the excess away.";
+    from "RFC 2597, section 2: packets of lower drop precedence are kept in congestion; Cisco IOS QoS command reference, `random-detect dscp`, default thresholds";
+}
+
+/// The drop precedences of an AF class that share a maximum which the load takes the average to.
+fn shared_maximum(
+    v: &mut View<'_>,
+    queues: &[Queue<'_>],
+    q: &Queue<'_>,
+    aqm: &PlacedAqm,
+    wred: &WredSpec,
+) {
+    let (Some(flows), Some(own), Some(best), Some(whole)) = (&q.flows, q.rate, q.best, v.rate)
+    else {
+        return;
+    };
+    let Some((limit, rate_of_table)) = table(q, wred) else {
+        return;
+    };
+    let sum = |flows: &[&crate::traffic::Load]| -> f64 {
+        let deaf = flows.iter().filter(|l| !l.reacts);
+        deaf.filter_map(|l| l.rate).sum()
+    };
+    let offered = sum(flows);
+    // What a policer drops before does not come here.
+    let policed = q.class.and_then(|i| v.classes[i].spec.police.as_ref());
+    if policed.is_some_and(|p| p.exceed.iter().any(|a| a == PoliceAction::Drop)) {
+        return;
+    }
+    // It has no more than its own while others have something to send.
+    let elsewhere = queues.iter().filter(|o| o.class != q.class);
+    let elsewhere: Vec<_> = elsewhere.flat_map(|o| o.flows.iter().flatten()).collect();
+    let greedy = elsewhere.iter().any(|l| l.reacts && l.rate.is_none());
+    let load: f64 = elsewhere.iter().filter_map(|l| l.rate).sum();
+    let left = (whole.bps() as f64 - load).max(own.bps() as f64);
+    let drains = if greedy { own.bps() as f64 } else { left }.min(best.bps() as f64);
+    let dscps = q.dscps().unwrap_or(0);
+    for class in 1..=4_u8 {
+        let of = (1..=3_u8).filter_map(|drop| Dscp::new(8 * class + 2 * drop));
+        let here: Vec<Dscp> = of.filter(|d| dscps >> d.value() & 1 != 0).collect();
+        let profiles: Vec<WredProfile> = here
+            .iter()
+            .map(|d| wred.profile(*d, limit, rate_of_table))
+            .collect();
+        let Some(first) = profiles.first().filter(|_| here.len() > 1) else {
+            continue;
+        };
+        let highest = profiles.iter().map(|p| 1.0 / f64::from(p.denominator));
+        let highest = highest.reduce(f64::max).unwrap_or(1.0);
+        // So much has to go; below the maximum no more than the highest probability does.
+        let excess = 1.0 - drains / offered.max(f64::MIN_POSITIVE);
+        if excess <= highest || profiles.iter().any(|p| p.max != first.max) {
+            continue;
+        }
+        let names: Vec<String> = here.iter().map(ToString::to_string).collect();
+        let unit = if wred.unit.in_bytes() { "B" } else { "packets" };
+        let message = format!(
+            "{} share the maximum of {} {unit}, and flows that do not slow down offer {} {}, which can send {}: all of them lose alike",
+            names.join(", "),
+            first.max,
+            q.what,
+            rate(offered),
+            rate(drains),
+        );
+        v.hit(&SHARED_MAXIMUM, q.class, &aqm.key, message);
     }
 }

@@ -4,12 +4,16 @@ use spillgate_core::Dscp;
 
 use spillgate_queueing::spec::MatchSpec;
 
-use super::Ask;
+use super::{Ask, When};
 use crate::registry::rule_text;
 use crate::sets::Packets;
 use crate::view::View;
 
-pub(super) const ASKED: &[Ask] = &[Ask(&[&CONTRADICTS, &SHADOWED, &SHARED_DSCP], check)];
+pub(super) const ASKED: &[Ask] = &[Ask(
+    &[&CONTRADICTS, &SHADOWED, &SHARED_DSCP],
+    check,
+    When::Always,
+)];
 
 fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
@@ -58,12 +62,10 @@ fn contradicts(m: &MatchSpec) -> bool {
     let mut parts = Vec::new();
     conjuncts(m, &mut parts);
     let mut left = Packets::all();
-    let (mut cos, mut groups, mut inputs) = (None, None, None);
+    let (mut cos, mut groups) = (None, None);
     let mut empty = false;
     for part in &parts {
-        empty |= narrows(&mut cos, &part.cos)
-            | narrows(&mut groups, &part.qos_group)
-            | narrows(&mut inputs, &part.input);
+        empty |= narrows(&mut cos, &part.cos) | narrows(&mut groups, &part.qos_group);
         let Some(set) = Packets::of(part) else {
             continue;
         };

@@ -1,11 +1,12 @@
 //! Priority, shares, and the lengths of queues.
 
-use spillgate_core::{Limit, Rate};
-use spillgate_queueing::spec::{FifoSpec, PolicingWhen};
+use spillgate_core::Limit;
+use spillgate_queueing::spec::{AqmSpec, PolicingWhen};
 
-use super::Ask;
+use super::fits::holds_none;
+use super::{Ask, When};
 use crate::registry::rule_text;
-use crate::view::{FULL, Hit, Spot, View, bytes, limit_text, rate, seconds, time};
+use crate::view::{FULL, Queue, View, bytes, bytes_of, limit_text, rate, seconds, time};
 
 /// Segments of a new connection's first window (RFC 6928).
 const FIRST_WINDOW: u64 = 10;
@@ -17,13 +18,13 @@ const DEEP: f64 = 0.1;
 const SERIAL: f64 = 0.01;
 
 pub(super) const ASKED: &[Ask] = &[
-    Ask(&[&UNLIMITED], unlimited),
-    Ask(&[&PRIORITY_THIRD], third),
-    Ask(&[&STARVED], starved),
-    Ask(&[&SHORT_QUEUE, &DEEP_QUEUE], lengths),
-    Ask(&[&SERIALIZATION], serialization),
-    Ask(&[&OVERSUBSCRIBED], offered),
-    Ask(&[&BREAKS_OBJECTIVE], objectives),
+    Ask(&[&UNLIMITED], unlimited, When::Queued),
+    Ask(&[&PRIORITY_THIRD], third, When::Queued),
+    Ask(&[&STARVED], starved, When::Queued),
+    Ask(&[&SHORT_QUEUE, &DEEP_QUEUE], lengths, When::Queued),
+    Ask(&[&SERIALIZATION], serialization, When::Queued),
+    Ask(&[&OVERSUBSCRIBED], offered, When::Queued),
+    Ask(&[&BREAKS_OBJECTIVE], objectives, When::Queued),
 ];
 
 rule_text! { UNLIMITED = "SG-Q001", "priority-without-limit", Warning, "A strict-priority class without a rate or policer";
@@ -145,78 +146,54 @@ rule_text! { DEEP_QUEUE = "SG-Q006", "queue-above-100-ms", Warning, "A tail-drop
 }
 
 fn lengths(v: &mut View<'_>) {
-    let Some(whole) = v.rate else { return };
-    for i in 0..v.classes.len() {
-        let c = &v.classes[i];
-        let Some(limit) = c.limit() else { continue };
-        if c.spec.priority.is_some() {
-            continue;
-        }
-        let own = c.division.guaranteed.unwrap_or(whole);
-        let best = c.division.shape.map_or(whole, |(r, _)| r.min(whole));
-        let deaf = c
-            .flows
-            .as_ref()
-            .is_some_and(|f| !f.iter().any(|l| l.reacts));
-        let held = bytes(limit, own);
-        if held < FIRST_WINDOW * FULL && !deaf && !c.spec.has_flow_queues() {
-            let message = match limit {
-                Limit::Time(t) => format!(
-                    "{} at the {own} of class {} are {held} B, less than ten packets of {FULL} B, the first burst of a connection",
-                    time(t.as_secs_f64()),
-                    c.spec.name
-                ),
-                _ => format!(
-                    "class {} holds {held} B, less than ten packets of {FULL} B, the first burst of a connection",
-                    c.spec.name
-                ),
-            };
-            v.hit(&SHORT_QUEUE, Some(i), "queue_limit", message);
-            continue;
-        }
-        let managed = c.spec.aqm.is_some() || c.spec.has_flow_queues();
-        // A limit in time is of the class's rate, a queue that is alone drains at the whole.
-        if !managed && seconds(held, best) > DEEP {
-            let message = format!(
-                "the queue of class {} is deep: {}",
-                c.spec.name,
-                limit_text(Limit::Bytes(held), best).replace(
-                    &format!("{held} B are"),
-                    &match limit {
-                        Limit::Packets(n) => format!("{n} packets of {FULL} B are"),
-                        _ => format!("{held} B are"),
-                    }
-                )
-            );
-            v.hit(&DEEP_QUEUE, Some(i), "queue_limit", message);
-        }
-    }
+    let queues = std::mem::take(&mut v.queues);
+    queues.iter().for_each(|q| length(v, q));
+    v.queues = queues;
 }
 
-/// A single queue.
-pub(crate) fn fifo(
-    name: &str,
-    spec: &FifoSpec,
-    rate: Option<Rate>,
-    whose: &str,
-    hits: &mut Vec<Hit>,
-) {
-    let Some(r) = rate.filter(|_| spec.aqm.is_none()) else {
+fn length(v: &mut View<'_>, q: &Queue<'_>) {
+    let (Some(own), Some(best), Some((key, limit))) = (q.rate, q.best, q.limit()) else {
         return;
     };
-    if seconds(bytes(spec.limit, r), r) > DEEP {
-        hits.push(Hit {
-            rule: &DEEP_QUEUE,
-            spot: Spot {
-                policy: name.to_owned(),
-                class: None,
-                key: "limit".to_owned(),
-            },
-            message: format!(
-                "the queue of {whose} is deep: {}",
-                limit_text(spec.limit, r)
+    let priority = q
+        .class
+        .is_some_and(|i| v.classes[i].spec.priority.is_some());
+    if priority || holds_none(q, limit) {
+        return;
+    }
+    // Of a port whose traffic is not known nothing is known, of a class what it is for.
+    let some = |flows: &Vec<&crate::traffic::Load>| flows.iter().any(|l| l.reacts);
+    let tcp = q.flows.as_ref().map_or(q.class.is_some(), some);
+    let held = bytes(limit, own);
+    if held < FIRST_WINDOW * FULL && tcp {
+        let message = match limit {
+            Limit::Time(t) => format!(
+                "{} at the {own} of {} are {held} B, less than ten packets of {FULL} B, the first burst of a connection",
+                time(t.as_secs_f64()),
+                q.what
             ),
-        });
+            _ => format!(
+                "{} holds {held} B, less than ten packets of {FULL} B, the first burst of a connection",
+                q.what
+            ),
+        };
+        v.hit(&SHORT_QUEUE, q.class, key, message);
+        return;
+    }
+    // A limit in time is of the class's rate, a queue that is alone drains at the whole.
+    let each = q.each();
+    let held = bytes_of(limit, own, each);
+    if q.place.aqm.is_none() && seconds(held, best) > DEEP {
+        let shown = match limit {
+            Limit::Packets(_) => limit,
+            _ => Limit::Bytes(held),
+        };
+        let message = format!(
+            "the queue of {} is deep: {}",
+            q.what,
+            limit_text(shown, best, each)
+        );
+        v.hit(&DEEP_QUEUE, q.class, key, message);
     }
 }
 
@@ -288,32 +265,38 @@ rule_text! { BREAKS_OBJECTIVE = "SG-Q010", "queue-breaks-objective", Warning, "A
 }
 
 fn objectives(v: &mut View<'_>) {
-    if v.rate.is_none() {
+    let queues = std::mem::take(&mut v.queues);
+    queues.iter().for_each(|q| objective(v, q));
+    v.queues = queues;
+}
+
+fn objective(v: &mut View<'_>, q: &Queue<'_>) {
+    let (Some(own), Some((key, limit))) = (q.rate, q.limit()) else {
+        return;
+    };
+    // A priority queue is policed, and its packets are small: it does not fill. AQMs of delay keep theirs.
+    let priority = q
+        .class
+        .is_some_and(|i| v.classes[i].spec.priority.is_some());
+    let by_delay =
+        |a: &spillgate_queueing::PlacedAqm| matches!(a.spec, AqmSpec::Codel(_) | AqmSpec::Pie(_));
+    if priority || q.place.aqm.as_ref().is_some_and(by_delay) {
         return;
     }
-    for i in 0..v.classes.len() {
-        let c = &v.classes[i];
-        let (Some(limit), Some(own)) = (c.limit(), c.division.guaranteed) else {
-            continue;
-        };
-        // A priority queue is policed, and its packets are small: it does not fill.
-        if c.spec.priority.is_some() {
-            continue;
-        }
-        let full = seconds(bytes(limit, own), own);
-        let required = c.flows.iter().flatten();
-        let strictest = required
-            .filter_map(|l| v.objectives.get(&l.service).map(|o| (o, &l.service)))
-            .min_by(|a, b| a.0.0.total_cmp(&b.0.0));
-        if let Some(((bound, metric), service)) = strictest.filter(|((b, _), _)| full > *b) {
-            let message = format!(
-                "a full queue of class {} takes {}: {}; {metric} of {service} is to be at most {}",
-                c.spec.name,
-                time(full),
-                limit_text(limit, own),
-                time(*bound)
-            );
-            v.hit(&BREAKS_OBJECTIVE, Some(i), "queue_limit", message);
-        }
+    let each = q.each();
+    let full = seconds(bytes_of(limit, own, each), own);
+    let required = q.flows.iter().flatten();
+    let strictest = required
+        .filter_map(|l| v.objectives.get(&l.service).map(|o| (o, &l.service)))
+        .min_by(|a, b| a.0.0.total_cmp(&b.0.0));
+    if let Some(((bound, metric), service)) = strictest.filter(|((b, _), _)| full > *b) {
+        let message = format!(
+            "a full queue of {} takes {}: {}; {metric} of {service} is to be at most {}",
+            q.what,
+            time(full),
+            limit_text(limit, own, each),
+            time(*bound)
+        );
+        v.hit(&BREAKS_OBJECTIVE, q.class, key, message);
     }
 }

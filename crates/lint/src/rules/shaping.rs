@@ -1,20 +1,28 @@
 //! Shapers and policers.
 
-use spillgate_queueing::spec::ClassSpec;
+use spillgate_queueing::spec::{ClassSpec, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen};
 
-use super::Ask;
+use super::fits::TooLong;
+use super::{Ask, When};
 use crate::registry::rule_text;
-use crate::view::{FULL, View, rate, seconds, time};
+use crate::view::{FULL, View, lengths, rate, seconds, time};
 
 /// Seconds of a round trip that a policer's bucket should hold.
 const ROUND_TRIP: f64 = 0.1;
 
 pub(super) const ASKED: &[Ask] = &[
-    Ask(&[&ABOVE_LINK, &INTERVAL, &SHAPER_PACKET], |v| {
-        each(v, shaper);
-    }),
-    Ask(&[&BURST_PACKET, &BURST_RTT], |v| each(v, policer)),
-    Ask(&[&OUTLASTS], |v| each(v, tokens)),
+    Ask(
+        &[&ABOVE_LINK, &INTERVAL, &SHAPER_PACKET],
+        |v| each(v, shaper),
+        When::Queued,
+    ),
+    Ask(&[&PRIORITY_PACKET], |v| each(v, priority), When::Queued),
+    Ask(
+        &[&BURST_PACKET, &BURST_RTT],
+        |v| each(v, policer),
+        When::Always,
+    ),
+    Ask(&[&OUTLASTS], |v| each(v, tokens), When::Always),
 ];
 
 fn each(v: &mut View<'_>, look: fn(&mut View<'_>, usize)) {
@@ -85,7 +93,7 @@ rule_text! { SHAPER_PACKET = "SG-S006", "shaper-burst-below-packet", Error, "A s
 
 fn shaper(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
-    let longest = c.flows.iter().flatten().map(|l| l.longest).max();
+    let sizes = c.flows.as_ref().and_then(|f| lengths(f, |l| l.shaped_sizes));
     let (Some(spec), Some((rate, burst))) = (&c.spec.shape, c.division.shape) else {
         return;
     };
@@ -100,9 +108,11 @@ fn shaper(v: &mut View<'_>, i: usize) {
         );
         v.hit(&ABOVE_LINK, Some(i), "shape", message);
     }
-    if let Some(longest) = longest.filter(|l| waits_for_all && u64::from(*l) > burst) {
+    let long = sizes.filter(|_| waits_for_all);
+    if let Some(long) = long.and_then(|s| TooLong::than(burst, s)) {
         let message = format!(
-            "the shaper of class {name} holds {burst} B: packets of {longest} B, as it counts them, are dropped"
+            "the shaper of class {name} holds {burst} B: {}",
+            long.say("is dropped", "are dropped")
         );
         v.hit(&SHAPER_PACKET, Some(i), "shape", message);
     }
@@ -119,8 +129,55 @@ fn has_bucket(c: &ClassSpec) -> bool {
     police.is_some_and(|p| !p.drops_all() && p.window.is_none())
 }
 
-rule_text! { BURST_PACKET = "SG-S003", "policer-burst-below-packet", Error, "A policer's burst is smaller than a full-size packet";
-    why "A packet conforms when the bucket holds as many tokens as it has bytes. A bucket that is smaller than the packet never does: every full-size packet exceeds, at any rate, even on an idle link. Small packets pass, so that pings look fine.";
+rule_text! { PRIORITY_PACKET = "SG-S007", "priority-burst-below-packet", Error, "The burst of a priority class is smaller than a packet that comes to it";
+    why "The policer of a priority class lets a packet pass when its bucket holds as many tokens as the packet has bytes. A bucket that is smaller than the packet never does: while the port is congested every such packet is dropped, and with `police: always` at any time. The queue that was to protect the packets loses them, just when it is needed.\n\nWhat counts is the packet as its link counts it, or as `policy_overhead` says.";
+    fix "Write a `burst` of several packets, or leave it out for 200 ms at the rate.";
+    from "Cisco IOS QoS command reference, `priority`: the burst defaults to 200 ms of traffic at the bandwidth rate; RFC 2697, section 2";
+}
+
+fn priority(v: &mut View<'_>, i: usize) {
+    let c = &v.classes[i];
+    let sizes = c.flows.as_ref().and_then(|f| lengths(f, |l| l.policed_sizes));
+    let (Some((_, burst)), Some(spec), Some(sizes)) =
+        (c.division.priority, &c.spec.priority, sizes)
+    else {
+        return;
+    };
+    if let Some(long) = TooLong::than(burst, sizes) {
+        let when = match spec.police {
+            PolicingWhen::Always => "",
+            PolicingWhen::Conditional => " while the port is congested",
+        };
+        let message = format!(
+            "the burst of class {} is {burst} B: {}{when}",
+            c.spec.name,
+            long.say("is dropped", "are dropped")
+        );
+        v.hit(&PRIORITY_PACKET, Some(i), "priority.burst", message);
+    }
+}
+
+/// What becomes of a packet for which the first bucket is too small, and of several; `second`: they fit into the second one.
+fn fate(p: &PoliceSpec, second: bool) -> (&'static str, &'static str) {
+    let actions = match &p.violate {
+        Some(violate) if !second => violate,
+        _ => &p.exceed,
+    };
+    if drops(actions) {
+        ("is dropped", "are dropped")
+    } else if second || !p.three_colors() {
+        ("exceeds and never conforms", "exceed and never conform")
+    } else {
+        ("violates and never conforms", "violate and never conform")
+    }
+}
+
+fn drops(actions: &PoliceActions) -> bool {
+    actions.iter().any(|a| a == PoliceAction::Drop)
+}
+
+rule_text! { BURST_PACKET = "SG-S003", "policer-burst-below-packet", Error, "A policer's burst is smaller than a packet that comes to it";
+    why "A packet conforms when the bucket holds as many tokens as it has bytes. A bucket that is smaller than the packet never does: every such packet exceeds, at any rate, even on an idle link. Where what exceeds is dropped and no packet is shorter, the class loses everything; where small packets pass, pings look fine.\n\nWhat counts is the packet as its link counts it, or as `policy_overhead` says. Of a configuration alone the packets are not known: packets of 1500 B are assumed where the class may have TCP.";
     fix "Give the policer a burst of several packets at least; the default is 250 ms at the rate.";
     from "RFC 2697, section 2: a burst size above 0 should be at least that of the largest packet";
 }
@@ -153,11 +210,21 @@ fn policer(v: &mut View<'_>, i: usize) {
                 && set.is_none_or(|s| s.has_protocol(6) && s.dscps() & !speech != 0)
         }
     };
-    let small = c.flows.as_ref().is_some_and(|_| !tcp) || c.spec.priority.is_some();
-    if burst < FULL && !small {
-        let message = format!(
-            "the policer of class {name} holds {burst} B: a packet of {FULL} B never conforms"
-        );
+    let sizes = match &c.flows {
+        Some(flows) => lengths(flows, |l| l.policed_sizes),
+        // Nothing is known of them but that connections send full packets.
+        None if tcp => Some((FULL as u32, 0)),
+        None => None,
+    };
+    if let Some(long) = sizes.and_then(|s| TooLong::than(burst, s)) {
+        let second = c.division.police_excess;
+        let second = second.is_some_and(|(_, excess)| excess >= u64::from(long.longest));
+        let (one, many) = fate(spec, second);
+        let what = match c.flows.is_some() {
+            true => long.say(one, many),
+            false => format!("a packet of {} B never conforms", long.longest),
+        };
+        let message = format!("the policer of class {name} holds {burst} B: {what}");
         v.hit(&BURST_PACKET, Some(i), "police", message);
     } else if tcp && seconds(burst, rate) < ROUND_TRIP {
         let message = format!(

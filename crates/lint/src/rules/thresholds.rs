@@ -2,11 +2,15 @@
 
 use spillgate_core::{Dscp, Limit, Rate};
 
-use super::Ask;
+use super::{Ask, When};
 use crate::registry::rule_text;
 use crate::view::{Class, View, bytes};
 
-pub(super) const ASKED: &[Ask] = &[Ask(&[&LIMIT_ABOVE_QUEUE, &LIMIT_ORDER], check)];
+pub(super) const ASKED: &[Ask] = &[Ask(
+    &[&LIMIT_ABOVE_QUEUE, &LIMIT_ORDER],
+    check,
+    When::Queued,
+)];
 
 fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
@@ -42,7 +46,7 @@ rule_text! { LIMIT_ABOVE_QUEUE = "SG-Q011", "limit-above-queue-limit", Warning, 
 }
 
 /// Every limit that is written: its key, whose it is, and the limit.
-fn of(c: &Class<'_>) -> Vec<(String, String, Limit)> {
+pub(super) fn of(c: &Class<'_>) -> Vec<(String, String, Limit)> {
     let by_dscp = c.spec.queue_limit_dscp.iter().map(|(d, l)| {
         let key = format!("queue_limit_dscp.{d}");
         (key, d.to_string(), *l)

@@ -104,8 +104,14 @@ macro_rules! registry {
                 match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ }
             }
 
-            /// Its thresholds, to be shown, in a queue with this limit and this guaranteed rate.
-            pub(crate) fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<crate::Thresholds> {
+            /// Whether it marks packets that are capable of ECN in place of dropping them.
+            pub fn ecn(&self) -> bool {
+                match self { $(Self::$variant(s) => s.ecn,)+ }
+            }
+
+            /// Its thresholds on the queue, or on its average, in a queue with this limit and this guaranteed rate; none
+            /// of AQMs that do not judge by length. Words are not filled in.
+            pub fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<crate::Thresholds> {
                 match self { $(Self::$variant(s) => s.thresholds(limit, rate),)+ }
             }
 

@@ -4,6 +4,7 @@
 
 mod condition;
 mod facts;
+mod place;
 mod words;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::sync::LazyLock;
 use spillgate_core::{Limit, Rate, RateOrPercent};
 
 pub use facts::{AdmissionLimits, Bucket, DscpLimit, Outline, Thresholds};
+pub use place::{Place, PlacedAqm};
 
 use crate::spec::{ClassSpec, DisciplineSpec};
 use crate::tree::{DEFAULT, Division, Enclosing, MAX_DEPTH};

@@ -142,6 +142,14 @@ impl FlowQueueSpec for DrrSpec {
     fn aqm(&self) -> Option<AqmSpec> {
         self.aqm.clone()
     }
+
+    fn limits(&self) -> Vec<(&'static str, Limit)> {
+        vec![("limit", self.limit)]
+    }
+
+    fn quantum(&self) -> Size {
+        self.quantum
+    }
 }
 
 /// The scheduler's state of a flow.

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dropped, Ecn, Packet, Rate, Rng, Time, Verdict};
+use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Rng, Size, Time, Verdict};
 
 use super::flows::{Flows, Sorting};
 use crate::BuildError;
@@ -86,6 +86,14 @@ pub(crate) trait FlowQueueSpec {
     fn bound(&self, rate: Rate) -> Bound;
     /// The AQM of each queue.
     fn aqm(&self) -> Option<AqmSpec>;
+    /// Whether the parameters of that AQM are its own.
+    fn is_one_with_aqm(&self) -> bool {
+        false
+    }
+    /// The limits of all queues together, by key.
+    fn limits(&self) -> Vec<(&'static str, Limit)>;
+    /// Bytes that a queue of weight 1 may send in its turn.
+    fn quantum(&self) -> Size;
 }
 
 /// A fair queue with this AQM, if any, in each of its queues. The thresholds of the AQM apply to

@@ -135,6 +135,17 @@ impl FlowQueueSpec for FqSpec {
     fn aqm(&self) -> Option<AqmSpec> {
         self.aqm.clone()
     }
+
+    fn limits(&self) -> Vec<(&'static str, Limit)> {
+        vec![
+            ("limit", self.limit),
+            ("memory_limit", Limit::Bytes(self.memory_limit.0)),
+        ]
+    }
+
+    fn quantum(&self) -> Size {
+        self.quantum
+    }
 }
 
 /// The scheduler's state of a queue.

@@ -131,6 +131,18 @@ impl FlowQueueSpec for FqCodelSpec {
     fn aqm(&self) -> Option<AqmSpec> {
         Some(AqmSpec::Codel(self.codel()))
     }
+
+    fn is_one_with_aqm(&self) -> bool {
+        true
+    }
+
+    fn limits(&self) -> Vec<(&'static str, Limit)> {
+        self.parts().limits()
+    }
+
+    fn quantum(&self) -> Size {
+        self.quantum
+    }
 }
 
 #[cfg(test)]

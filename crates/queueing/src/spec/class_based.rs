@@ -169,20 +169,6 @@ impl ClassSpec {
         self.fair_queue.is_some() || self.flow_queue().is_some()
     }
 
-    /// The AQM of each of its queues, with the prefix of the keys of its parameters.
-    pub fn managed_by(&self) -> Option<(String, AqmSpec)> {
-        if let Some(aqm) = &self.aqm {
-            return Some((format!("aqm.{}.", aqm.kind()), aqm.clone()));
-        }
-        let (key, spec) = self.flow_queue()?;
-        let aqm = spec.aqm()?;
-        let path = match key {
-            "fq_codel" => format!("{key}."),
-            _ => format!("{key}.aqm.{}.", aqm.kind()),
-        };
-        Some((path, aqm))
-    }
-
     /// The keys that make or shape a queue of its own, and whether each is set.
     pub(crate) fn queueing_keys(&self) -> impl Iterator<Item = (&'static str, bool)> + Clone {
         let own = [

@@ -132,17 +132,6 @@ impl DisciplineSpec {
         };
         classes.iter().filter_map(|c| c.policy.as_deref())
     }
-
-    /// The AQM of its queue, or of each of its queues, with the prefix of the keys of its
-    /// parameters; none if it has none, and for classes.
-    pub fn managed_by(&self) -> Option<(String, AqmSpec)> {
-        let aqm = match self {
-            Self::Fifo(s) => s.aqm.clone(),
-            Self::FqCodel(s) => return Some((String::new(), s.aqm()?)),
-            other => other.flow_queue()?.aqm(),
-        }?;
-        Some((format!("aqm.{}.", aqm.kind()), aqm))
-    }
 }
 
 impl FifoSpec {

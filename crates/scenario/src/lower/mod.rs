@@ -41,6 +41,8 @@ pub(crate) use sla::sla;
 
 use std::collections::BTreeMap;
 
+use spillgate_queueing::spec::DisciplineSpec;
+
 use failures::Failures;
 use links::Links;
 use nodes::Nodes;
@@ -197,6 +199,19 @@ pub(crate) fn ports(
         inputs: inputs::by_interface(inputs, &links),
         policies: policies.into_all(),
     }
+}
+
+/// Every policy, with the names of links where classes say over what packets come in.
+pub(crate) fn policies_with_links(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+) -> BTreeMap<String, DisciplineSpec> {
+    let nodes = Nodes::read(ctx, scenario, root);
+    let links = Links::read(ctx, scenario, root, &nodes);
+    let mut policies = policies::gather(ctx, scenario, root);
+    inputs::name_links(ctx, scenario, root, &mut policies, &links);
+    policies.into_all()
 }
 
 /// The point that each is compared with: that of the same coordinates and the variant that the scenario

@@ -223,6 +223,16 @@ impl Model for Voip {
         }
     }
 
+    fn shortest(spec: &VoipSpec) -> u16 {
+        match spec.vbr {
+            Some(cv) if cv.0 > 0.0 => super::spec::MIN_PACKET,
+            _ => {
+                let noise = spec.chances().and_then(|c| c.sid);
+                noise.map_or(spec.speech_packet(), |n| n.min(spec.speech_packet()))
+            }
+        }
+    }
+
     fn check(spec: &VoipSpec) -> Result<(), SpecProblem> {
         check_rate(spec)?;
         check_time(spec)?;

@@ -15,7 +15,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::objectives::Preset;
-use crate::plan::{FlowPlan, SitePlan, SlaPlan, VariantPlan, WorldPlan};
+use crate::plan::{FlowPlan, SitePlan, SlaPlan, VariantPlan, WorldPlan, Written};
 use crate::schema::{Bound, Scenario, SlaSpec};
 use crate::suggest::{did_you_mean, list};
 use bounds::in_base_unit;
@@ -223,6 +223,7 @@ impl Lowering<'_, '_> {
             Some(p) => format!(", {p}"),
             None => String::new(),
         };
+        let written = self.written(e, "preset");
         for o in preset.objectives {
             self.out.push(SlaPlan {
                 class: class.to_owned(),
@@ -233,6 +234,7 @@ impl Lowering<'_, '_> {
                 metric: o.metric,
                 max: Some(o.part(share)),
                 min: None,
+                written: written.clone(),
             });
         }
     }
@@ -290,7 +292,14 @@ impl Lowering<'_, '_> {
             metric,
             max,
             min,
+            written: self.written(e, if max.is_some() { "max" } else { "min" }),
         });
+    }
+
+    /// Where a key of a requirement stands.
+    fn written(&self, e: &Entry, key: &str) -> Written {
+        let path = [&e.path[..], &steps![key]].concat();
+        self.ctx.written(&self.roots[e.root], &path)
     }
 
     /// Whether the class has flows of which the metric can be measured.
