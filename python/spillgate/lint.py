@@ -51,7 +51,7 @@ class Finding:
         source: The line of the file.
         variants: Of a scenario with several points: the names of those at which it holds.
             Empty otherwise, and of what is about none of them.
-        holds: The same in words, such as variants and values of axes.
+        holds: The same in words: variants, and values of axes.
     """
 
     id: str

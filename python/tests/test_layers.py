@@ -24,7 +24,8 @@ ALLOWED = {
     # measure for the metrics that requirements bound.
     "scenario": {"core", "capture", "queueing", "endpoints", "measure", "switching", "voice"},
     "import": {"core", "capture", "queueing", "endpoints", "switching", "scenario"},
-    # endpoints for the rates and lengths of sources, measure and voice for requirements, switching for buffers.
+    # endpoints for the rates and lengths of sources, measure and voice for requirements,
+    # switching for buffers.
     "lint": {
         "core",
         "queueing",

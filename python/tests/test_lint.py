@@ -350,8 +350,8 @@ def precedences(least):
 
 
 def calls(of):
-    text = scenario(data=CBR, bound="3").replace(BOUND, "min: 3")
-    text = text.replace("class: data, metric: owd_p99, max: 3", "class: voice, metric: mos, min: 3")
+    text = scenario(data=CBR).replace(BOUND, "min: 3")
+    text = text.replace("class: data, metric: owd_p99", "class: voice, metric: mos")
     text = text.replace("cbr: {rate: 1 Mb/s, packet: 200 B}", "voip: {codec: g711}")
     return text.replace("to: b, class: data", f"to: b, class: {of}")
 
@@ -373,14 +373,18 @@ SCENARIOS |= {
         7,
         scenario().replace(BACK, WITH_POLICY),
     ),
-    "SG-Q014": found_between(
-        13, both(CBR, LIMIT, "queue_limit: 1499 B", "queue_limit: 1500 B")
-    ),
+    "SG-Q014": found_between(13, both(CBR, LIMIT, "queue_limit: 1499 B", "queue_limit: 1500 B")),
     "SG-Q015": found_between(
         13, both(CBR, LIMIT, "drr: {quantum: 1499 B}", "drr: {quantum: 1500 B}")
     ),
     "SG-S007": found_between(
-        12, both(CBR, "{rate: 1 Mb/s}}", "{rate: 1 Mb/s, burst: 199 B}}", "{rate: 1 Mb/s, burst: 200 B}}")
+        12,
+        both(
+            CBR,
+            "{rate: 1 Mb/s}}",
+            "{rate: 1 Mb/s, burst: 199 B}}",
+            "{rate: 1 Mb/s, burst: 200 B}}",
+        ),
     ),
     # 1500 B take 1.2 ms at 10 Mb/s, and propagation 1 ms.
     "SG-O001": found_between(20, both(CBR, BOUND, "max: 2.199 ms", "max: 2.2 ms")),
@@ -604,3 +608,127 @@ def test_what_import_lists_is_a_finding(cli, tmp_path):
     assert regions["SG-R001"] == 7
     assert regions["SG-R002"] == 13
     assert cli("check", path, "--strict").returncode == 1
+
+
+ARRIVALS = """\
+schema_version: 1
+name: arrivals
+topology:
+  nodes: [x, y, edge, core]
+  links:
+    acme: {from: x, to: edge, rate: 100 Mb/s, delay: 1 ms}
+    bolt: {from: y, to: edge, rate: 100 Mb/s, delay: 1 ms}
+    line: {from: edge, to: core, rate: 10 Mb/s, delay: 1 ms, policy: p}
+policies:
+  p:
+    class-based:
+      classes:
+        - {name: first, match: {input: acme}, bandwidth: 50 %, aqm: {wred: {}}}
+        - {name: second, match: {INPUT}, bandwidth: 40 %}
+traffic:
+  - flow: {name: a, from: x, to: core, source: {cbr: {rate: 6 Mb/s, packet: 1000 B}}}
+  - flow: {name: b, from: y, to: core, source: {cbr: {rate: 6 Mb/s, packet: 1000 B}}}
+measurement: {warmup: 1 s, duration: 5 s}
+"""
+
+
+def test_classes_by_the_link_of_arrival_have_their_flows(tmp_path):
+    text = ARRIVALS.replace("INPUT", "input: bolt")
+    ids = [f.id for f in found(tmp_path, text, "s.yaml")]
+    # Nothing is left for class-default, and the first class has no connection.
+    assert "SG-Q004" not in ids
+    assert "SG-C002" not in ids
+    (deaf,) = (f for f in found(tmp_path, text, "s.yaml") if f.id == "SG-A006")
+    assert "the flow of class first" in deaf.message
+    # What comes in by a link belongs to the first class that asks for it.
+    text = ARRIVALS.replace("INPUT", "input: acme, dscp: default")
+    (shadowed,) = (f for f in found(tmp_path, text, "s.yaml") if f.id == "SG-C001")
+    assert "all of its packets belong to first above" in shadowed.message
+
+
+STANDS = """\
+schema_version: 1
+name: stands
+topology:
+  nodes: [a, {name: b SWITCH}, c]
+  links:
+    in: {from: a, to: b, rate: 10 Mb/s, delay: 1 ms, duplex: true ARRIVAL}
+    out: {from: b, to: c, rate: 10 Mb/s, delay: 1 ms PORT}
+policies:
+  red: {fifo: {aqm: {red: {min_th: 10, max_th: 12}}}}
+  outer: {class-based: {classes: [{name: class-default, shape: {rate: 5 Mb/s}, policy: inner}]}}
+  inner:
+    class-based:
+      classes:
+        - name: class-default
+          aqm: {red: {min_th: 10, max_th: 12}}
+          police: {rate: 1 Mb/s, burst: 9 B}
+agreements: AGREEMENTS
+traffic:
+  - flow: {name: f, from: a, to: c, source: {cbr: {rate: 1 Mb/s, packet: 900 B}}}
+measurement: {warmup: 1 s, duration: 5 s}
+"""
+
+
+def test_every_key_that_names_a_policy_is_looked_at(tmp_path):
+    """The schema has every key that names a policy; each is a place that the rules know."""
+    keys = set()
+
+    def walk(node, path):
+        if not isinstance(node, dict):
+            return
+        for key, inner in node.get("properties", {}).items():
+            if key == "policy" or key.endswith("_policy"):
+                keys.add(f"{path}.{key}")
+            walk(inner, path)
+        for inner in (*node.get("anyOf", []), *node.get("oneOf", []), *node.get("allOf", [])):
+            walk(inner, path)
+        if "items" in node:
+            walk(node["items"], path)
+
+    schema = spillgate.schema()
+    for name, node in schema["$defs"].items():
+        walk(node, name)
+    # What is done at the threshold of a fair queue is no policy.
+    keys.remove("FairQueueSpec.cdt_policy")
+    assert keys == {
+        "AgreementsSpec.policy",
+        "ClassSpec.policy",
+        "LinkSpec.input_policy",
+        "LinkSpec.policy",
+        "SwitchSpec.policy",
+    }
+    nothing = {"SWITCH": "", "ARRIVAL": "", "PORT": "", "AGREEMENTS": "[]"}
+    for rule, given in (
+        ("SG-A003", {"PORT": ", policy: red"}),
+        ("SG-A003", {"PORT": ", policy: outer"}),
+        ("SG-S003", {"PORT": ", policy: outer"}),
+        ("SG-S003", {"ARRIVAL": ", input_policy: inner"}),
+        ("SG-A003", {"SWITCH": ", switch: {architecture: voq, policy: red}"}),
+    ):
+        text = STANDS
+        for key, value in (nothing | given).items():
+            text = text.replace(key, value)
+        assert rule in [f.id for f in found(tmp_path, text, "s.yaml")], given
+
+
+def test_a_finding_says_at_which_points_it_holds(tmp_path):
+    text = scenario(limit="40 B") + "variants:\n"
+    limit = "policies.p.class-based.classes.1.queue_limit"
+    for name, value in (("short", "40 B"), ("long", "40 packets"), ("none", "1 B")):
+        text += f"  - {{name: {name}, set: {{{limit}: {value}}}}}\n"
+    text += "axes: [{name: rate, set: topology.links.wan.rate, values: [10 Mb/s, 20 Mb/s]}]\n"
+    hits = [f for f in found(tmp_path, text, "s.yaml") if f.id == "SG-Q014"]
+    assert [(f.line, f.holds) for f in hits] == [
+        (22, "variant `short`"),
+        (24, "variant `none`"),
+    ]
+    assert hits[0].variants == ("short (rate=10 Mb/s)", "short (rate=20 Mb/s)")
+    record = spillgate.lint(tmp_path / "s.yaml", select=["SG-Q014"])
+    assert "    in: variant `short`\n" in record.text
+    result = record.sarif["runs"][0]["results"][0]
+    assert result["properties"] == {"variants": list(hits[0].variants)}
+    assert "(variant `short`)" in result["message"]["text"]
+    # What a reader warns of says it, too; of one point nothing is said.
+    single = scenario(limit="40 B")
+    assert {(f.variants, f.holds) for f in found(tmp_path, single, "s.yaml")} == {((), "")}

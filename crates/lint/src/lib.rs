@@ -76,7 +76,7 @@ pub struct Finding {
     pub source: Option<String>,
     /// Of a scenario with several points: the names of those at which it holds. Empty otherwise, and of what is about none of them.
     pub variants: Vec<String>,
-    /// The same in words: variants and values of axes.
+    /// The same in words: variants, and values of axes.
     pub holds: String,
     /// Another point has other numbers.
     #[serde(skip)]

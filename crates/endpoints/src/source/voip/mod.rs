@@ -228,7 +228,8 @@ impl Model for Voip {
             Some(cv) if cv.0 > 0.0 => super::spec::MIN_PACKET,
             _ => {
                 let noise = spec.chances().and_then(|c| c.sid);
-                noise.map_or(spec.speech_packet(), |n| n.min(spec.speech_packet()))
+                let speech = spec.speech_packet();
+                noise.map_or(speech, |n| n.min(speech))
             }
         }
     }
