@@ -29,6 +29,7 @@ def of_class(keys):
 
 # A place: its rule, the policy with LIMIT bytes, and where it stands.
 PLACES = {
+    "behind a ring": ("SG-Q014", "{fifo: {limit: LIMIT B}}", "ring"),
     "fifo": ("SG-Q014", "{fifo: {limit: LIMIT B}}", "port"),
     "time": ("SG-Q014", "{fifo: {limit: TIME us}}", "port"),
     "wfq of a flow": ("SG-Q014", "{wfq: {limit: LIMIT B}}", "port"),
@@ -69,7 +70,7 @@ def network(place, size, room, overhead):
         policy=policy,
         size=size,
         arrival=", input_policy: p" if where == "arrival" else "",
-        port=", policy: p" if where == "port" else "",
+        port={"port": ", policy: p", "ring": ", policy: p, tx_ring: 3 packets"}.get(where, ""),
         switch=switch.get(where, ""),
     )
 

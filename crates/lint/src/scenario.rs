@@ -150,9 +150,10 @@ fn said_twice(found: &mut Vec<Finding>) {
         ("SG-A009", "counts bytes"),
         ("SG-S001", "it never binds"),
     ];
+    // The class, or the policy.
     let class = |path: &str| {
-        let end = path.find(']').map(|i| i + 1);
-        path[..end.unwrap_or(path.len().min(path.find(".aqm").unwrap_or(path.len())))].to_owned()
+        let end = path.find(']').map(|i| i + 1).or_else(|| path.find(".aqm"));
+        path[..end.unwrap_or(path.len())].to_owned()
     };
     let rules: Vec<(&'static str, String)> = found.iter().map(|f| (f.id, class(&f.path))).collect();
     let readers: Vec<(Option<u32>, String, String)> = found

@@ -72,7 +72,7 @@ impl Queue<'_> {
     pub(crate) fn table_limit(&self) -> Limit {
         let own = |key: &str| matches!(key, "queue_limit" | "priority.limit");
         let all = &self.place.limits;
-        let own = all.iter().find(|(key, _)| own(key)).or(all.first());
+        let own = all.iter().find(|(key, _)| own(key)).or_else(|| all.first());
         own.map_or(Limit::Packets(64), |(_, limit)| *limit)
     }
 

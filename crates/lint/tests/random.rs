@@ -4,6 +4,8 @@
 #[allow(dead_code, reason = "the runs of these networks need more of it")]
 #[path = "../../sim/tests/everything_random/net.rs"]
 mod net;
+#[path = "../../sim/tests/common/words.rs"]
+mod words;
 
 use proptest::prelude::*;
 
@@ -19,18 +21,11 @@ mod common {
     use spillgate_scenario::plan::Plan;
     use spillgate_scenario::{Options, load};
 
+    pub(crate) use super::words::{overhead, ring};
+
     thread_local! {
         /// What was found in the last network.
         pub(crate) static FOUND: RefCell<Vec<Finding>> = const { RefCell::new(Vec::new()) };
-    }
-
-    pub(crate) fn overhead(random: usize) -> &'static str {
-        [
-            "none",
-            "ethernet ether-vlan",
-            "pppoe-llcsnap",
-            "overhead -30",
-        ][random % 4]
     }
 
     pub(crate) fn plan_with<const N: usize>(yaml: &str, beside: [(&str, Vec<u8>); N]) -> Arc<Plan> {

@@ -132,7 +132,7 @@ fn table(q: &Queue<'_>, wred: &WredSpec) -> Option<(Limit, Rate)> {
     // Without times the rate does not matter.
     let rate = q
         .rate
-        .or(Rate::from_bps(1_000_000_000).filter(|_| !by_rate));
+        .or_else(|| Rate::from_bps(1_000_000_000).filter(|_| !by_rate));
     Some((q.table_limit(), rate?))
 }
 

@@ -163,7 +163,7 @@ fn length(v: &mut View<'_>, q: &Queue<'_>) {
     }
     // Of a port whose traffic is not known nothing is known, of a class what it is for.
     let some = |flows: &Vec<&crate::traffic::Load>| flows.iter().any(|l| l.reacts);
-    let tcp = q.flows.as_ref().map_or(q.class.is_some(), some);
+    let tcp = q.flows.as_ref().map_or_else(|| q.class.is_some(), some);
     let held = bytes(limit, own);
     if held < FIRST_WINDOW * FULL && tcp {
         let message = match limit {

@@ -1,6 +1,8 @@
 //! Scenarios from text, and their values by name.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+mod words;
+
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,37 +16,8 @@ use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::tap::Tap;
 use spillgate_sim::{Campaign, Engine, Finished, Outcome, Stop, World, layout};
 
-/// What links may add to packets: for random links one of them by anything random about the link.
-const OVERHEADS: [&str; 8] = [
-    "none",
-    "none",
-    "ethernet",
-    "pppoe-llcsnap",
-    "pppoe-ptm ether-vlan",
-    "ipoa-vcmux mpu 97",
-    "overhead -30",
-    "overhead -9 atm",
-];
-
-/// The `overhead` of a link.
-pub(crate) fn overhead(random: usize) -> &'static str {
-    OVERHEADS[random % OVERHEADS.len()]
-}
-
-/// Transmit rings of links, behind a comma.
-const RINGS: [&str; 6] = [
-    "",
-    "",
-    ", tx_ring: 1 packet",
-    ", tx_ring: 2 packets",
-    ", tx_ring: 5 packets",
-    ", tx_ring: 40 packets",
-];
-
-/// The `tx_ring` of a link, behind a comma.
-pub(crate) fn ring(random: usize) -> &'static str {
-    RINGS[random % RINGS.len()]
-}
+#[allow(unused_imports, reason = "each test file uses its own part")]
+pub(crate) use words::{overhead, ring};
 
 /// A tap that ignores everything.
 pub(crate) struct Blind;
