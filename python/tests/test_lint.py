@@ -646,6 +646,30 @@ def test_classes_by_the_link_of_arrival_have_their_flows(tmp_path):
     assert "all of its packets belong to first above" in shadowed.message
 
 
+@pytest.mark.parametrize(
+    ("marks", "match"),
+    [
+        ("set_qos_group: 7", "qos_group: 7"),
+        ("set_cos: 5", "cos: 5"),
+        ("police: {rate: 9 Mb/s, conform: {set-qos-group: 7}}", "qos_group: 7"),
+        # The tag of the link itself.
+        ("set_dscp: default", "cos: 0"),
+    ],
+)
+def test_classes_by_marks_of_the_node_have_their_flows(tmp_path, marks, match):
+    text = ARRIVALS.replace("match: {input: acme}", f"match: {{{match}}}")
+    text = text.replace("INPUT", "input: bolt")
+    marking = f"  m: {{class-based: {{classes: [{{name: class-default, {marks}}}]}}}}\n"
+    text = text.replace("policies:\n", "policies:\n" + marking)
+    tagged = text.replace("1 ms}\n    bolt", "1 ms, input_policy: m, dot1q: true}\n    bolt")
+    hits = found(tmp_path, tagged, "s.yaml")
+    assert "SG-C002" not in [f.id for f in hits]
+    (deaf,) = (f for f in hits if f.id == "SG-A006")
+    assert "the flow of class first" in deaf.message
+    # Without the mark the class has none.
+    assert "SG-C002" in [f.id for f in found(tmp_path, text, "s.yaml")]
+
+
 STANDS = """\
 schema_version: 1
 name: stands
