@@ -160,7 +160,11 @@ fn is_like_a_call(flow: &FlowPlan) -> bool {
         SourceSpec::Voip(_) => true,
         SourceSpec::Cbr(s) => at(s.rate.bps() as f64),
         SourceSpec::OnOff(s) => at(s.peak.bps() as f64),
-        SourceSpec::Poisson(_) | SourceSpec::Mmpp(_) | SourceSpec::Video(_) => false,
+        SourceSpec::Poisson(_)
+        | SourceSpec::Mmpp(_)
+        | SourceSpec::Video(_)
+        | SourceSpec::Bernoulli(_)
+        | SourceSpec::Backlogged(_) => false,
     }
 }
 

@@ -48,6 +48,10 @@ impl Model for Backlogged {
         size_in_range(spec.packet)
     }
 
+    fn shortest(spec: &BackloggedSpec) -> u16 {
+        size_in_range(spec.packet)
+    }
+
     fn check(spec: &BackloggedSpec) -> Result<(), SpecProblem> {
         check_size("packet", spec.packet)
     }

@@ -93,6 +93,10 @@ impl Model for Bernoulli {
         size_in_range(spec.packet)
     }
 
+    fn shortest(spec: &BernoulliSpec) -> u16 {
+        size_in_range(spec.packet)
+    }
+
     fn check(spec: &BernoulliSpec) -> Result<(), SpecProblem> {
         check_size("packet", spec.packet)?;
         if spec.load.0 > 0.0 && spec.load.0 <= 1.0 {
