@@ -104,7 +104,7 @@ def test_what_is_shorter_passes(tmp_path):
     sizes = "{table: [{size: 1000 B, weight: 1}, {size: 90 B, weight: 1}]}"
     path.write_text(text.replace("1000 B", sizes))
     (found,) = (f for f in spillgate.lint(path).found if f.id == "SG-S003")
-    assert "packets of up to 1000 B, as their link counts them, are dropped" in found.message
+    assert "packets of up to 1000 B, as they are counted, are dropped" in found.message
     loss = spillgate.run(path, runs=1).value(None, "class", "f", "loss_ratio").mean
     assert 0 < loss < 1
 

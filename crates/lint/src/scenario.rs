@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use spillgate_import::IosImporter;
+use spillgate_queueing::Policy;
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{Line, Policy};
 use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_scenario::survey::{Surveyed, survey};
 use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options};

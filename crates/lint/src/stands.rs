@@ -29,9 +29,8 @@ pub(crate) struct Stand {
 pub(crate) fn all(world: &WorldPlan) -> Vec<Stand> {
     let mut all: Vec<Stand> = Vec::new();
     let mut add = |policy: &str, arrival: bool, around: Enclosing, spot: Spot, whose: &str| {
-        let alike = |s: &&mut Stand| {
-            s.policy == policy && s.arrival == arrival && s.around == around
-        };
+        let alike =
+            |s: &&mut Stand| s.policy == policy && s.arrival == arrival && s.around == around;
         match all.iter_mut().find(alike) {
             Some(stand) if stand.spots.len() < LOOKED_AT => {
                 stand.spots.push((spot, whose.to_owned()));

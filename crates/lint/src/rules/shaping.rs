@@ -93,7 +93,10 @@ rule_text! { SHAPER_PACKET = "SG-S006", "shaper-burst-below-packet", Error, "A s
 
 fn shaper(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
-    let sizes = c.flows.as_ref().and_then(|f| lengths(f, |l| l.shaped_sizes));
+    let sizes = c
+        .flows
+        .as_ref()
+        .and_then(|f| lengths(f, |l| l.shaped_sizes));
     let (Some(spec), Some((rate, burst))) = (&c.spec.shape, c.division.shape) else {
         return;
     };
@@ -137,7 +140,10 @@ rule_text! { PRIORITY_PACKET = "SG-S007", "priority-burst-below-packet", Error, 
 
 fn priority(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
-    let sizes = c.flows.as_ref().and_then(|f| lengths(f, |l| l.policed_sizes));
+    let sizes = c
+        .flows
+        .as_ref()
+        .and_then(|f| lengths(f, |l| l.policed_sizes));
     let (Some((_, burst)), Some(spec), Some(sizes)) =
         (c.division.priority, &c.spec.priority, sizes)
     else {

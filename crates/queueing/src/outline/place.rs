@@ -17,7 +17,7 @@ pub struct Place {
     pub flow_limit: Option<(String, Limit)>,
     /// Its AQM.
     pub aqm: Option<PlacedAqm>,
-    /// Bytes that a flow of weight 1 may send in its turn, where flows take turns by deficit.
+    /// Bytes that a flow of weight 1 may send in its turn, where flows take turns by deficit and this is written.
     pub quantum: Option<(String, u64)>,
     /// Whether flows have queues of their own; thresholds of an AQM are then those of one of them.
     pub by_flow: bool,
@@ -78,7 +78,7 @@ impl Place {
         });
         Self {
             aqm,
-            quantum: Some((format!("{parent}quantum"), spec.quantum().0)),
+            quantum: spec.quantum().map(|q| (format!("{parent}quantum"), q.0)),
             ..Self::flows(
                 limits
                     .map(|(key, limit)| (format!("{parent}{key}"), limit))
@@ -268,7 +268,7 @@ mod tests {
             assert_eq!(modern, kind == "fq-codel", "{kind}");
         }
         for key in ClassSpec::flow_queue_kinds() {
-            let class = json!({"name": "class-default", key: {}});
+            let class = json!({"name": "class-default", key: {"quantum": "900 B"}});
             let spec = json!({"class-based": {"classes": [class]}});
             let all = BTreeMap::from([("p".to_owned(), serde_json::from_value(spec).unwrap())]);
             let places = Policy::of(&all, "p", None).unwrap().places();
@@ -277,7 +277,7 @@ mod tests {
                 place.by_flow && place.limits[0].0 == format!("{key}.limit"),
                 "{place:?}"
             );
-            assert_eq!(place.quantum, Some((format!("{key}.quantum"), 1514)));
+            assert_eq!(place.quantum, Some((format!("{key}.quantum"), 900)));
         }
     }
 }

@@ -147,7 +147,7 @@ impl FlowQueueSpec for DrrSpec {
         vec![("limit", self.limit)]
     }
 
-    fn quantum(&self) -> Size {
+    fn quantum(&self) -> Option<Size> {
         self.quantum
     }
 }

@@ -92,8 +92,8 @@ pub(crate) trait FlowQueueSpec {
     }
     /// The limits of all queues together, by key.
     fn limits(&self) -> Vec<(&'static str, Limit)>;
-    /// Bytes that a queue of weight 1 may send in its turn.
-    fn quantum(&self) -> Size;
+    /// Bytes that a queue of weight 1 may send in its turn; none: the longest packet.
+    fn quantum(&self) -> Option<Size>;
 }
 
 /// A fair queue with this AQM, if any, in each of its queues. The thresholds of the AQM apply to

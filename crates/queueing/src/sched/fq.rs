@@ -143,7 +143,7 @@ impl FlowQueueSpec for FqSpec {
         ]
     }
 
-    fn quantum(&self) -> Size {
+    fn quantum(&self) -> Option<Size> {
         self.quantum
     }
 }

@@ -140,7 +140,7 @@ impl FlowQueueSpec for FqCodelSpec {
         self.parts().limits()
     }
 
-    fn quantum(&self) -> Size {
+    fn quantum(&self) -> Option<Size> {
         self.quantum
     }
 }

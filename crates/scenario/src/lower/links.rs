@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use spillgate_core::{Dur, Labels, Overhead, Rate};
 use spillgate_queueing::{Counting, Line, Recipe};
 
-use super::atm;
 use super::check_name;
 use super::irregular::Irregular;
 use super::nodes::{Nodes, Place, numbered};
