@@ -20,6 +20,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+use spillgate_scenario::plan::Unmodelled;
+
 mod codes;
 mod ios;
 mod limits;
@@ -61,9 +63,21 @@ impl std::fmt::Display for Note {
 struct Notes(Vec<Note>);
 
 impl Notes {
-    /// Those that are known before anything is written.
-    fn of(source: &Source) -> Self {
-        Self(source.lost.clone())
+    /// Those on the lines of a configuration that have no translation; `kept`: whether a line stands as
+    /// it is in what is written.
+    fn of(source: &Source, kept: impl Fn(&str) -> bool) -> Self {
+        let note = |u: &Unmodelled| {
+            let text = u.text.trim();
+            let kept = match kept(text) {
+                true => " (the line is kept as it stands)",
+                false => "",
+            };
+            Note {
+                place: format!("{}:{}", u.file, u.line),
+                reason: format!("{text}: {}{kept}", u.reason),
+            }
+        };
+        Self(source.lost.iter().map(note).collect())
     }
 
     fn add(&mut self, place: &str, reason: impl Into<String>) {

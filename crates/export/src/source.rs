@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::units::parse_rate;
 use spillgate_core::{Overhead, Rate};
-use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
 use spillgate_queueing::{ContractSpec, Longest};
 use spillgate_scenario::import::Framing;
+use spillgate_scenario::originals::Originals;
+use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::schema::Encapsulation;
 use spillgate_scenario::{
     Diagnostic, Diagnostics, Imported, ImportedInterface, InputPolicy, LinkPolicy, Platform,
     PortPolicies,
 };
 
-use crate::{Note, codes};
+use crate::codes;
 
 /// Policies and where they queue.
 #[derive(Clone, Debug)]
@@ -28,8 +30,10 @@ pub struct Source {
     pub platform: Platform,
     /// Classes whose class-maps are `match-any` even where that makes no difference.
     pub match_any: BTreeSet<String>,
-    /// Lines of a configuration that were lost when it was read.
-    pub lost: Vec<Note>,
+    /// Lines of a configuration that have no effect on a simulation, or less than on the router.
+    pub lost: Vec<Unmodelled>,
+    /// What configurations say in their own words.
+    pub originals: Vec<Originals>,
 }
 
 /// An interface or link with a policy.
@@ -151,6 +155,16 @@ pub struct Input {
 }
 
 impl Source {
+    /// A line of the class-map of a class that its condition does not say.
+    pub(crate) fn unsaid(&self, class: &str, matching: Option<&MatchSpec>) -> Option<&str> {
+        let maps = self
+            .originals
+            .iter()
+            .filter_map(|o| o.class_maps.get(class));
+        let mut same = maps.filter(|m| Some(&m.condition) == matching);
+        same.next()?.lost.as_deref()
+    }
+
     /// Everything of a configuration, or of `interface` (its full name) only. `rate` tells the
     /// rate of interfaces that the configuration gives none.
     ///
@@ -204,7 +218,8 @@ impl Source {
             inputs,
             platform,
             match_any: imported.match_any.clone(),
-            lost: lost(imported),
+            lost: imported.unmodelled.clone(),
+            originals: vec![originals(imported, interface)],
         })
     }
 
@@ -243,7 +258,8 @@ impl Source {
             inputs: Vec::new(),
             platform,
             match_any: imported.match_any.clone(),
-            lost: lost(imported),
+            lost: imported.unmodelled.clone(),
+            originals: vec![policies_only(&imported.originals)],
         })
     }
 
@@ -314,6 +330,7 @@ impl Source {
             platform,
             match_any: BTreeSet::new(),
             lost: Vec::new(),
+            originals: variant.originals.iter().map(policies_only).collect(),
         })
     }
 }
@@ -332,15 +349,27 @@ pub fn rate(text: &str) -> Result<Rate, Diagnostics> {
     })
 }
 
-/// The lines without effect, as notes.
-fn lost(imported: &Imported) -> Vec<Note> {
-    let lines = imported.unmodelled.iter();
-    lines
-        .map(|u| Note {
-            place: format!("{}:{}", u.file, u.line),
-            reason: format!("{}: {}", u.text.trim(), u.reason),
-        })
-        .collect()
+/// The lines of a configuration, or those of an interface and of policies only.
+fn originals(imported: &Imported, interface: Option<&str>) -> Originals {
+    let Some(name) = interface else {
+        return imported.originals.clone();
+    };
+    let own = imported.originals.interfaces.get_key_value(name);
+    Originals {
+        interfaces: own
+            .map(|(n, l)| (n.clone(), l.clone()))
+            .into_iter()
+            .collect(),
+        ..policies_only(&imported.originals)
+    }
+}
+
+fn policies_only(originals: &Originals) -> Originals {
+    Originals {
+        interfaces: BTreeMap::new(),
+        rest: Vec::new(),
+        ..originals.clone()
+    }
 }
 
 /// All ports, or the one that was asked for.

@@ -35,6 +35,7 @@ fn exported(queue: Option<&str>) -> [Exported; 2] {
         platform: Platform::Ios,
         match_any: BTreeSet::new(),
         lost: Vec::new(),
+        originals: Vec::new(),
     };
     [ios(&source), tc(&source, &TcOptions::default()).unwrap()]
 }

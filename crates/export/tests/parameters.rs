@@ -536,6 +536,7 @@ fn source(policies: Policies, platform: Platform) -> Source {
         platform,
         match_any: std::collections::BTreeSet::new(),
         lost: Vec::new(),
+        originals: Vec::new(),
     }
 }
 

@@ -40,6 +40,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) 
         inputs: Vec::new(),
         match_any: std::collections::BTreeSet::new(),
         lost: Vec::new(),
+        originals: Vec::new(),
     }
 }
 
@@ -727,4 +728,65 @@ fn what_cannot_be_exported_is_said() {
     let mut s = source(policies, "x\nreboot", mbps(1));
     "$(reboot)".clone_into(&mut s.ports[0].name);
     read(&tc(&s, &TcOptions::default()).unwrap().text, "eth0");
+}
+
+/// A class is written whole or not at all: of one that also looks at CoS, QoS groups, the interface of
+/// arrival, or at something that no simulated packet has, no half is, and a note names it.
+#[test]
+fn no_half_of_a_class_is_written() {
+    let voice = [
+        r#"{"any": [{"dscp": "ef"}, {"cos": 5}]}"#,
+        r#"{"dscp": "ef", "cos": 5}"#,
+        r#"{"dscp": "ef", "not": {"cos": 5}}"#,
+        r#"{"all": [{"dscp": "ef"}, {"any": [{"cos": 5}, {"dscp": "af41"}]}]}"#,
+        r#"{"any": [{"dscp": "ef"}, {"qos_group": 7}]}"#,
+        r#"{"any": [{"dscp": "ef"}, {"input": "lan"}]}"#,
+        r#"{"acl": [{"permit": true, "match": {"dscp": "ef"}}, {"permit": true, "match": {"cos": 5}}]}"#,
+    ];
+    for condition in voice {
+        let json = format!(
+            r#"{{"p": {{"class-based": {{"classes": [
+                {{"name": "v", "match": {condition}, "bandwidth": "10 %"}},
+                {{"name": "d", "match": {{"dscp": "af21"}}, "bandwidth": "20 %"}}]}}}}}}"#
+        );
+        let written = exported(&serde_json::from_str(&json).unwrap(), "p", mbps(10));
+        let filters: Vec<&str> = written
+            .text
+            .lines()
+            .filter(|l| l.starts_with("tc filter"))
+            .collect();
+        assert_eq!(filters.len(), 1, "{condition}\n{}", written.text);
+        assert!(filters[0].contains("ip_tos 0x48"), "{}", filters[0]);
+        let named = written
+            .notes
+            .iter()
+            .filter(|n| n.place == "policy p, class v");
+        assert_eq!(named.count(), 1, "{condition}: {:?}", written.notes);
+    }
+    let config = "class-map match-any VOICE\n match dscp ef\n match vlan 5\nclass-map match-any OUTER\n match dscp cs5\n match class-map VOICE\nclass-map match-all DATA\n match dscp af21\npolicy-map P\n class VOICE\n  priority percent 10\n class OUTER\n  bandwidth percent 10\n class DATA\n  bandwidth percent 20\ninterface Serial0/0\n bandwidth 2000\n service-policy output P\n";
+    let imported = IosImporter::default()
+        .ios("r.cfg", config.as_bytes(), Platform::Ios)
+        .unwrap();
+    let source = Source::of_configuration(&imported, Platform::Ios, None, &|_| None).unwrap();
+    for scheduler in [Scheduler::Htb, Scheduler::Ets] {
+        let options = TcOptions {
+            scheduler,
+            ..on("eth0")
+        };
+        let written = tc(&source, &options).unwrap();
+        let filters = written.text.lines().filter(|l| l.starts_with("tc filter"));
+        assert_eq!(filters.count(), 1, "{}", written.text);
+        for class in ["VOICE", "OUTER"] {
+            let place = format!("policy P, class {class}");
+            let named = |n: &&spillgate_export::Note| {
+                n.place == place && n.reason.contains("`match vlan 5`")
+            };
+            assert_eq!(
+                written.notes.iter().filter(named).count(),
+                1,
+                "{:?}",
+                written.notes
+            );
+        }
+    }
 }

@@ -14,6 +14,7 @@ use spillgate_queueing::{ContractSpec, Counting, Recipe};
 
 use crate::error::{Diagnostic, Diagnostics};
 use crate::offered::Offered;
+use crate::originals::Originals;
 use crate::plan::{RingFrom, RingPlan, Unmodelled};
 use crate::schema::Encapsulation;
 use crate::text::MAX_BYTES;
@@ -140,6 +141,8 @@ pub struct Imported {
     pub match_any: BTreeSet<String>,
     /// Where each policy stands.
     pub places: BTreeMap<String, PolicyPlaces>,
+    /// What it says in its own words.
+    pub originals: Originals,
     /// The transmit rings of interfaces that do not say any.
     pub rings: RingDefaults,
 }
@@ -215,6 +218,7 @@ impl Imported {
             .collect();
         let places = std::mem::take(&mut self.places);
         self.places = places.into_iter().map(|(n, p)| (named(&n), p)).collect();
+        self.originals.renamed(named);
         for interface in self.interfaces.values_mut() {
             let policies = [&mut interface.output_policy, &mut interface.input_policy];
             for (name, _) in policies.into_iter().flatten() {

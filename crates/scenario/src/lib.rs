@@ -36,6 +36,7 @@ pub mod mpls;
 mod node;
 pub mod objectives;
 pub mod offered;
+pub mod originals;
 pub mod plan;
 mod points;
 mod rate;

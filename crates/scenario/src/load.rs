@@ -21,6 +21,7 @@ use crate::hash;
 use crate::import::{Files, Importer};
 use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
+use crate::originals::Originals;
 use crate::plan::{Plan, VariantPlan};
 use crate::points::{Grid, Point};
 use crate::schema::{AtmSpec, Scenario, SlaSpec};
@@ -62,6 +63,8 @@ pub struct PortPolicies {
     pub links: Vec<LinkPolicy>,
     /// The policies at the receiving ends of links, in the order of the links' numbers; of a group one entry.
     pub inputs: Vec<InputPolicy>,
+    /// What its configurations say in their own words.
+    pub originals: Vec<Originals>,
 }
 
 /// A policy for what arrives over a link.

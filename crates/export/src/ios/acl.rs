@@ -4,16 +4,108 @@ use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRang
 
 use super::matching::{MAX_ENTRIES, words};
 
-/// An entry of an access list as lines; none if it cannot be one.
+/// Whether an entry of an access list can hold a condition: on addresses, protocol, ports, DSCP and
+/// precedence.
+pub(super) fn is_entry(m: &MatchSpec) -> bool {
+    *m == MatchSpec {
+        dscp: m.dscp.clone(),
+        precedence: m.precedence.clone(),
+        ..flow_of(m)
+    }
+}
+
+/// What a condition asks of addresses, protocol and ports.
+fn flow_of(m: &MatchSpec) -> MatchSpec {
+    MatchSpec {
+        src: m.src.clone(),
+        dst: m.dst.clone(),
+        protocol: m.protocol.clone(),
+        sport: m.sport.clone(),
+        dport: m.dport.clone(),
+        ..MatchSpec::default()
+    }
+}
+
+/// Takes what one access list can say of addresses, protocol and ports out of a condition that must
+/// hold as a whole: the entries of the list.
+pub(super) fn take_flow(m: &mut MatchSpec) -> Option<Vec<AclEntry>> {
+    let flow = flow_of(m);
+    let both = |member: &MatchSpec| {
+        let own = flow_of(member);
+        let apart = !((own.src.is_some() && flow.src.is_some())
+            || (own.dst.is_some() && flow.dst.is_some())
+            || (own.protocol.is_some() && flow.protocol.is_some())
+            || (own.sport.is_some() && flow.sport.is_some())
+            || (own.dport.is_some() && flow.dport.is_some()));
+        (*member == own && own != MatchSpec::default() && apart).then(|| MatchSpec {
+            src: own.src.or_else(|| flow.src.clone()),
+            dst: own.dst.or_else(|| flow.dst.clone()),
+            protocol: own.protocol.or_else(|| flow.protocol.clone()),
+            sport: own.sport.or_else(|| flow.sport.clone()),
+            dport: own.dport.or_else(|| flow.dport.clone()),
+            ..MatchSpec::default()
+        })
+    };
+    let members = m.any.as_ref().filter(|_| flow != MatchSpec::default());
+    let joined: Option<Vec<MatchSpec>> = members.and_then(|all| all.iter().map(both).collect());
+    let conditions = match joined {
+        Some(all) => {
+            m.any = None;
+            all
+        }
+        None if flow == MatchSpec::default() => return None,
+        None => vec![flow],
+    };
+    (m.src, m.dst, m.protocol, m.sport, m.dport) = (None, None, None, None, None);
+    let entry = |matching| AclEntry {
+        permit: true,
+        matching,
+    };
+    Some(conditions.into_iter().map(entry).collect())
+}
+
+/// The packets of an access list whose entries no router's can hold as a condition: IP packets that an
+/// entry permits and none before it denies.
+pub(super) fn unfolded(entries: &[AclEntry]) -> MatchSpec {
+    let of_ip = MatchSpec {
+        acl: Some(vec![AclEntry {
+            permit: true,
+            matching: MatchSpec::default(),
+        }]),
+        ..MatchSpec::default()
+    };
+    let mut denied: Vec<MatchSpec> = Vec::new();
+    let mut permitted = Vec::new();
+    for entry in entries {
+        if !entry.permit {
+            denied.push(MatchSpec {
+                not: Some(Box::new(entry.matching.clone())),
+                ..MatchSpec::default()
+            });
+            continue;
+        }
+        let parts = [entry.matching.clone(), of_ip.clone()].into_iter();
+        permitted.push(MatchSpec {
+            all: Some(parts.chain(denied.iter().cloned()).collect()),
+            ..MatchSpec::default()
+        });
+    }
+    match permitted.is_empty() {
+        true => MatchSpec {
+            not: Some(Box::default()),
+            ..MatchSpec::default()
+        },
+        false => MatchSpec {
+            any: Some(permitted),
+            ..MatchSpec::default()
+        },
+    }
+}
+
+/// An entry of an access list as lines; none if it cannot be one, or would be too many.
 pub(super) fn acl_lines(entry: &AclEntry) -> Option<Vec<String>> {
     let m = &entry.matching;
-    if m.any.is_some()
-        || m.all.is_some()
-        || m.not.is_some()
-        || m.acl.is_some()
-        || m.exp.is_some()
-        || m.looks_at_marks()
-    {
+    if !is_entry(m) {
         return None;
     }
     let verb = if entry.permit { "permit" } else { "deny" };
@@ -40,7 +132,7 @@ pub(super) fn acl_lines(entry: &AclEntry) -> Option<Vec<String>> {
                             lines.push(format!(
                                 "{verb} {protocol} {src}{sport} {dst}{dport}{condition}"
                             ));
-                            if lines.len() > 100 * MAX_ENTRIES {
+                            if lines.len() > MAX_ENTRIES {
                                 return None;
                             }
                         }

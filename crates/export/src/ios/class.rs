@@ -17,8 +17,7 @@ use super::flows;
 use super::matching::ClassMaps;
 use super::numbers::{kbps, ms, quoted, time, whole_percent};
 use crate::Notes;
-use crate::settings::changed;
-use crate::settings::no_aqm_of;
+use crate::settings::{changed, no_aqm_of, shown};
 
 /// What `queue-limit` is where it is not written, on platforms before IOS XE.
 const DEFAULT_LIMIT: Limit = Limit::Packets(64);
@@ -26,7 +25,7 @@ const DEFAULT_LIMIT: Limit = Limit::Packets(64);
 const PRIORITY_BURST: std::ops::RangeInclusive<u64> = 32..=2_000_000;
 
 /// Writes one class.
-pub(super) struct Writer<'w> {
+pub(super) struct Writer<'w, 's> {
     pub(super) out: &'w mut String,
     pub(super) place: String,
     /// The rate that the policy divides, if it is known.
@@ -34,11 +33,11 @@ pub(super) struct Writer<'w> {
     /// The longest packet of the port.
     pub(super) longest: Longest,
     pub(super) platform: Platform,
-    pub(super) maps: &'w mut ClassMaps,
+    pub(super) maps: &'w mut ClassMaps<'s>,
     pub(super) notes: &'w mut Notes,
 }
 
-impl Writer<'_> {
+impl Writer<'_, '_> {
     fn line(&mut self, text: impl std::fmt::Display) {
         let _ = writeln!(self.out, "  {text}");
     }
@@ -47,34 +46,69 @@ impl Writer<'_> {
         self.notes.add(&self.place, reason);
     }
 
+    /// Every key is named, so that none that is added to classes is left out in silence.
     pub(super) fn class(&mut self, c: &ClassSpec) {
-        if let Some(p) = &c.priority {
+        let ClassSpec {
+            name,
+            // Written before, as a class-map; a per-hop behavior was filled in where it was read.
+            matching: _,
+            phb: _,
+            priority,
+            bandwidth,
+            bandwidth_remaining,
+            bandwidth_remaining_ratio,
+            shape,
+            police,
+            queue_limit,
+            queue_limit_dscp,
+            queue_limit_precedence,
+            aqm,
+            fair_queue,
+            // See `flows::of_class`.
+            drr: _,
+            fq: _,
+            fq_codel: _,
+            set_dscp,
+            set_exp,
+            set_exp_imposition,
+            set_cos,
+            set_qos_group,
+            policy,
+        } = c;
+        if let Some(p) = priority {
             self.priority(p);
         }
-        if let Some(b) = c.bandwidth {
-            let asked = self.kbps_or_percent(b, "bandwidth");
+        if let Some(b) = bandwidth {
+            let asked = self.kbps_or_percent(*b, "bandwidth");
             self.line(format!("bandwidth {asked}"));
         }
-        if let Some(p) = c.bandwidth_remaining {
-            let p = self.percent(p, "bandwidth remaining");
+        if let Some(p) = bandwidth_remaining {
+            let p = self.percent(*p, "bandwidth remaining");
             self.line(format!("bandwidth remaining percent {p}"));
         }
-        if let Some(n) = c.bandwidth_remaining_ratio {
+        if let Some(n) = bandwidth_remaining_ratio {
             self.line(format!("bandwidth remaining ratio {n}"));
         }
-        if let Some(s) = &c.shape {
-            self.shape(s);
+        match shape {
+            Some(s) if priority.is_some() && self.platform != Platform::IosXr => {
+                self.note(format!(
+                    "a class with `priority` is shaped on IOS XR only: the shaper is left out; {}",
+                    shown(s)
+                ));
+            }
+            Some(s) => self.shape(s),
+            None => {}
         }
-        if let Some(p) = &c.police {
-            self.police(p, &c.name);
+        if let Some(p) = police {
+            self.police(p, name);
         }
-        if let Some(limit) = c.queue_limit {
-            self.queue_limit(limit);
+        if let Some(limit) = queue_limit {
+            self.queue_limit(*limit);
         }
-        for (dscp, limit) in &c.queue_limit_dscp {
+        for (dscp, limit) in queue_limit_dscp {
             self.queue_limit_of(&format!("dscp {dscp} "), *limit);
         }
-        for (precedence, limit) in &c.queue_limit_precedence {
+        for (precedence, limit) in queue_limit_precedence {
             self.queue_limit_of(&format!("precedence {precedence} "), *limit);
         }
         let place = self.place.clone();
@@ -83,32 +117,32 @@ impl Writer<'_> {
             self.queue_limit(limit);
             self.fair_queue(&fair, Some(limit));
         }
-        if let Some(f) = &c.fair_queue {
-            self.fair_queue(f, c.queue_limit);
+        if let Some(f) = fair_queue {
+            self.fair_queue(f, *queue_limit);
         }
         let at = Place {
             platform: self.platform,
             limit: c.waiting_limit(),
         };
-        if let Some(aqm) = &c.aqm {
+        if let Some(aqm) = aqm {
             managed(self.out, "  ", aqm, at, &self.place, self.notes);
         }
-        if let Some(d) = c.set_dscp {
+        if let Some(d) = set_dscp {
             self.line(format!("set dscp {d}"));
         }
-        if let Some(e) = c.set_exp {
+        if let Some(e) = set_exp {
             self.line(format!("set mpls experimental topmost {e}"));
         }
-        if let Some(e) = c.set_exp_imposition {
+        if let Some(e) = set_exp_imposition {
             self.line(format!("set mpls experimental imposition {e}"));
         }
-        if let Some(cos) = c.set_cos {
+        if let Some(cos) = set_cos {
             self.line(format!("set cos {cos}"));
         }
-        if let Some(group) = c.set_qos_group {
+        if let Some(group) = set_qos_group {
             self.line(format!("set qos-group {group}"));
         }
-        if let Some(p) = &c.policy {
+        if let Some(p) = policy {
             let name = quoted(p, &self.place, self.notes);
             self.line(format!("service-policy {name}"));
         }
@@ -143,6 +177,7 @@ impl Writer<'_> {
     }
 
     fn priority(&mut self, p: &PrioritySpec) {
+        // Without a rate nothing is policed, and the burst says nothing.
         let mut line = "priority".to_owned();
         if p.level != 1 {
             let _ = write!(line, " level {}", p.level);
@@ -322,16 +357,24 @@ impl Writer<'_> {
         if let Some(conform) = &p.conform_color {
             let place = self.place.clone();
             let mut named = |kind: &str, m| {
-                let name = self
-                    .maps
-                    .own(&format!("{class}-{kind}"), m, &place, self.notes);
-                quoted(&name, &place, self.notes)
+                let base = format!("{class}-{kind}");
+                let name = self.maps.other(&base, m, &place, self.notes);
+                if name.is_none() {
+                    let reason = format!(
+                        "the condition of `{kind}_color` has no translation: the policer does not look at it; match {}",
+                        shown(m)
+                    );
+                    self.notes.add(&place, reason);
+                }
+                name.map(|n| quoted(&n, &place, self.notes))
             };
-            let mut line = format!(" conform-color {}", named("conform", conform));
-            if let Some(exceed) = &p.exceed_color {
-                let _ = write!(line, " exceed-color {}", named("exceed", exceed));
+            if let Some(conform) = named("conform", conform) {
+                let mut line = format!(" conform-color {conform}");
+                if let Some(exceed) = p.exceed_color.as_ref().and_then(|m| named("exceed", m)) {
+                    let _ = write!(line, " exceed-color {exceed}");
+                }
+                self.line(line);
             }
-            self.line(line);
         }
     }
 

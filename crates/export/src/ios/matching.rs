@@ -9,11 +9,12 @@ use std::fmt::Write as _;
 
 use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany};
 use spillgate_scenario::Platform;
+use spillgate_scenario::originals::{BlockName, OriginalBlock, Originals};
 
-use super::acl::acl_lines;
+use super::acl::{acl_lines, is_entry, take_flow, unfolded};
 use super::numbers::quoted;
 use super::protocols::take_protocol;
-use crate::Notes;
+use crate::{Notes, Source};
 
 /// Values that one `match dscp` and one `match precedence` line take (Cisco IOS command reference).
 const DSCPS: usize = 8;
@@ -22,12 +23,26 @@ const PRECEDENCES: usize = 4;
 const INPUT: &str = "input-interface";
 /// How EXP bits are tested.
 const EXP: &str = "mpls experimental topmost";
+/// Values that one `match cos` line takes, and one line on EXP bits.
+const COS: usize = 4;
+const EXPS: usize = 8;
 /// Most entries that one condition becomes.
-pub(super) const MAX_ENTRIES: usize = 1000;
+pub(super) const MAX_ENTRIES: usize = 10_000;
+/// Class-maps within each other that are read again.
+const MAX_DEPTH: usize = 15;
 
 /// The class-maps and access lists written so far.
-pub(super) struct ClassMaps {
+pub(super) struct ClassMaps<'s> {
     platform: Platform,
+    /// What configurations say in their own words, and which blocks of them are written.
+    originals: &'s [Originals],
+    kept: BTreeMap<&'s BlockName, &'s OriginalBlock>,
+    /// Names of class-maps that are no configuration's.
+    own: BTreeSet<String>,
+    /// Class-maps around the one that is written.
+    depth: usize,
+    /// Whether a part of the condition that is written has no translation.
+    failed: bool,
     /// Classes that are `match-any` where either would do.
     match_any: BTreeSet<String>,
     /// Names that classes have or may yet have.
@@ -39,16 +54,21 @@ pub(super) struct ClassMaps {
     maps: String,
 }
 
-impl ClassMaps {
-    pub(super) fn new<'n>(
-        names: impl Iterator<Item = &'n str>,
-        platform: Platform,
-        match_any: &BTreeSet<String>,
-    ) -> Self {
+impl<'s> ClassMaps<'s> {
+    pub(super) fn new<'n>(names: impl Iterator<Item = &'n str>, source: &'s Source) -> Self {
+        let blocks = source.originals.iter().flat_map(|o| o.blocks.keys());
+        let blocks = blocks.map(|name| match name {
+            BlockName::ClassMap(n) | BlockName::List(n) | BlockName::Group(n) => n.clone(),
+        });
         Self {
-            platform,
-            match_any: match_any.clone(),
-            taken: names.map(str::to_owned).collect(),
+            platform: source.platform,
+            originals: &source.originals,
+            kept: BTreeMap::new(),
+            own: BTreeSet::new(),
+            depth: 0,
+            failed: false,
+            match_any: source.match_any.clone(),
+            taken: names.map(str::to_owned).chain(blocks).collect(),
             classes: BTreeMap::new(),
             lists: Vec::new(),
             acls: String::new(),
@@ -61,48 +81,156 @@ impl ClassMaps {
         self.acls + &self.maps
     }
 
-    /// The class-map of a class; its name, which is the class's unless another class has it.
+    /// The class-map of a class; its name, which is the class's unless another class has it. None: its
+    /// condition has no translation.
     pub(super) fn class(
         &mut self,
         name: &str,
         m: &MatchSpec,
         place: &str,
         notes: &mut Notes,
-    ) -> String {
+    ) -> Option<String> {
         let known = self.classes.get(name).into_iter().flatten();
         if let Some((_, written)) = known.into_iter().find(|(spec, _)| spec == m) {
-            return written.clone();
+            return Some(written.clone());
         }
-        let written = match self.classes.get(name) {
-            None => name.to_owned(),
-            Some(_) => {
+        let other = self.classes.contains_key(name);
+        let original = !other && self.keep_match(name, m, place, notes);
+        let written = match other || self.kept_as_map(name) && !original {
+            false => name.to_owned(),
+            true => {
                 let other = self.free(name);
-                notes.add(
-                    place,
-                    format!("a class of this name in another policy matches otherwise: it is called `{other}` here"),
-                );
+                let whose = match self.classes.contains_key(name) {
+                    true => "class of this name in another policy",
+                    false => "class-map of this name",
+                };
+                let reason = format!("a {whose} matches otherwise: it is called `{other}` here");
+                notes.add(place, reason);
                 other
             }
         };
-        self.write(&written, m, place, notes);
+        if !original && !self.whole(&written, m, place, notes) {
+            return None;
+        }
         self.classes
             .entry(name.to_owned())
             .or_default()
             .push((m.clone(), written.clone()));
-        written
+        Some(written)
     }
 
-    /// A class-map that is no class's; its name.
-    pub(super) fn own(
+    /// A class-map that is no class's; its name, if the condition has a translation.
+    pub(super) fn other(
         &mut self,
         base: &str,
         m: &MatchSpec,
         place: &str,
         notes: &mut Notes,
-    ) -> String {
+    ) -> Option<String> {
         let name = self.free(base);
-        self.write(&name, m, place, notes);
+        self.whole(&name, m, place, notes).then_some(name)
+    }
+
+    /// Writes a class-map with all that it names, or nothing.
+    fn whole(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> bool {
+        let (acls, maps, lists) = (self.acls.len(), self.maps.len(), self.lists.len());
+        (self.failed, self.depth) = (false, 0);
+        self.write(name, m, place, notes);
+        if self.failed {
+            self.acls.truncate(acls);
+            self.maps.truncate(maps);
+            self.lists.truncate(lists);
+        }
+        !self.failed
+    }
+
+    /// A class-map for a part of a condition; its name.
+    fn own(&mut self, base: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> String {
+        let name = self.free(base);
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.failed = true;
+        } else {
+            self.write(&name, m, place, notes);
+        }
+        self.depth -= 1;
         name
+    }
+
+    /// Whether a configuration's class-map of this name is written.
+    fn kept_as_map(&self, name: &str) -> bool {
+        self.kept
+            .contains_key(&BlockName::ClassMap(name.to_owned()))
+    }
+
+    /// Writes the class-map of a configuration as it stands, if it is what became `m`.
+    fn keep_match(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> bool {
+        let originals = self.originals.iter();
+        let found = originals.filter_map(|o| Some((o, o.class_maps.get(name)?)));
+        let Some((from, original)) = found.into_iter().find(|(_, o)| o.condition == *m) else {
+            return false;
+        };
+        if !self.keep_named(from, &original.block.names, place, notes) {
+            return false;
+        }
+        let key = BlockName::ClassMap(name.to_owned());
+        match self.kept.get(&key) {
+            Some(known) => **known == original.block,
+            None if self.own.contains(name) => false,
+            None => {
+                let text = block(&key, &original.block, place, notes);
+                self.maps.push_str(&text);
+                // Kept under the name that its block has, where others name it.
+                if let Some((key, known)) = from.blocks.get_key_value(&key) {
+                    self.kept.insert(key, known);
+                }
+                true
+            }
+        }
+    }
+
+    /// Writes blocks of a configuration as they stand, those that they name first; false if another
+    /// block of one of the names is written.
+    pub(super) fn keep_named(
+        &mut self,
+        from: &'s Originals,
+        names: &'s [BlockName],
+        place: &str,
+        notes: &mut Notes,
+    ) -> bool {
+        let mut stack: Vec<(&'s BlockName, bool)> = names.iter().map(|n| (n, false)).collect();
+        let mut order: Vec<(&'s BlockName, &'s OriginalBlock)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        while let Some((name, left)) = stack.pop() {
+            // What is not defined stays so.
+            let Some((name, found)) = from.blocks.get_key_value(name) else {
+                continue;
+            };
+            if left {
+                order.push((name, found));
+            } else if seen.insert(name) {
+                stack.push((name, true));
+                stack.extend(found.names.iter().map(|n| (n, false)));
+            }
+        }
+        let clash = |(name, found): &(&BlockName, &OriginalBlock)| match self.kept.get(name) {
+            Some(known) => *known != *found,
+            None => matches!(name, BlockName::ClassMap(n) if self.own.contains(n)),
+        };
+        if order.iter().any(clash) {
+            return false;
+        }
+        for (name, found) in order {
+            if self.kept.insert(name, found).is_some() {
+                continue;
+            }
+            let text = block(name, found, place, notes);
+            match name {
+                BlockName::ClassMap(_) => self.maps.push_str(&text),
+                BlockName::List(_) | BlockName::Group(_) => self.acls.push_str(&text),
+            }
+        }
+        true
     }
 
     fn free(&mut self, base: &str) -> String {
@@ -117,6 +245,7 @@ impl ClassMaps {
 
     /// Writes a class-map, those that it names first.
     fn write(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) {
+        self.own.insert(name.to_owned());
         let (any, lines) = self.lines(name, m, place, notes);
         let either = lines.len() == 1 && self.match_any.contains(name);
         let how = if any || either {
@@ -141,44 +270,10 @@ impl ClassMaps {
         if *m == MatchSpec::default() {
             return (false, vec!["any".to_owned()]);
         }
+        if let Some(values) = Values::of(m, place, notes) {
+            return (values.all.len() > values.each, values.lines());
+        }
         let only = |key: MatchSpec| *m == key;
-        if let Some(OneOrMany(values)) = m.dscp.as_ref().filter(|v| {
-            only(MatchSpec {
-                dscp: Some((*v).clone()),
-                ..MatchSpec::default()
-            })
-        }) {
-            return (values.len() > DSCPS, in_lines("dscp", values, DSCPS));
-        }
-        if let Some(OneOrMany(values)) = m.precedence.as_ref().filter(|v| {
-            only(MatchSpec {
-                precedence: Some((*v).clone()),
-                ..MatchSpec::default()
-            })
-        }) {
-            return (
-                values.len() > PRECEDENCES,
-                in_lines("precedence", values, PRECEDENCES),
-            );
-        }
-        if let Some(OneOrMany(values)) = m.exp.as_ref().filter(|v| {
-            only(MatchSpec {
-                exp: Some((*v).clone()),
-                ..MatchSpec::default()
-            })
-        }) {
-            return (false, vec![words(EXP, values)]);
-        }
-        if let Some(OneOrMany(names)) = m.input.as_ref().filter(|v| {
-            only(MatchSpec {
-                input: Some((*v).clone()),
-                ..MatchSpec::default()
-            })
-        }) {
-            // One interface a line.
-            let line = |n: &String| format!("{INPUT} {}", quoted(n, place, notes));
-            return (names.len() > 1, names.iter().map(line).collect());
-        }
         if let Some(members) = m.any.as_ref().filter(|v| {
             only(MatchSpec {
                 any: Some((*v).clone()),
@@ -232,29 +327,11 @@ impl ClassMaps {
     /// Criteria that must all hold.
     fn parts(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> Vec<String> {
         let mut rest = m.clone();
-        let mut lines = Vec::new();
-        if let Some(line) = take_protocol(&mut rest, self.platform) {
-            lines.push(line.text);
-            line.note.into_iter().for_each(|n| notes.add(place, n));
-        }
-        let flow = MatchSpec {
-            src: rest.src.take(),
-            dst: rest.dst.take(),
-            protocol: rest.protocol.take(),
-            sport: rest.sport.take(),
-            dport: rest.dport.take(),
-            ..MatchSpec::default()
-        };
-        if flow != MatchSpec::default() {
-            let list = self.list(
-                name,
-                &[AclEntry {
-                    permit: true,
-                    matching: flow,
-                }],
-                place,
-                notes,
-            );
+        let mut lines: Vec<String> = take_protocol(&mut rest, self.platform)
+            .into_iter()
+            .collect();
+        if let Some(entries) = take_flow(&mut rest) {
+            let list = self.list(name, &entries);
             lines.push(format!("access-group name {list}"));
         }
         let single = |key: MatchSpec| (key != MatchSpec::default()).then_some(key);
@@ -309,50 +386,36 @@ impl ClassMaps {
     /// What stands behind `match` for a condition.
     fn criterion(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> String {
         if *m == MatchSpec::default() {
-            return "protocol ip".to_owned();
+            return "any".to_owned();
         }
         let mut rest = m.clone();
         let line = take_protocol(&mut rest, self.platform);
         if let Some(line) = line.filter(|_| rest == MatchSpec::default()) {
-            line.note.into_iter().for_each(|n| notes.add(place, n));
-            return line.text;
+            return line;
+        }
+        if let Some(values) = Values::of(m, place, notes).filter(|v| v.all.len() <= v.each) {
+            return values.lines().concat();
         }
         let mut rest = m.clone();
-        let taken: Vec<(bool, String)> = [
-            rest.dscp
-                .take()
-                .map(|OneOrMany(v)| (v.len() <= DSCPS, words("dscp", &v))),
-            rest.precedence
-                .take()
-                .map(|OneOrMany(v)| (v.len() <= PRECEDENCES, words("precedence", &v))),
-            rest.exp.take().map(|OneOrMany(v)| (true, words(EXP, &v))),
-            rest.cos.take().map(|OneOrMany(v)| (true, words("cos", &v))),
-            rest.qos_group
-                .take()
-                .map(|OneOrMany(v)| (true, words("qos-group", &v))),
-            rest.input.take().map(|OneOrMany(v)| {
-                let name = v.first().map(|n| quoted(n, place, notes));
-                (
-                    v.len() == 1,
-                    format!("{INPUT} {}", name.unwrap_or_default()),
-                )
-            }),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if let ([(true, line)], true) = (&taken[..], rest == MatchSpec::default()) {
-            return line.clone();
+        let flow = take_flow(&mut rest).filter(|_| rest == MatchSpec::default());
+        if let Some(entries) = flow {
+            let list = self.list(name, &entries);
+            return format!("access-group name {list}");
         }
         let mut rest = m.clone();
         if let Some(entries) = rest.acl.take().filter(|_| rest == MatchSpec::default()) {
-            return format!(
-                "access-group name {}",
-                self.list(name, &entries, place, notes)
-            );
+            if !entries.iter().all(|e| is_entry(&e.matching)) {
+                return self.aside(name, &unfolded(&entries), place, notes);
+            }
+            let list = self.list(name, &entries);
+            return format!("access-group name {list}");
         }
         let mut rest = m.clone();
         if let Some(inner) = rest.not.take().filter(|_| rest == MatchSpec::default()) {
+            // All packets cannot be excluded in a line: a list that permits none stands for it.
+            if *inner == MatchSpec::default() {
+                return format!("access-group name {}", self.list(name, &[]));
+            }
             let inner = match inner.not {
                 Some(_) => self.aside(name, &inner, place, notes),
                 None => self.criterion(name, &inner, place, notes),
@@ -369,7 +432,7 @@ impl ClassMaps {
     }
 
     /// The access list of these entries; its name.
-    fn list(&mut self, name: &str, entries: &[AclEntry], place: &str, notes: &mut Notes) -> String {
+    fn list(&mut self, name: &str, entries: &[AclEntry]) -> String {
         if let Some((_, known)) = self.lists.iter().find(|(e, _)| e == entries) {
             return known.clone();
         }
@@ -383,34 +446,102 @@ impl ClassMaps {
                 }
             })
             .collect();
-        let called = format!("{base}-acl{}", self.lists.len() + 1);
+        let mut n = self.lists.len() + 1;
+        let mut called = format!("{base}-acl{n}");
+        while self.taken.contains(&called) {
+            n += 1;
+            called = format!("{base}-acl{n}");
+        }
         let _ = writeln!(self.acls, "ip access-list extended {called}");
         let mut written = 0;
         for entry in entries {
             let lines = acl_lines(entry);
-            if lines.is_none() {
-                notes.add(place, "a condition of its access list is none that an entry of IOS can hold: the entry is left out");
-            }
+            self.failed |= lines.is_none();
             for line in lines.into_iter().flatten() {
                 written += 1;
-                if written <= MAX_ENTRIES {
-                    let _ = writeln!(self.acls, " {line}");
-                }
+                let _ = writeln!(self.acls, " {line}");
+            }
+            self.failed |= written > MAX_ENTRIES;
+            if self.failed {
+                break;
             }
         }
         if written == 0 {
             // A list without a line would permit everything.
             let _ = writeln!(self.acls, " deny ip any any");
         }
-        if written > MAX_ENTRIES {
-            notes.add(place, format!("its access list would have {written} entries: only the first {MAX_ENTRIES} are written"));
-        }
         self.lists.push((entries.to_vec(), called.clone()));
         called
     }
 }
 
-/// Whether a condition is a list of values of one field.
+/// A condition that is a list of values of one field.
+struct Values {
+    field: &'static str,
+    all: Vec<String>,
+    /// How many of them one line takes.
+    each: usize,
+}
+
+impl Values {
+    fn of(m: &MatchSpec, place: &str, notes: &mut Notes) -> Option<Self> {
+        fn values<T: ToString>(
+            field: &'static str,
+            each: usize,
+            list: Option<OneOrMany<T>>,
+        ) -> Option<Values> {
+            let all = list?.0.iter().map(T::to_string).collect();
+            Some(Values { field, all, each })
+        }
+        let mut rest = m.clone();
+        let found = [
+            values("dscp", DSCPS, rest.dscp.take()),
+            values("precedence", PRECEDENCES, rest.precedence.take()),
+            values(EXP, EXPS, rest.exp.take()),
+            values("cos", COS, rest.cos.take()),
+            values("qos-group", 1, rest.qos_group.take()),
+            values(INPUT, 1, rest.input.take()),
+        ];
+        let mut found = found.into_iter().flatten();
+        let (mut only, None) = (found.next()?, found.next()) else {
+            return None;
+        };
+        if rest != MatchSpec::default() {
+            return None;
+        }
+        if only.field == INPUT {
+            only.all
+                .iter_mut()
+                .for_each(|n| *n = quoted(n, place, notes));
+        }
+        Some(only)
+    }
+
+    fn lines(&self) -> Vec<String> {
+        in_lines(self.field, &self.all, self.each)
+    }
+}
+
+/// A block as it stands.
+fn block(name: &BlockName, block: &OriginalBlock, place: &str, notes: &mut Notes) -> String {
+    let mut text = String::new();
+    let indent = match &block.head {
+        Some(head) => {
+            let _ = match name {
+                BlockName::ClassMap(n) => writeln!(text, "{head} {}", quoted(n, place, notes)),
+                BlockName::List(_) | BlockName::Group(_) => writeln!(text, "{head}"),
+            };
+            " "
+        }
+        None => "",
+    };
+    for line in &block.lines {
+        let _ = writeln!(text, "{indent}{line}");
+    }
+    text
+}
+
+/// Whether a condition is a list of values of one field that reading back gathers.
 fn is_values(m: &MatchSpec) -> bool {
     let mut rest = m.clone();
     let fields = [

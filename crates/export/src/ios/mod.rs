@@ -8,10 +8,12 @@ mod acl;
 mod circuit;
 mod class;
 mod flows;
+mod kept;
 mod matching;
 mod numbers;
 mod protocols;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use spillgate_core::{Limit, Rate};
@@ -34,7 +36,7 @@ const RESERVABLE: f64 = 0.75;
 
 /// Writes the policies as class-maps, access lists, policy-maps and interfaces.
 pub fn ios(source: &Source) -> Exported {
-    let mut notes = Notes::of(source);
+    let mut notes = Notes::default();
     if source.platform == Platform::IosXr {
         notes.add(
             "platform ios-xr",
@@ -46,7 +48,7 @@ pub fn ios(source: &Source) -> Exported {
         _ => &[],
     });
     let names = names.map(|c| c.name.as_str());
-    let mut maps = ClassMaps::new(names, source.platform, &source.match_any);
+    let mut maps = ClassMaps::new(names, source);
     let mut policies = String::new();
     for name in inner_first(&source.policies) {
         if let Some(DisciplineSpec::ClassBased(spec)) = source.policies.get(name) {
@@ -56,7 +58,7 @@ pub fn ios(source: &Source) -> Exported {
                 name,
                 spec,
                 line,
-                source.platform,
+                source,
                 &mut maps,
                 &mut notes,
             );
@@ -69,6 +71,7 @@ pub fn ios(source: &Source) -> Exported {
     for input in &source.inputs {
         arrival(&mut interfaces, input, source, &mut notes);
     }
+    kept::elsewhere(&mut interfaces, source, &mut notes);
     let attached = |name: &String| source.ports.iter().any(|p| p.policy == *name);
     for (name, spec) in &source.policies {
         if !matches!(spec, DisciplineSpec::ClassBased(_)) && !attached(name) {
@@ -79,6 +82,19 @@ pub fn ios(source: &Source) -> Exported {
             notes.add(&format!("policy {name}"), what);
         }
     }
+    let mut body = String::new();
+    for part in [maps.text(), policies, interfaces] {
+        if !part.is_empty() {
+            let _ = write!(body, "!\n{part}");
+        }
+    }
+    let lines: BTreeSet<&str> = body.lines().map(str::trim).collect();
+    let mut all = Notes::of(source, |line| lines.contains(line));
+    notes
+        .0
+        .into_iter()
+        .for_each(|n| all.add(&n.place, n.reason));
+    let notes = all;
     let mut text = format!(
         "! Written by Spillgate for platform {}.\n",
         source.platform.name()
@@ -90,11 +106,7 @@ pub fn ios(source: &Source) -> Exported {
             note.to_string().replace('\n', " ")
         );
     }
-    for part in [maps.text(), policies, interfaces] {
-        if !part.is_empty() {
-            let _ = write!(text, "!\n{part}");
-        }
-    }
+    text.push_str(&body);
     if source.ports.is_empty() && source.inputs.is_empty() {
         text.push_str("!\n");
     }
@@ -118,32 +130,41 @@ fn longest_of(source: &Source, policy: &str) -> Longest {
     ports.next().map(|p| p.longest).unwrap_or_default()
 }
 
-fn policy_map(
+fn policy_map<'s>(
     out: &mut String,
     name: &str,
     spec: &ClassBasedSpec,
     (rate, longest): (Option<Rate>, Longest),
-    platform: Platform,
-    maps: &mut ClassMaps,
+    source: &'s Source,
+    maps: &mut ClassMaps<'s>,
     notes: &mut Notes,
 ) {
     let _ = writeln!(out, "policy-map {}", quoted(name, "policy", notes));
     for class in &spec.classes {
         let place = place(name, &class.name);
         let everything = MatchSpec::default();
-        let called = if class.name == "class-default" {
-            class.name.clone()
-        } else {
-            let matching = class.matching.as_ref().unwrap_or(&everything);
-            maps.class(&class.name, matching, &place, notes)
+        let matching = class.matching.as_ref().unwrap_or(&everything);
+        let called = match class.name == "class-default" {
+            true => Some(class.name.clone()),
+            false => maps.class(&class.name, matching, &place, notes),
+        };
+        let Some(called) = called else {
+            let said = shown(matching);
+            notes.add(&place, format!("its condition has no translation: the class is left out, and its packets go where later classes take them; match {said}"));
+            let called = quoted(&class.name, &place, notes);
+            let _ = writeln!(out, " ! class {called}: its condition has no translation");
+            continue;
         };
         let _ = writeln!(out, " class {}", quoted(&called, &place, notes));
+        if kept::class(out, name, class, source, maps, notes) {
+            continue;
+        }
         Writer {
             out,
             place,
             rate,
             longest,
-            platform,
+            platform: source.platform,
             maps,
             notes,
         }
@@ -201,6 +222,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
             other => other,
         };
         queue(out, before, port, source, &place, notes);
+        kept::interface(out, &port.name, false, source);
         circuit::pvc(out, &port.name, circuit, port.rate, &place, notes);
         ring(out, "  ", port, &place, notes);
         match policy {
@@ -215,6 +237,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
             }
             _ => {}
         }
+        kept::interface(out, &port.name, true, source);
         out.push_str(" !\n!\n");
         return;
     }
@@ -228,6 +251,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
     } else {
         queue(out, policy, port, source, &place, notes);
     }
+    kept::interface(out, &port.name, false, source);
     out.push_str("!\n");
 }
 
@@ -370,11 +394,22 @@ fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) 
     }
     let policy = quoted(&input.policy, &place, notes);
     if let Some(circuit) = &input.circuit {
+        if alone {
+            kept::interface(out, name, false, source);
+        }
         circuit::pvc(out, name, circuit, input.rate, &place, notes);
-        let _ = writeln!(out, "  service-policy input {policy}\n !\n!");
+        let _ = writeln!(out, "  service-policy input {policy}");
+        if alone {
+            kept::interface(out, name, true, source);
+        }
+        out.push_str(" !\n!\n");
         return;
     }
-    let _ = writeln!(out, " service-policy input {policy}\n!");
+    let _ = writeln!(out, " service-policy input {policy}");
+    if alone {
+        kept::interface(out, name, false, source);
+    }
+    out.push_str("!\n");
 }
 
 /// Share of `rate` that priority and bandwidth reserve.

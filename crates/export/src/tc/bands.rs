@@ -108,8 +108,10 @@ impl Script<'_> {
         {
             let place = place(name, &class.name);
             let steps = self.actions.steps(class, division, &place, &mut self.notes);
+            let unsaid = self.source.unsaid(&class.name, class.matching.as_ref());
             entries.push(Entry {
                 place,
+                unsaid: unsaid.map(str::to_owned),
                 matching: class.matching.clone(),
                 target,
                 steps,

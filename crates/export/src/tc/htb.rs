@@ -67,8 +67,12 @@ impl Script<'_> {
                 .steps(class.spec, &class.division, &place, notes);
             let queued = class.division.queued;
             let target = queued.then(|| self.class(&class, rate, ceil, parent, depth, &place));
+            let unsaid = self
+                .source
+                .unsaid(&class.spec.name, class.spec.matching.as_ref());
             self.nodes[index].push(Entry {
                 place,
+                unsaid: unsaid.map(str::to_owned),
                 matching: class.spec.matching.clone(),
                 target,
                 steps,

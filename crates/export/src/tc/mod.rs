@@ -52,10 +52,11 @@ pub fn tc(source: &Source, options: &TcOptions<'_>) -> Result<Exported, Diagnost
         text: "#!/bin/sh\nset -e\n".to_owned(),
         notes: Vec::new(),
     };
-    for note in &source.lost {
+    let lost = Notes::of(source, |_| false).0;
+    for note in &lost {
         let _ = writeln!(all.text, "# not expressed: {note}");
     }
-    all.notes.extend(source.lost.clone());
+    all.notes.extend(lost);
     if let Some(bad) = device.filter(|d| !is_device(d)) {
         let d = Diagnostic::error(
             codes::BAD_DEVICE,
@@ -158,6 +159,8 @@ enum Target {
 /// A class as the filters need it.
 struct Entry {
     place: String,
+    /// A line of its class-map that its condition does not say.
+    unsaid: Option<String>,
     matching: Option<MatchSpec>,
     /// None: where `class-default` goes.
     target: Option<Target>,
@@ -380,6 +383,14 @@ impl<'s> Script<'s> {
         let entries = std::mem::take(&mut self.nodes[node]);
         let default = entries.last().and_then(|e| e.target);
         for entry in &entries {
+            // A part of what a class matches is another class.
+            if let Some(line) = &entry.unsaid {
+                let reason = format!(
+                    "its class-map has `{line}`, for which there is no filter: its packets go where later classes take them"
+                );
+                self.notes.add(&entry.place, reason);
+                continue;
+            }
             if entry
                 .matching
                 .as_ref()

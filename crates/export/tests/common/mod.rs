@@ -125,6 +125,14 @@ fn condition() -> impl Strategy<Value = MatchSpec> {
                 not: Some(Box::new(not)),
                 ..MatchSpec::default()
             }),
+            // A scenario's lists may hold what an entry of a router's cannot.
+            proptest::collection::vec((any::<bool>(), inner.clone()), 1..4).prop_map(|entries| {
+                let entry = |(permit, matching)| AclEntry { permit, matching };
+                MatchSpec {
+                    acl: Some(entries.into_iter().map(entry).collect()),
+                    ..MatchSpec::default()
+                }
+            }),
             (inner.clone(), list(dscp(), 12), inner.clone()).prop_map(|(not, dscp, one)| {
                 MatchSpec {
                     dscp: Some(dscp),

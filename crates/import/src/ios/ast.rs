@@ -53,6 +53,29 @@ pub(crate) struct Config<'a> {
     pub(crate) interfaces: Vec<Interface<'a>>,
     /// Position in `interfaces` by name.
     pub(crate) interface_index: BTreeMap<String, usize>,
+    /// The lines about queueing outside class-maps and lists, in the order of the file.
+    pub(crate) said: Vec<Said<'a>>,
+}
+
+/// A line and where it belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) line: u32,
+    pub(crate) text: &'a str,
+    pub(crate) owner: Owner<'a>,
+}
+
+/// The block that a line is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owner<'a> {
+    /// A class of a policy-map.
+    Class { policy: &'a str, class: &'a str },
+    /// An interface by its position, or a circuit of it.
+    Interface(usize, Option<usize>),
+    /// A block that is skipped, by its first line.
+    Block(&'a str),
+    /// None: it stands alone.
+    Nobody,
 }
 
 /// `class-map`.

@@ -54,11 +54,8 @@ pub(super) fn judge(text: &str) -> Verdict {
         for (i, dialect) in DIALECTS.iter().enumerate() {
             let said = (dialect.speaks)(&words, line);
             counts[i] += said;
-            if said > 0 && (said >= OWN || first[i].is_none()) {
-                let better = first[i].is_none_or(|(_, l)| (dialect.speaks)(&split(l), l) < said);
-                if better {
-                    first[i] = Some((number, line));
-                }
+            if said > 0 {
+                first[i].get_or_insert((number, line));
             }
         }
     }
@@ -92,10 +89,6 @@ pub(super) fn judge(text: &str) -> Verdict {
     }
 }
 
-fn split(line: &str) -> Vec<&str> {
-    line.split_ascii_whitespace().take(8).collect()
-}
-
 fn refused(message: String, line: &str) -> Fault {
     let shown: String = line.chars().take(80).collect();
     let hint = "configurations of Cisco IOS, IOS XE and IOS XR are read; write the policy as classes of a scenario, or as policy-maps";
@@ -111,6 +104,11 @@ fn unknown(text: &str) -> Verdict {
         let message = "the file is empty: nothing of Cisco IOS is in it";
         return Verdict::Foreign(1, refused(message.to_owned(), ""));
     };
+    // The frame of a configuration in which there is nothing.
+    let frame = |l: &str| l.is_empty() || l.starts_with('!') || l == "end";
+    if text.lines().all(|l| frame(l.trim())) {
+        return Verdict::Ios { xr: None };
+    }
     let kind = match line.chars().next() {
         Some('{' | '[') => "JSON or the like",
         Some('<') => "XML or HTML",

@@ -7,7 +7,7 @@
 //! indented, they begin something else.
 
 use super::args::{Args, nearest};
-use super::ast::{Config, Origin};
+use super::ast::{Config, Origin, Owner, Said};
 use super::fault::{Fault, code};
 use super::globals::{ATTACHMENTS, GLOBALS, Global, IN_BLOCKS, MARKS, SERVICES};
 use super::keyword::{Found, Table, abbreviates, find};
@@ -77,6 +77,8 @@ pub(crate) struct Parser<'a, 'r, 'f> {
     pub(crate) mode: Mode<'a>,
     /// Depth of the line that opened the outermost block.
     header_depth: usize,
+    /// That line.
+    header: Option<Line<'a>>,
     /// Whether a line of the block was deeper.
     indented: bool,
     text_block: Option<TextBlock<'a>>,
@@ -141,6 +143,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             report,
             mode: Mode::Global,
             header_depth: 0,
+            header: None,
             indented: false,
             text_block: None,
             last: None,
@@ -192,6 +195,45 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             None => Kind::Other,
         };
         self.count(kind);
+        if let Some(owner) = self.owner(line).filter(|_| kind == Kind::Queueing) {
+            let (number, text) = (line.number, line.text());
+            self.config.said.push(Said {
+                line: number,
+                text,
+                owner,
+            });
+        }
+    }
+
+    /// What a line that was read is a part of; none of what begins a block.
+    fn owner(&self, line: Line<'a>) -> Option<Owner<'a>> {
+        let head = self.header.map(|h| h.number) == Some(line.number);
+        match self.mode {
+            Mode::Class { policy, class, .. } => {
+                let class = self.config.policy_maps.get(policy)?.classes.get(class)?;
+                let class_head = class.origin.line == line.number;
+                (!class_head).then_some(Owner::Class {
+                    policy,
+                    class: class.name,
+                })
+            }
+            Mode::Interface(..) if head => None,
+            Mode::Interface(index, inner) => {
+                let circuit = inner.and_then(|i| match i.within {
+                    Within::Pvc(at) => Some(at),
+                    Within::LeftOut | Within::Other => None,
+                });
+                Some(Owner::Interface(index, circuit))
+            }
+            Mode::Block(_) if head => None,
+            Mode::Block(_) => self.header.map(|h| Owner::Block(h.text())),
+            // Entries of access lists are kept where something names them.
+            Mode::Global => {
+                let first = line.words().next()?.text;
+                (!abbreviates(first, "access-list", 8)).then_some(Owner::Nobody)
+            }
+            _ => None,
+        }
     }
 
     fn count(&mut self, kind: Kind) {
@@ -314,6 +356,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
     /// Enters a mode that a line of the global mode opened.
     pub(crate) fn enter(&mut self, mode: Mode<'a>, line: Line<'a>) {
         self.mode = mode;
+        self.header = Some(line);
         self.header_depth = line.depth;
         self.indented = false;
     }

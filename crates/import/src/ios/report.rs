@@ -103,6 +103,11 @@ impl<'f> Report<'f> {
         });
     }
 
+    /// The numbers of the lines that are listed.
+    pub(crate) fn listed(&self) -> std::collections::BTreeSet<u32> {
+        self.unmodelled.iter().map(|u| u.line).collect()
+    }
+
     /// Records why a command had no effect. A router refuses one that is wrong and goes on to the
     /// next.
     pub(crate) fn refuse(&mut self, at: Origin<'_>, path: impl Into<String>, refusal: Refusal) {

@@ -197,6 +197,7 @@ pub(crate) fn ports(
         variant: variant.to_owned(),
         links: with_policy.collect(),
         inputs: inputs::by_interface(inputs, &links),
+        originals: policies.originals(),
         policies: policies.into_all(),
     }
 }

@@ -15,6 +15,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::import::Imported;
 use crate::node::{Key, Node, Step, Value, steps};
+use crate::originals::Originals;
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
@@ -32,6 +33,13 @@ impl Policies {
     /// A policy by its name.
     pub(super) fn get(&self, name: &str) -> Option<&DisciplineSpec> {
         self.all.get(name)
+    }
+
+    /// What the configurations say in their own words.
+    pub(super) fn originals(&self) -> Vec<Originals> {
+        let all = self.configs.iter();
+        all.map(|(_, imported)| imported.originals.clone())
+            .collect()
     }
 
     /// All policies by name.

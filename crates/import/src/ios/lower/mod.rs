@@ -8,6 +8,7 @@ mod graph;
 mod interface;
 mod lists;
 mod matching;
+mod originals;
 mod places;
 mod policy;
 pub(crate) mod rates;
@@ -53,6 +54,7 @@ pub(crate) fn lower(
     policy::lower(config, &defaults, &mut classes, report, &mut imported);
     interface::lower(config, profile, report, &mut imported);
     rates::check_reserved(config, &rates, profile, report);
+    imported.originals = originals::of(config, &imported, &report.listed());
     if imported.policies.is_empty() {
         let fault = Fault::new(
             code::NOTHING_FOUND,
