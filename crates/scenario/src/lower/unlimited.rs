@@ -72,7 +72,8 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
         // Bits of IP packets per second that a link sends.
         let able = |l: u32| rates[l as usize] / offers.share(&world.links[l as usize]);
         let least = |links: &[u32]| {
-            let links = links.iter().copied();
+            // Of links that are as slow the last one: more flows may have met there.
+            let links = links.iter().rev().copied();
             links.min_by(|a, b| able(*a).total_cmp(&able(*b)))
         };
         let most = |link: Option<u32>| link.map_or(f64::INFINITY, able);
