@@ -62,6 +62,7 @@ class Verdict:
             out of reach.
         customer: Whose requirement it is; none for the scenario's own.
         site: The customer's site that it is about; none for the whole class.
+        dscp: The code point of the packets that it is about; none for all.
         basis: The published objective that it comes from; none if the bound was written.
         level: Confidence level of the verdict; above 0.95 where many are corrected for their
             number.
@@ -72,7 +73,8 @@ class Verdict:
         most: The same of the most, all of them lost or arbitrarily late; none if it has no end.
         note: What the class meets on its way that is not yet as it will be: a policer whose tokens
             last longer than the warm-up; none if nothing was seen.
-        about: The class, and the site if it is about one: `voice @ Bucharest`.
+        about: The class, and the site or the code point if it is about one: `voice @ Bucharest`,
+            `data (af11)`.
         whose: The same with the customer, if it is one's: `Acme: voice @ Bucharest`.
         requirement: The requirement as text: `loss_ratio ≤ 0.1 %`.
         words: The same in words: `loss ≤ 0.1 %`.
@@ -97,6 +99,7 @@ class Verdict:
     further_runs: int | None
     customer: str | None = None
     site: str | None = None
+    dscp: str | None = None
     basis: str | None = None
     level: float = 0.95
     open: bool = False

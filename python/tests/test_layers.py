@@ -91,6 +91,7 @@ RANK = {
     "admission": 5,
     "result": 7,
     "nodes": 8,
+    "profiles": 8.5,
     "explain": 8,
     "pilot": 5,
     "run": 8,

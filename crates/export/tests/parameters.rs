@@ -119,7 +119,7 @@ fn table() -> Vec<Row> {
     let wred: &[(&str, Value)] = &[
         ("by", json!(["precedence"])),
         ("unit", json!(["bytes", "ms"])),
-        ("defaults", json!(["ios-xe"])),
+        ("defaults", json!(["ios-xe", "staggered"])),
         ("exponential_weighting_constant", json!([1, 10])),
         (
             "dscp",

@@ -103,8 +103,8 @@ pub const WARNINGS: &[Rule] = &[
         "W0412",
         "agreement-not-kept",
         "An agreement with a customer that cannot be kept, or that concerns no packet",
-        "Either the committed rates of the customers whose packets share a link add to more than the link carries: when all of them send, some get less than they were promised, and which ones is decided by round-trip times, packet sizes and luck.\n\nOr a customer's bucket is smaller than a packet, so that no packet of that length is ever in profile (RFC 2697, RFC 2698: a packet conforms if there are tokens for all of it). Or no flow of the scenario sends packets of a customer to the policy, whose agreement then has no effect.",
-        "Commit less, or raise the link's rate; write a burst of several packets; compare the columns that say whose packets are meant with the flows and their paths.",
+        "Either the committed rates of the customers whose packets share a link add to more than the link carries: when all of them send, some get less than they were promised, and which ones is decided by round-trip times, packet sizes and luck.\n\nOr a queue on their way, to which more may come than it is guaranteed, drops packets in profile as it drops those beyond: the customer keeps its rate only as long as nobody else sends too much. Such is WRED with the thresholds of a router, whose drop precedences share one maximum: under a load that does not yield the average stays there, and all of them are dropped.\n\nOr a customer's bucket is smaller than a packet, so that no packet of that length is ever in profile (RFC 2697, RFC 2698: a packet conforms if there are tokens for all of it). Or no flow of the scenario sends packets of a customer to the policy, whose agreement then has no effect.",
+        "Commit less, or raise the link's rate; give drop precedences thresholds that do not overlap (`phb: af1` alone, `wred: {defaults: staggered}`, `rio`); write a burst of several packets; compare the columns that say whose packets are meant with the flows and their paths.",
     ),
     reader(
         "W0413",

@@ -75,12 +75,24 @@ metrics! {
     Throughput "throughput" ["b/s" More] "throughput" "throughput" "Rate of IP packets that arrived within the measured period, whenever they were sent";
     Carried "carried" ["b/s"] "carried" "carried rate" "Rate that a queue sent or a link carried within the measured period, link overhead included";
     CarriedMarked "carried_marked" ["b/s"] "marked" "rate let in with other marks" "Part of what a policy let in at arrival that it gave another DSCP, EXP, CoS or QoS group";
+    Conform "conform" ["b/s" More; Meter] "conforms" "rate in profile" "Rate of packets that a meter found to conform, as its policer counts bytes";
+    Exceed "exceed" ["b/s"; Meter] "exceeds" "rate that exceeds" "Rate of packets that a meter found to exceed";
+    Violate "violate" ["b/s"; Meter] "violates" "rate that violates" "Rate of packets that a meter of three colors found to violate";
+    PacketsConform "packets_conform" ["packets"; Meter] "conforming" "packets that conform" "Packets that a meter found to conform within the measured period";
+    PacketsExceed "packets_exceed" ["packets"; Meter] "exceeding" "packets that exceed" "Packets that a meter found to exceed";
+    PacketsViolate "packets_violate" ["packets"; Meter] "violating" "packets that violate" "Packets that a meter of three colors found to violate";
+    BytesConform "bytes_conform" ["B"; Meter] "bytes conform" "bytes that conform" "Bytes of the packets that conform";
+    BytesExceed "bytes_exceed" ["B"; Meter] "bytes exceed" "bytes that exceed" "Bytes of the packets that exceed";
+    BytesViolate "bytes_violate" ["B"; Meter] "bytes violate" "bytes that violate" "Bytes of the packets that violate";
+    ConformRatio "conform_ratio" ["1" More; Meter] "in profile" "share in profile" "Share of the bytes that came to a meter which conform";
+    ExceedRatio "exceed_ratio" ["1"; Meter] "exceed" "share that exceeds" "Share of the bytes that came to a meter which exceed";
+    ViolateRatio "violate_ratio" ["1"; Meter] "violate" "share that violates" "Share of the bytes that came to a meter which violate";
     CarriedLabels "carried_labels" ["b/s"] "labels" "rate of MPLS labels" "Part of what a link carried that is MPLS labels";
     LossRatio "loss_ratio" ["1" Less] "loss" "lost packets" "Lost packets over sent packets; of a queue `packets_lost` over `packets_offered`";
     PacketsSent "packets_sent" ["packets"] "sent" "packets sent" "Packets that the sources sent within the measured period";
     PacketsReceived "packets_received" ["packets" More] "received" "packets received" "Of those: packets that arrived, also after it";
-    PacketsOffered "packets_offered" ["packets"] "came" "packets offered to a queue" "Packets that came to a queue within the measured period, lost ones included";
-    PacketsLost "packets_lost" ["packets" Less] "lost" "packets lost at a queue" "Packets that a queue dropped or its link lost within the measured period, whatever for: the sum of `drops_*`";
+    PacketsOffered "packets_offered" ["packets"] "came" "packets offered to a queue" "Packets that came to a queue or a meter within the measured period, lost ones included";
+    PacketsLost "packets_lost" ["packets" Less] "lost" "packets lost at a queue" "Packets that a queue dropped or its link lost within the measured period, whatever for: the sum of `drops_*`; of a class and a code point the packets that were lost with it";
     Unresolved "unresolved" ["packets"] "unresolved" "packets still on their way" "Packets of the measured period that had neither arrived nor been lost when their flow's time after it was over (`measurement.grace`)";
     DropsTail "drops_tail" ["packets" Less] "tail drops" "drops of full queues" "Lost because the queue was full";
     DropsEarly "drops_early" ["packets" Less] "early drops" "early drops by AQMs" "Lost to an AQM before the queue was full: by chance, or for too long a wait";
@@ -211,10 +223,12 @@ pub enum Needs {
     Gaps,
     /// A node that is a switch.
     Switch,
+    /// A policer.
+    Meter,
 }
 
 impl Needs {
-    /// `tcp`, `speech`, `admission`, `gaps` or `switch`.
+    /// `tcp`, `speech`, `admission`, `gaps`, `switch` or `meter`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tcp => "tcp",
@@ -222,6 +236,7 @@ impl Needs {
             Self::Admission => "admission",
             Self::Gaps => "gaps",
             Self::Switch => "switch",
+            Self::Meter => "meter",
         }
     }
 }
@@ -241,6 +256,20 @@ impl Metric {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|m| m.name() == name)
     }
+
+    /// Those of a class's packets that arrived or were lost with a code point.
+    pub const BY_DSCP: [Self; 10] = [
+        Self::Throughput,
+        Self::PacketsReceived,
+        Self::PacketsLost,
+        Self::LossRatio,
+        Self::OwdMean,
+        Self::OwdP50,
+        Self::OwdP95,
+        Self::OwdP99,
+        Self::OwdP999,
+        Self::OwdMax,
+    ];
 
     /// The metric that counts the drops for `reason`.
     pub const fn drops(reason: DropReason) -> Self {

@@ -23,6 +23,12 @@ pub enum Scope {
     Exp,
     /// A class of the policy at the receiving end of a link: `link/class`.
     Input,
+    /// The meter of a policer, by its link and class: `link/class`.
+    Meter,
+    /// The packets of a queue that have a code point there: `link/queue/af11`.
+    QueueDscp,
+    /// The packets of a class of service that arrived or were lost with a code point: `voice/ef`.
+    ClassDscp,
     /// A node that takes time to forward packets.
     Node,
     /// A switch.
@@ -47,7 +53,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
@@ -55,6 +61,9 @@ impl Scope {
         Self::Link,
         Self::Exp,
         Self::Input,
+        Self::Meter,
+        Self::QueueDscp,
+        Self::ClassDscp,
         Self::Node,
         Self::Switch,
         Self::SwitchInput,
@@ -77,6 +86,9 @@ impl Scope {
             Self::Link => "link",
             Self::Exp => "exp",
             Self::Input => "input",
+            Self::Meter => "meter",
+            Self::QueueDscp => "queue-dscp",
+            Self::ClassDscp => "class-dscp",
             Self::Node => "node",
             Self::Switch => "switch",
             Self::SwitchInput => "switch-input",

@@ -178,6 +178,11 @@ fn rows(
         let place = &names[key.name as usize];
         let class = match key.scope {
             Scope::Class => place,
+            Scope::ClassDscp => {
+                let class = layout.name(key).rsplit_once('/').map(|(class, _)| class);
+                let class = world.classes.iter().position(|c| Some(&**c) == class);
+                class.map_or(&none, |c| &classes[c])
+            }
             Scope::Flow => class_of
                 .get(layout.name(key))
                 .map_or(&none, |c| &classes[usize::from(*c)]),
@@ -186,6 +191,8 @@ fn rows(
             | Scope::Link
             | Scope::Exp
             | Scope::Input
+            | Scope::Meter
+            | Scope::QueueDscp
             | Scope::Node
             | Scope::Switch
             | Scope::SwitchInput

@@ -25,6 +25,9 @@ pub struct VerdictRow {
     /// The customer's site that it is about; null for the whole class.
     #[serde(default)]
     pub site: Option<String>,
+    /// The code point of the packets that it is about; null for all.
+    #[serde(default)]
+    pub dscp: Option<String>,
     /// The published objective that it comes from: preset, parameter, share; null if none.
     #[serde(default)]
     pub basis: Option<String>,
@@ -66,7 +69,8 @@ pub struct VerdictRow {
     /// What the class meets on its way that is not yet as it will be; null if nothing was seen.
     #[serde(default)]
     pub note: Option<String>,
-    /// Whom it is about: the class, and the site if it is about one: `voice @ Bucharest`.
+    /// Whom it is about: the class, and the site or the code point if it is about one: `voice @ Bucharest`,
+    /// `data (af11)`.
     #[serde(default)]
     pub about: String,
     /// The same with the customer, if it is one's: `Acme: voice @ Bucharest`.
@@ -111,6 +115,9 @@ impl VerdictRow {
             Some(site) => format!("{} @ {site}", self.class),
             None => self.class.clone(),
         };
+        if let Some(dscp) = &self.dscp {
+            self.about = format!("{} ({dscp})", self.about);
+        }
         self.whose = match &self.customer {
             Some(customer) => format!("{customer}: {}", self.about),
             None => self.about.clone(),
@@ -174,7 +181,7 @@ impl Report {
             for sla in &self.plan().sla {
                 let (scope, name) = about(sla);
                 let metric = sla.metric;
-                if let Some(at) = layout.position(scope, name, metric) {
+                if let Some(at) = layout.position(scope, &name, metric) {
                     let judged = Judged {
                         shown: self.interval(variant, at),
                         known: self.bounds(variant, at),
@@ -214,6 +221,7 @@ impl Report {
                     class: sla.class.clone(),
                     customer: sla.customer.clone(),
                     site: sla.site.clone(),
+                    dscp: sla.dscp.map(|d| d.to_string()),
                     basis: sla.basis.clone(),
                     metric: metric.name().into(),
                     unit: metric.unit().into(),
@@ -311,10 +319,11 @@ fn extreme(interval: &Interval, sla: &SlaPlan) -> Verdict {
     }
 }
 
-/// What a requirement is about: a class, or its flows at a site.
-fn about(sla: &SlaPlan) -> (Scope, &str) {
-    match &sla.group {
-        Some(site) => (Scope::Site, site),
-        None => (Scope::Class, &sla.class),
+/// What a requirement is about: a class, its flows at a site, or its packets with a code point.
+fn about(sla: &SlaPlan) -> (Scope, Cow<'_, str>) {
+    match (&sla.group, sla.dscp) {
+        (Some(site), _) => (Scope::Site, site.into()),
+        (None, Some(dscp)) => (Scope::ClassDscp, format!("{}/{dscp}", sla.class).into()),
+        (None, None) => (Scope::Class, (&sla.class).into()),
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rate, Rng, Time};
+use spillgate_core::{DropReason, Dropped, Drops, Dscp, FlowKey, Limit, Packet, Rate, Rng, Time};
 
 use crate::aqm::{Aqm, ArrivalAqm, UpstreamUse};
+use crate::condition::{Color, Colored};
 use crate::custom::{Custom, CustomDiscipline};
 use crate::engine::{Engine, Schedule};
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
@@ -324,6 +325,33 @@ impl Discipline {
     pub fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {
         match &self.engine {
             Engine::ClassBased(tree) => tree.buckets(now),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The meters of the policers of classes since the beginning, in a fixed order: the class
+    /// (`parent/class` for nested ones), and what was found.
+    pub fn meters(&self) -> impl Iterator<Item = (&str, &Colored)> {
+        let tree = match &self.engine {
+            Engine::ClassBased(tree) => Some(tree.meters()),
+            _ => None,
+        };
+        tree.into_iter().flatten()
+    }
+
+    /// The meters that the packet offered last went through, by their classes, and the color that each gave to
+    /// it, to be asked directly after [`Discipline::enqueue`]; `refused`: a policer dropped it.
+    pub fn colors(&self, refused: bool) -> Vec<(&str, Color)> {
+        match &self.engine {
+            Engine::ClassBased(tree) => tree.colors(refused),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The code points that it may give to packets.
+    pub fn marks(&self) -> Vec<Dscp> {
+        match &self.engine {
+            Engine::ClassBased(tree) => tree.marks(),
             _ => Vec::new(),
         }
     }

@@ -149,6 +149,17 @@ impl Leaf {
         }
     }
 
+    /// Whether its packets are dropped by their code points.
+    pub(crate) fn tells_precedences(&self) -> bool {
+        let of_flows = match &self.queue {
+            Queue::Flows(flows) => flows.tells_precedences(),
+            Queue::Ring(_) | Queue::Judged(_) | Queue::Fair(_) => false,
+        };
+        of_flows
+            || self.thresholds.is_some()
+            || self.aqm.as_ref().is_some_and(Aqm::tells_precedences)
+    }
+
     /// Takes limits and parameters from the same leaf at another rate.
     pub(crate) fn retune(&mut self, fresh: Self) {
         self.bound = fresh.bound;

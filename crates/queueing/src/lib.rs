@@ -25,8 +25,8 @@ mod tree;
 pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw, Upstream, UpstreamUse};
 pub use classify::{Metadata, View};
 pub use condition::{
-    AverageRate, CbrSpec, CellBucket, CellPriority, CellShaper, Conditioner, Contract,
-    ContractSpec, Gcra, GfrSpec, InputRecipe, Run, Train, UbrSpec, VbrSpec,
+    AverageRate, CbrSpec, CellBucket, CellPriority, CellShaper, Color, Colored, Conditioner,
+    Contract, ContractSpec, Gcra, GfrSpec, InputRecipe, Run, Train, UbrSpec, VbrSpec,
 };
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{FlowKey, Limit, Rate, Time};
+use spillgate_core::{Dscp, FlowKey, Limit, Rate, Time};
 
 use crate::aqm::{Custom, CustomAqm, UpstreamUse};
 use crate::discipline::Discipline;
@@ -413,6 +413,29 @@ impl Recipe {
     /// Names of the leaves, as [`Discipline::leaf_names`].
     pub fn leaf_names(&self) -> Vec<String> {
         self.prototype.leaf_names()
+    }
+
+    /// Names of the classes with policers, in the order of [`Discipline::meters`].
+    pub fn meter_names(&self) -> impl Iterator<Item = &str> {
+        self.prototype.meters().map(|(name, _)| name)
+    }
+
+    /// The code points that it may give to packets.
+    pub fn marks(&self) -> Vec<Dscp> {
+        self.prototype.marks()
+    }
+
+    /// By leaf, whether packets of one queue are dropped by their code points: by an AQM with drop
+    /// precedences, or by limits of their own.
+    pub fn tells_precedences(&self) -> Vec<bool> {
+        let mut prototype = self.prototype.clone();
+        let mut tells: Vec<bool> = prototype
+            .leaves_mut()
+            .iter()
+            .map(|l| l.tells_precedences())
+            .collect();
+        tells.resize(self.prototype.leaves().len(), false);
+        tells
     }
 
     /// Upper estimate, in bytes, of the memory of one discipline with all its

@@ -580,6 +580,8 @@ pub struct SlaPlan {
     pub group: Option<String>,
     /// What the customer calls the site.
     pub site: Option<String>,
+    /// Only its packets that arrived or were lost with this code point.
+    pub dscp: Option<Dscp>,
     /// Whose requirement it is.
     pub customer: Option<String>,
     /// The published objective that it comes from: preset, parameter, share.
@@ -610,6 +612,23 @@ pub struct Written {
 }
 
 impl WorldPlan {
+    /// The code points that policies may give to packets.
+    pub fn marks(&self) -> Vec<Dscp> {
+        let of = |l: &LinkPlan| {
+            let input = l.input.as_ref().map(|i| i.recipe.marks());
+            input.into_iter().flatten().chain(l.discipline.marks())
+        };
+        self.links.iter().flat_map(of).collect()
+    }
+
+    /// Whether packets of a class may arrive with a code point that is measured: where policies mark, those
+    /// of its sources and those that they set.
+    pub fn may_end_with(&self, class: &str, dscp: Dscp) -> bool {
+        let marks = self.marks();
+        let own = |f: &FlowPlan| f.dscp == dscp && self.classes[usize::from(f.class)] == class;
+        !marks.is_empty() && (marks.contains(&dscp) || self.flows.iter().any(own))
+    }
+
     /// Whether nodes must note where packets come from, or what arrives over some link is policed
     /// or marked.
     pub fn has_inputs(&self) -> bool {

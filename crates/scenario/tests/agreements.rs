@@ -215,3 +215,100 @@ fn buckets_hold_a_packet_and_customers_send_some() {
         "{said:?}"
     );
 }
+
+/// Two customers of whom one sends what it likes, and a core whose class or queue is written behind
+/// `CORE:`; the second is in a class of its own where the core asks for the input link.
+fn shared(core: &str, b: &str) -> Vec<String> {
+    let scenario = SCENARIO
+        .replace("rate: 100 Mb/s", "rate: 100 Mb/s, duplex: true")
+        .replace(
+            "rate: 10 Mb/s}\nagree",
+            "rate: 10 Mb/s, duplex: true, policy: CORE}\nagree",
+        )
+        .replace("  EDGE:", &format!("  CORE: {core}\n  EDGE:"))
+        .replace(
+            "to: core, source: {cbr: {rate: 4 Mb/s, packet: 500 B}}}\nmeas",
+            &format!("to: core, {b}}}\nmeas"),
+        );
+    assert!(
+        scenario.contains("CORE}") && scenario.contains(b),
+        "{scenario}"
+    );
+    let table = "customer,rate,phb\nacme,4 Mb/s,af1\nbolt,1 Mb/s,af1\n";
+    let mut said = warnings(&scenario, table, &[]);
+    said.retain(|w| w.contains("does not protect"));
+    said
+}
+
+/// Who is promised a rate hears of each kind of queue that drops what is in profile with the rest, and of
+/// none that spares it or where there is room for all.
+#[test]
+fn queues_that_do_not_protect_what_is_in_profile_are_named() {
+    const UDP: &str = "source: {cbr: {rate: 12 Mb/s, packet: 500 B}}";
+    let class = |own: &str| format!("{{class-based: {{classes: [{{name: a, phb: af1{own}}}]}}}}");
+    let wred = |af12: u32| {
+        format!(
+            ", aqm: {{wred: {{dscp: {{af11: {{min: 30, max: 50}}, af12: {{min: 10, max: {af12}}}}}}}}}"
+        )
+    };
+    for (core, why) in [
+        (
+            class(", aqm: {wred: {}}"),
+            "class `a` of link `line` does not protect what is in profile of customers acme, bolt: WRED drops all af11 at an average of 40 packets, and all af12 at 40",
+        ),
+        (
+            class(", aqm: {wred: {defaults: ios-xe}}"),
+            "all af11 at an average of 32 packets, and all af12 at 32",
+        ),
+        (
+            class(", aqm: {wred: {by: precedence}}"),
+            "WRED by precedence drops all af11",
+        ),
+        (class(&wred(50)), "and all af12 at 50"),
+        (class(", aqm: {red: {}}"), "it drops af11 as af12"),
+        (
+            class(", aqm: {rio: {profile: [af11, af12]}}"),
+            "it drops af11 as af12",
+        ),
+        (class(", fq_codel: {}"), "it drops af11 as af12"),
+        (
+            class(", queue_limit_dscp: {af11: 20 packets, af12: 30 packets}"),
+            "it drops af11 as af12",
+        ),
+        (
+            "{fifo: {}}".to_owned(),
+            "the queue of link `line` does not protect",
+        ),
+        ("{fifo: {aqm: {wred: {}}}}".to_owned(), "all af12 at 40"),
+        ("{fq-codel: {}}".to_owned(), "it drops af11 as af12"),
+        (
+            "{class-based: {classes: [{name: v, phb: ef}]}}".to_owned(),
+            "class `class-default` of link `line`",
+        ),
+    ] {
+        let said = shared(&core, UDP);
+        assert!(said.len() == 1 && said[0].contains(why), "{core}: {said:?}");
+        assert_eq!(
+            shared(&core, "source: {cbr: {rate: 5 Mb/s, packet: 500 B}}"),
+            [""; 0],
+            "{core}"
+        );
+    }
+    // What a connection takes is not known, unless a shaper or a line says it.
+    let tail = class(", queue_limit: 64 packets, aqm: {red: {}}");
+    assert_eq!(shared(&tail, "tcp: {}").len(), 1);
+    for core in [
+        class(""),
+        class(&wred(29)),
+        class(&wred(49)),
+        class(", aqm: {rio: {profile: [af11]}}"),
+        class(", aqm: {adaptive-rio: {profile: [af11]}}"),
+        class(", queue_limit_dscp: {af11: 40 packets, af12: 30 packets}"),
+        class(", queue_limit_dscp: {af12: 30 packets}"),
+        "{fifo: {aqm: {wred: {defaults: staggered}}}}".to_owned(),
+        "{class-based: {classes: [{name: a, match: {input: acme}, bandwidth: 50 %}, {name: b, match: {input: bolt}}]}}".to_owned(),
+        "{class-based: {classes: [{name: in, match: {dscp: af11}, bandwidth: 60 %}, {name: out, match: {dscp: af12}}]}}".to_owned(),
+    ] {
+        assert_eq!(shared(&core, UDP), [""; 0], "{core}");
+    }
+}

@@ -21,6 +21,7 @@ mod observe;
 mod outcome;
 mod pipes;
 mod port;
+mod precedence;
 mod rate;
 mod replay;
 mod ring;

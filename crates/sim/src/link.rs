@@ -14,6 +14,7 @@ use crate::express::Uncontended;
 use crate::express::{FifoPort, FifoQueue};
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::port::{Port, QueuedPort};
+use crate::precedence::{CodePoints, Precedences};
 use crate::rate::Server;
 use crate::ring::Ring;
 use crate::window::Window;
@@ -125,6 +126,7 @@ impl Link {
         plan: &LinkPlan,
         service: Service,
         (flows, lists): (&Arc<[FlowKey]>, &mut SharedLists),
+        points: &Arc<CodePoints>,
         seed: u64,
         run: u32,
         bits: u8,
@@ -137,16 +139,19 @@ impl Link {
         let fails = matches!(service, Service::Failing | Service::FailingPerPacket);
         let rng = || Rng::named(seed, run, &path, "queue");
         let mut managed = false;
+        let tells = plan.discipline.tells_precedences();
+        let mut precedences = Precedences::of_leaves(tells, points, bits);
         let port = match service.fifo(&discipline) {
             Some((limit, aqm)) => {
                 managed = aqm.is_some();
-                let aqm = aqm.map(|aqm| (aqm, rng()));
+                let aqm = aqm.map(|aqm| (aqm, rng(), precedences.pop().flatten()));
                 Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter, fifos))
             }
             None => {
                 let mut port = QueuedPort::new(discipline, plan.mtu, rng(), fails, meter);
                 let server = |p| Box::new(Server::new(p, seed, run, &path));
                 port.server = plan.process.as_ref().map(server);
+                port.precedences = precedences;
                 port.channel = Channel::new(plan, seed, run).map(Box::new);
                 port.ring = Ring::of(plan.tx_ring.packets, port.queues.len());
                 Port::Queued(Box::new(port))
@@ -231,6 +236,27 @@ impl Link {
             };
         }
         self.busy(fifos).as_secs_f64() / window.len().as_secs_f64()
+    }
+
+    /// The packets of the queues by code point at the end of the run, those that are still queued included.
+    pub(crate) fn precedences_at(
+        &self,
+        fifos: &[FifoQueue],
+        window: Window,
+        now: Time,
+    ) -> Vec<Option<Box<Precedences>>> {
+        match &self.port {
+            Port::Queued(port) => {
+                let mut all = port.precedences.clone();
+                port.for_each_waiting(now, |packet| {
+                    if let Some(Some(by)) = all.get_mut(usize::from(packet.leaf)) {
+                        by.on_still_waiting(window, packet);
+                    }
+                });
+                all
+            }
+            Port::Fifo(fifo) => vec![fifo.precedences(fifos)],
+        }
     }
 
     /// The meters of the queues at the end of the run, with the packets that are still queued.

@@ -4,6 +4,7 @@
 use spillgate_core::{DropReason, Dscp, Dur, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, Unknown, Volume, jain};
+use spillgate_queueing::Colored;
 use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
 
 use crate::admission::{self, ADMISSION, Admission};
@@ -13,6 +14,7 @@ use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::node::{InputMeter, LabelMeter, Nodes, layout_of_nodes};
+use crate::precedence::{self, Marked};
 use crate::tokens::Draining;
 use crate::transfers::{Counts, Transfers};
 use crate::values::{Bounds, Values};
@@ -162,6 +164,7 @@ pub fn layout(plan: &WorldPlan) -> Layout {
             out.push(Scope::Input, format!("{}/{class}", link.name), INPUT);
         }
     }
+    precedence::layout(plan, &mut out);
     layout_of_nodes(plan, &mut out);
     for flow in &plan.flows {
         out.push(Scope::Flow, &*flow.name, Metric::metered());
@@ -242,6 +245,7 @@ impl Outcome {
         (links, fifos): (&[Link], &[FifoQueue]),
         labels: impl Iterator<Item = &'a LabelMeter>,
         mut inputs: impl Iterator<Item = &'a InputMeter>,
+        (colored, marked): (&[Colored], Option<&Marked>),
         nodes: Option<&Nodes>,
         transfers: &[Transfers],
         admissions: Vec<Admission>,
@@ -305,6 +309,8 @@ impl Outcome {
                 values.push(meter.lost as f64);
             }
         }
+        let precedences = |link: usize| links[link].precedences_at(fifos, window, now);
+        precedence::values(plan, window, colored, precedences, marked, &mut values);
         if let Some(nodes) = nodes {
             nodes.values(now.min(window.end()), &mut values);
         }

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Drops, Dur, Packet, Rng, Time};
+use spillgate_core::{DropReason, Drops, Dur, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
 
 use crate::channel::Channel;
 use crate::express::FifoPort;
 use crate::gauge::QueueMeter;
+use crate::precedence::Precedences;
 use crate::rate::Server;
 use crate::ring::Ring;
 use crate::window::Window;
@@ -30,8 +31,8 @@ pub(crate) fn size(packet: &Packet) -> u32 {
 /// The packets that a port has sent and that have not reached the far end of its link.
 #[derive(Default)]
 pub(crate) struct Underway {
-    /// When each packet arrives, and the leaf in which it was queued.
-    leaves: VecDeque<(Time, u16)>,
+    /// When each packet arrives, and the packet as it was sent.
+    packets: VecDeque<(Time, Packet)>,
     /// The packet sent last, which may still be in transmission.
     pub(crate) last: Option<Packet>,
 }
@@ -39,20 +40,20 @@ pub(crate) struct Underway {
 impl Underway {
     /// A packet that arrives at `due` is sent.
     pub(crate) fn push(&mut self, due: Time, packet: &Packet) {
-        let at = self.leaves.partition_point(|(before, _)| *before <= due);
-        self.leaves.insert(at, (due, packet.leaf));
+        let at = self.packets.partition_point(|(before, _)| *before <= due);
+        self.packets.insert(at, (due, *packet));
     }
 
     /// The first one has arrived.
     pub(crate) fn pop(&mut self) {
-        self.leaves.pop_front();
+        self.packets.pop_front();
     }
 
-    /// Takes out the leaves of all these packets, which are lost.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = u16> + use<> {
-        std::mem::take(&mut self.leaves)
+    /// Takes out all these packets, which are lost.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Packet> + use<> {
+        std::mem::take(&mut self.packets)
             .into_iter()
-            .map(|(_, leaf)| leaf)
+            .map(|(_, packet)| packet)
     }
 }
 
@@ -73,6 +74,8 @@ pub(crate) struct QueuedPort {
     pub(crate) slot: u32,
     /// One meter for each of its queues.
     pub(crate) queues: Vec<QueueMeter>,
+    /// By leaf, its packets by code point; empty if no leaf tells them apart.
+    pub(crate) precedences: Vec<Option<Box<Precedences>>>,
     /// When packets are sent, if the rate of the link varies.
     pub(crate) server: Option<Box<Server>>,
     /// Random loss and reordering on the link, if any.
@@ -111,6 +114,7 @@ impl QueuedPort {
         Self {
             mtu,
             queues: vec![meter; discipline.leaves().len()],
+            precedences: Vec::new(),
             slot: u32::MAX,
             discipline,
             rng,
@@ -195,6 +199,26 @@ impl QueuedPort {
     pub(crate) fn note_level(&mut self, window: Window, now: Time, leaf: u16) {
         let (packets, bytes) = self.backlog(leaf);
         self.queues[usize::from(leaf)].on_level(window, now, packets, bytes);
+    }
+
+    /// The packets of a leaf by code point, if it tells them apart.
+    #[inline]
+    pub(crate) fn precedences(&mut self, leaf: u16) -> Option<&mut Precedences> {
+        self.precedences.get_mut(usize::from(leaf))?.as_deref_mut()
+    }
+
+    /// A packet that left its queue before is lost at `at` on the link.
+    pub(crate) fn on_lost_in_flight(
+        &mut self,
+        window: Window,
+        packet: &Packet,
+        at: Time,
+        why: DropReason,
+    ) {
+        self.queues[usize::from(packet.leaf)].on_lost_in_flight(window, at, why);
+        if let Some(by) = self.precedences(packet.leaf) {
+            by.on_lost_in_flight(window, packet, at);
+        }
     }
 
     /// The start and the end of its last transmission, which takes `tx` at a constant rate.

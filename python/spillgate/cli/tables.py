@@ -15,12 +15,12 @@ from spillgate.metrics import (
     column_decimals,
     format_cell,
     format_count,
-    format_rough,
     format_value,
     scale_for,
     scale_of,
 )
 from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
+from spillgate.profiles import end_rows, meter_rows, queue_rows
 from spillgate.result import Results
 from spillgate.rows import Difference, Row
 
@@ -223,7 +223,6 @@ def input_table(out: Console, found: Results) -> None:
         "arriving",
         "offered",
         "let in",
-        "of that marked",
         "dropped",
     ):
         made.add_column(heading, justify="left" if heading in ("variant", "arriving") else "right")
@@ -233,7 +232,6 @@ def input_table(out: Console, found: Results) -> None:
             Text(name),
             format_value(values["offered"], "b/s"),
             format_value(values["carried"], "b/s"),
-            _marked(values),
             format_count(values["drops_policer"]),
         )
     show(out, made)
@@ -241,8 +239,11 @@ def input_table(out: Console, found: Results) -> None:
 
 
 def node_table(out: Console, found: Results) -> None:
-    """How busy nodes with `forwarding` were, and switches, by variant; nothing without any."""
+    """What was in profile, how busy nodes with `forwarding` were, and switches, by variant."""
     for nodes, what in (
+        (meter_rows(found), "meters"),
+        (queue_rows(found), "queues by drop precedence"),
+        (end_rows(found), "classes by drop precedence"),
         (node_rows(found), "nodes that take time to forward"),
         (switch_rows(found), "switches"),
         (port_rows(found), "output ports of ATM switches"),
@@ -251,21 +252,16 @@ def node_table(out: Console, found: Results) -> None:
         if nodes is None:
             continue
         made = table()
-        names = ("variant", "node", "switch", "port", "line")
+        names = (
+            *("variant", "node", "switch", "port", "line"),
+            *("meter", "queue", "class", "DSCP"),
+        )
         for heading in nodes.head:
             made.add_column(heading, justify="left" if heading in names else "right")
         for row in nodes.rows:
             made.add_row(*map(Text, row))
         show(out, made)
         legend(out, f"{what}; {nodes.note}")
-
-
-def _marked(values: dict[str, float]) -> str:
-    """Share of what was let in that got other marks; a dash if nothing was, or in old results."""
-    carried, marked = values["carried"], values.get("carried_marked")
-    if marked is None or carried <= 0.0:
-        return "–"
-    return format_rough(marked / carried, "1")
 
 
 def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:

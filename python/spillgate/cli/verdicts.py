@@ -19,26 +19,21 @@ _COLORS = {"pass": "green", "fail": "bold red", "undecided": "yellow"}
 
 
 def verdict_table(out: Console, found: Results) -> None:
-    """The requirements, judged: the scenario's own, then those of each customer."""
+    """The requirements, judged, those of all customers in one table."""
     conclusion = found.conclusion
     if conclusion is None:
         if found.runs:
             out.print("No requirements stated (sla).")
         return
     along = grid(found.description.axes, found.description.points)
-    customers = list(dict.fromkeys(v.customer for v in found.verdicts))
-    for customer in customers:
-        if customer is not None:
-            out.print(Text(f"Customer {customer}", "bold"))
-        verdicts = [v for v in found.verdicts if v.customer == customer]
-        if along is not None and _sheets(out, along, verdicts):
-            continue
+    verdicts = found.verdicts
+    if along is None or not (_sheet(out, along, verdicts) or _sheets(out, along, verdicts)):
         made = _verdicts(verdicts, based=any(v.basis is not None for v in verdicts))
         if width(out, made) > out.width:
             # Where a bound comes from is in the files, too.
             made = _verdicts(verdicts, based=False)
         show(out, made)
-        if len(customers) > 1 or customer is not None:
+        if any(v.customer is not None for v in verdicts):
             out.print()
     _customers(out, found, along)
     out.print(Text(conclusion.tally, "bold"))
@@ -49,18 +44,40 @@ def verdict_table(out: Console, found: Results) -> None:
     out.print()
 
 
+def _sheet(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
+    """One table along the axes for the requirements of all customers; whether it fits."""
+    if len({v.customer for v in verdicts if v.customer is not None}) < 2:
+        return False
+    by: dict[tuple[str, str, str], dict[str, Verdict]] = {}
+    for v in verdicts:
+        by.setdefault((v.customer or "", v.about, v.requirement), {})[v.variant] = v
+    for interval in (True, False):
+        rows = []
+        for names, of in by.items():
+            cells, unit = _cells(of, interval=interval)
+            rows.append(((*names, unit), cells))
+        made = _along(along, rows, ("customer", "class", "requirement", "in"))
+        if width(out, made) <= out.width:
+            show(out, made)
+            _meaning(out, verdicts)
+            out.print()
+            return True
+    return False
+
+
 def _sheets(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
     """A table along the axes for each requirement, if all fit; whether they do."""
     sheets: dict[tuple[str, str], dict[str, Verdict]] = {}
     for v in verdicts:
-        sheets.setdefault((v.about, v.requirement), {})[v.variant] = v
+        sheets.setdefault((v.whose, v.requirement), {})[v.variant] = v
     for interval in (True, False):
         made = {}
         for (about, requirement), of in sheets.items():
             basis = next(iter(of.values())).basis
             cells, unit = _cells(of, interval=interval)
             heading = f"{about}: {requirement}" + (f" ({basis})" if basis else "")
-            made[f"{heading}, measured{f' in {unit}' if unit else ''}"] = _along(along, cells)
+            shown = _along(along, [((), cells)])
+            made[f"{heading}, measured{f' in {unit}' if unit else ''}"] = shown
         if all(width(out, one) <= out.width for one in made.values()):
             break
     else:
@@ -69,10 +86,14 @@ def _sheets(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
         out.print(Text(heading, "bold"))
         show(out, one)
         out.print()
+    _meaning(out, verdicts)
+    return True
+
+
+def _meaning(out: Console, verdicts: Sequence[Verdict]) -> None:
     marks = words("verdicts")
     said = ", ".join(f"{marks[k]['mark']} {k}" for k in marks)
     legend(out, f"{said}{_further(verdicts)}")
-    return True
 
 
 def _further(verdicts: Sequence[Verdict]) -> str:
@@ -103,20 +124,29 @@ def _cells(of: Mapping[str, Verdict], *, interval: bool) -> tuple[dict[str, Text
     return cells, "" if scale.unit == "1" else scale.unit
 
 
-def _along(along: Grid, cells: Mapping[str, Text]) -> Table:
-    """A table with a cell for each point, as far as there are any."""
+def _along(
+    along: Grid,
+    things: Sequence[tuple[tuple[str, ...], Mapping[str, Text]]],
+    heads: Sequence[str] = (),
+) -> Table:
+    """A table with a cell for each point of each thing, as far as there are any.
+
+    Each thing has its names under `heads`, before those of its rows.
+    """
     made = table()
-    for head in along.heads:
+    for head in (*heads, *along.heads):
         made.add_column(head, no_wrap=True, vertical="bottom")
     for n, value in enumerate(along.axis.labels):
         made.add_column(f"{along.axis.name if n == 0 else ''}\n{value}", no_wrap=True)
     last: tuple[str, ...] = ()
-    for names, points in along.rows:
-        # What a row shares with the one above is said once.
-        new = next((i for i, n in enumerate(names) if last[i : i + 1] != (n,)), 0)
-        told = [n if i >= new else "" for i, n in enumerate(names)]
-        made.add_row(*told, *(cells.get(p or "", Text("")) for p in points))
-        last = names
+    for thing, cells in things:
+        for row, points in along.rows:
+            names = (*thing, *row)
+            # What a row shares with the one above is said once.
+            new = next((i for i, n in enumerate(names) if last[i : i + 1] != (n,)), 0)
+            told = [n if i >= new else "" for i, n in enumerate(names)]
+            made.add_row(*map(Text, told), *(cells.get(p or "", Text("")) for p in points))
+            last = names
     return made
 
 
@@ -124,8 +154,11 @@ def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
     made = table()
     further = any(v.verdict == "undecided" for v in verdicts)
     several = len({v.variant for v in verdicts}) > 1
+    owned = any(v.customer is not None for v in verdicts)
     if several:
         made.add_column("variant")
+    if owned:
+        made.add_column("customer")
     for heading in ("class", "requirement", *(["objective"] if based else []), "measured"):
         made.add_column(heading, justify="right" if heading == "measured" else "left")
     made.add_column("verdict")
@@ -137,6 +170,7 @@ def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
             made.add_row()
         made.add_row(
             *([Text(v.variant if v.variant != last else "")] if several else []),
+            *([Text(v.customer or "")] if owned else []),
             Text(v.about),
             Text(v.requirement),
             *([Text(v.basis or "")] if based else []),
@@ -158,13 +192,17 @@ def _customers(out: Console, found: Results, along: Grid | None) -> None:
         for customer, verdicts in customers.items()
     }
     if along is not None:
-        sheets = {customer: _along(along, cells) for customer, cells in by.items()}
-        if all(width(out, one) <= out.width for one in sheets.values()):
-            for customer, one in sheets.items():
-                out.print(Text(f"{customer}: all requirements", "bold"))
-                show(out, one)
-                out.print()
+        made = _along(
+            along, [((customer,), cells) for customer, cells in by.items()], ("customer",)
+        )
+        if width(out, made) <= out.width:
+            out.print(Text("All requirements of each customer", "bold"))
+            show(out, made)
+            out.print()
             return
+    # Where each customer has one requirement the table above says it all.
+    if len(found.verdicts) == sum(map(len, by.values())) and len(found.description.variants) == 1:
+        return
     made = table()
     made.add_column("customer")
     variants = list(dict.fromkeys(v.variant for v in found.verdicts))

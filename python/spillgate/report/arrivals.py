@@ -1,4 +1,4 @@
-"""Policies where packets arrive: what each of their classes let in, marked and dropped."""
+"""Policies where packets arrive: what each of their classes let in and dropped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ class Arriving:
         offered_share: The same of what came.
         offered: Rate that came, as text.
         carried: Rate that it let in.
-        marked: Share of what it let in that it marked.
         dropped: Share of what came that it dropped.
         packets: Packets that it dropped in a run, in the mean.
     """
@@ -35,7 +34,6 @@ class Arriving:
     offered_share: float
     offered: str
     carried: str
-    marked: str
     dropped: str
     packets: str
 
@@ -99,7 +97,7 @@ def _classes(classes: dict[str, dict[str, Row]]) -> tuple[Arriving, ...]:
             path = "/".join(outer[: depth + 1])
             if path not in seen:
                 seen.add(path)
-                rows.append(Arriving(depth, outer[depth], 0.0, 0.0, "", "", "", "", ""))
+                rows.append(Arriving(depth, outer[depth], 0.0, 0.0, "", "", "", ""))
         offered, carried = _mean(cells, "offered"), _mean(cells, "carried")
         rows.append(
             Arriving(
@@ -109,7 +107,6 @@ def _classes(classes: dict[str, dict[str, Row]]) -> tuple[Arriving, ...]:
                 offered_share=offered / largest if largest else 0.0,
                 offered=_rate(cells, "offered"),
                 carried=_rate(cells, "carried"),
-                marked=_share(_mean(cells, "carried_marked"), carried),
                 dropped=_share(max(0.0, offered - carried), offered),
                 packets=format_count(_mean(cells, "drops_policer")),
             )

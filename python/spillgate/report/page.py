@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
 from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
+from spillgate.profiles import end_rows, meter_rows, queue_rows
 from spillgate.report.admission import admission_figures, admission_table
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
@@ -122,6 +123,9 @@ def render(
         worst=worst_packets(worst),
         trees=shown,
         tree_count=total,
+        metered=meter_rows(results),
+        by_queue=queue_rows(results),
+        by_class=end_rows(results),
         forwarding=node_rows(results),
         switched=switch_rows(results),
         atm_ports=port_rows(results),

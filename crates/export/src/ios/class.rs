@@ -481,7 +481,7 @@ pub(super) fn red(
     let spec = WredSpec {
         by: WredBy::Precedence,
         unit,
-        exponential_weighting_constant: n,
+        exponential_weighting_constant: Some(n),
         precedence: (0..8).map(|p| (p, profile)).collect(),
         // No default is in force: that of the platform needs no more lines.
         defaults: match at.platform {
@@ -551,8 +551,9 @@ pub(super) fn wred(
     };
     let _ = writeln!(out, "{indent}random-detect{by}");
     let defaults = WredSpec::default();
-    if w.exponential_weighting_constant != defaults.exponential_weighting_constant {
-        let n = w.exponential_weighting_constant;
+    let nominal = Rate::from_bps(1_000_000_000);
+    let n = nominal.map(|rate| w.weighting_constant(at.limit, rate));
+    if let Some(n) = n.filter(|n| *n != 9) {
         let _ = writeln!(
             out,
             "{indent}random-detect exponential-weighting-constant {n}"
@@ -602,7 +603,6 @@ pub(super) fn wred(
         );
     }
     let all = !same && known;
-    let nominal = Rate::from_bps(1_000_000_000);
     match w.by {
         WredBy::Dscp => {
             for dscp in (0..64).filter_map(Dscp::new) {

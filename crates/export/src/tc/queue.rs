@@ -353,7 +353,7 @@ fn one_profile(
         min_th: Some(packets(first.min)),
         max_th: Some(packets(first.max.max(first.min.saturating_add(1)))),
         max_p: Some(1.0 / f64::from(first.denominator)),
-        weight: Some(1.0 / f64::from(1_u32 << w.exponential_weighting_constant.min(31))),
+        weight: Some(1.0 / f64::from(1_u32 << w.weighting_constant(limit, rate).min(31))),
         gentle: Some(false),
         ecn: w.ecn,
         mean_packet: Some(w.mean_packet),

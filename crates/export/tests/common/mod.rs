@@ -243,7 +243,7 @@ fn wred() -> impl Strategy<Value = AqmSpec> {
             by,
             // Without a profile nothing in a configuration says the unit.
             unit: if none { WredUnit::Packets } else { unit },
-            exponential_weighting_constant: n,
+            exponential_weighting_constant: (n != 9).then_some(n),
             dscp: if by == WredBy::Dscp {
                 dscp
             } else {

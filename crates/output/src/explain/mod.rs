@@ -10,7 +10,7 @@ pub use words::PARTS;
 
 use serde_json::{Map, Value, json};
 use spillgate_core::{Dur, Time, aal5};
-use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit, Refused};
+use spillgate_queueing::{BucketLevel, Cause, Color, Evidence, QueueLimit, Refused};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 use spillgate_sim::explain::{
     Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, MarkGroup, MarkedPacket, Relation,
@@ -100,6 +100,12 @@ fn limit(l: QueueLimit) -> Value {
 
 fn bucket(kind: &str, b: BucketLevel) -> Value {
     json!({"kind": kind, "tokens": b.tokens, "burst": b.burst, "rate": b.bps})
+}
+
+/// What meters found, by their classes.
+fn metered(found: &[(String, Color)]) -> Vec<Value> {
+    let one = |(class, color): &(String, Color)| json!({"class": class, "color": color.as_str()});
+    found.iter().map(one).collect()
 }
 
 /// Numbers behind a drop.
@@ -358,6 +364,11 @@ impl Names<'_> {
             "serialization": begun.then(|| ps(sending)),
             "propagation": begun.then(|| ps(propagation)),
             "dscp": changed(h.dscp.0.to_string(), h.dscp.1.to_string()),
+            "metered": metered(&h.metered),
+            "conditioned": h.conditioned.as_ref().map(|c| json!({
+                "dscp": [c.dscp.0.to_string(), c.dscp.1.to_string()],
+                "metered": metered(&c.metered),
+            })),
             "marked_ce": h.ecn.0 != h.ecn.1,
             "mark": h.mark.as_ref().map(evidence),
         })

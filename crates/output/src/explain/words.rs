@@ -1,9 +1,9 @@
 //! Where a packet's delay went, and who dropped or marked one, in words.
 
-use spillgate_core::{DropReason, Dur, Overhead, Time};
+use spillgate_core::{DropReason, Dscp, Dur, Overhead, Time};
 use spillgate_measure::show::whole;
-use spillgate_queueing::Evidence;
-use spillgate_sim::explain::{Fate, Hop, Journey, Lost, Relation, Transmission};
+use spillgate_queueing::{Color, Evidence};
+use spillgate_sim::explain::{Conditioned, Fate, Hop, Journey, Lost, Relation, Transmission};
 use spillgate_sim::tap::Place;
 
 use super::causes::{self, duration, instant, packets};
@@ -155,6 +155,21 @@ fn delay(name: &str, delay: Dur, elsewhere: &[(Dur, &str)], mut waits: Vec<Wait<
     format!("{head}: {}.", said.join("; "))
 }
 
+/// What the policy at the receiving end of a link found and changed.
+fn conditioned(link: &str, c: &Conditioned) -> Vec<String> {
+    let place = format!("the receiving end of {link}");
+    let of_meter = |(class, color): &(String, Color)| {
+        let verb = color.verb();
+        format!("{place}: the meter of class {class} found that it {verb}")
+    };
+    let mut said: Vec<String> = c.metered.iter().map(of_meter).collect();
+    let (before, after) = c.dscp;
+    if before != after {
+        said.push(format!("{place} changed its DSCP from {before} to {after}"));
+    }
+    said
+}
+
 impl Names<'_> {
     /// What took how long, in one or two sentences.
     pub(super) fn sentence(&self, j: &Journey) -> String {
@@ -222,7 +237,11 @@ impl Names<'_> {
 
     /// Who dropped a packet, and why.
     pub(super) fn drop_sentence(&self, name: &str, lost: &Lost) -> String {
-        let what = format!("{name} was lost {} into the run", instant(lost.at));
+        let marked = match lost.dscp {
+            Dscp::DEFAULT => String::new(),
+            dscp => format!(" ({dscp})"),
+        };
+        let what = format!("{name}{marked} was lost {} into the run", instant(lost.at));
         let why = |e: &Evidence| causes::drop(lost.reason, lost.len, e);
         let on_wire = |link: u32| {
             let why = match lost.reason {
@@ -262,8 +281,18 @@ impl Names<'_> {
     /// What became of a packet on its way beside its delay: what links counted, labels, marks, other transmissions.
     pub(super) fn notes(&self, j: &Journey) -> Vec<String> {
         let mut notes = Vec::new();
+        let judged = |h: &Hop| !h.metered.is_empty() || h.conditioned.is_some();
+        if j.dscp != Dscp::DEFAULT || j.hops.iter().any(judged) {
+            notes.push(format!("it was sent with DSCP {}", j.dscp));
+        }
         for h in &j.hops {
             let link = self.link(h.link);
+            for (class, color) in &h.metered {
+                let verb = color.verb();
+                notes.push(format!(
+                    "{link}: the meter of class {class} found that it {verb}"
+                ));
+            }
             let labels: Vec<String> = (h.labels.iter().flatten())
                 .map(|(label, exp)| format!("{label} (EXP {exp})"))
                 .collect();
@@ -294,6 +323,7 @@ impl Names<'_> {
             if before != after {
                 notes.push(format!("{link} changed its DSCP from {before} to {after}"));
             }
+            notes.extend(h.conditioned.iter().flat_map(|c| conditioned(link, c)));
             if h.ecn.0 != h.ecn.1 {
                 let why = h.mark.as_ref().map(|e| format!(": {}", causes::mark(e)));
                 let why = why.unwrap_or_default();

@@ -298,6 +298,7 @@ impl AdaptiveRio {
 }
 
 impl Automaton for AdaptiveRio {
+    const TELLS_PRECEDENCES: bool = true;
     type Vars = Vars;
 
     // It judges none, but has to see which packet leaves, or to know when each will.

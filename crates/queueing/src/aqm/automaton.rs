@@ -93,6 +93,8 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     const ASKS_HEAD: bool = false;
     /// Whether a FIFO that computes departures at arrival has to tell it of each ([`Automaton::begins`]).
     const FORESEES: bool = false;
+    /// Whether it treats packets of one queue by their code points.
+    const TELLS_PRECEDENCES: bool = false;
 
     /// The state of a queue that has never held a packet.
     fn vars(&self) -> Self::Vars;

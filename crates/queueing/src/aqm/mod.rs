@@ -271,6 +271,14 @@ impl Aqm {
         each!(self, a => a.automaton.decides_by_packets())
     }
 
+    /// Whether it treats packets of one queue by their code points.
+    pub(crate) fn tells_precedences(&self) -> bool {
+        fn tells<A: Automaton>(_: &Managed<A>) -> bool {
+            A::TELLS_PRECEDENCES
+        }
+        each!(self, a => tells(a))
+    }
+
     /// Whether such a FIFO has to tell it of departures.
     pub(crate) fn foresees(&self) -> bool {
         fn foresees<A: Automaton>(_: &Managed<A>) -> bool {

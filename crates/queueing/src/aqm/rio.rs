@@ -310,6 +310,7 @@ pub(crate) struct Rio {
 }
 
 impl Automaton for Rio {
+    const TELLS_PRECEDENCES: bool = true;
     type Vars = Vars;
 
     // It judges none, but has to see which packet leaves, or to know when each will.

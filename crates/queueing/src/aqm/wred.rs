@@ -12,7 +12,9 @@
 //! probability that rises linearly to 1/denominator.
 //!
 //! Deviations: the gaps between drops are not spread, as Cisco documents none;
-//! idle periods decay as in RED, since Cisco does not publish its rule.
+//! idle periods decay as in RED, since Cisco does not publish its rule. Staggered defaults are no
+//! router's: drop precedences apart as in and out are in RIO (D. Clark and W. Fang, 1998, section
+//! III.C), smoothed as RFC 2597 section 4 asks, so fast that what is out of profile leaves room.
 //! Cost: O(1), one draw between the thresholds.
 
 use std::collections::BTreeMap;
@@ -42,9 +44,11 @@ pub struct WredSpec {
     /// The default thresholds, where no profile gives any. Default `ios`.
     #[serde(skip_serializing_if = "is_default")]
     pub defaults: WredDefaults,
-    /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16, default 9.
+    /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16. Default 9; with `defaults:
+    /// staggered` the largest up to 9 whose 2ⁿ packets are no more than a quarter of the queue's limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
-    pub exponential_weighting_constant: u8,
+    pub exponential_weighting_constant: Option<u8>,
     /// Profiles by DSCP that replace the defaults (with `by: dscp`). The defaults of IOS have
     /// maximum 40, denominator 10, and minimum 32 / 28 / 24 for drop precedence 1 / 2 / 3 of
     /// assured forwarding, 36 for EF, 22, 24 .. 34 for CS1 .. CS7, and 20 for all others.
@@ -64,7 +68,7 @@ impl Default for WredSpec {
             by: WredBy::Dscp,
             unit: WredUnit::Packets,
             defaults: WredDefaults::Ios,
-            exponential_weighting_constant: 9,
+            exponential_weighting_constant: None,
             dscp: BTreeMap::new(),
             precedence: BTreeMap::new(),
             ecn: false,
@@ -126,6 +130,11 @@ pub enum WredDefaults {
     /// precedence 1, 2 and 3 of assured forwarding, 14.4/32 for EF, a quarter for all others,
     /// rounded down. A packet of the limit counts 1500 B in bytes.
     IosXe,
+    /// Shares of the queue's limit that do not overlap, so that what is in profile is dropped only
+    /// once everything else is: drop precedence 1 of assured forwarding from three quarters of it to
+    /// the whole, 2 from a quarter to a half, 3 from an eighth to a quarter. EF and CS1 .. CS7 are
+    /// treated as drop precedence 1, all others as 3. For `by: dscp` only.
+    Staggered,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -180,6 +189,15 @@ impl WredProfile {
     }
 }
 
+/// A limit in packets of full size.
+fn in_packets(limit: Limit, rate: Rate) -> u64 {
+    match limit {
+        Limit::Packets(n) => n.into(),
+        Limit::Bytes(n) => n / FULL,
+        Limit::Time(d) => rate.bytes_in(d) / FULL,
+    }
+}
+
 /// The longest threshold in time.
 const MOST_MS: u32 = 10_000;
 
@@ -196,6 +214,31 @@ impl WredProfile {
             min: bytes(self.min),
             max: bytes(self.max),
             ..self
+        }
+    }
+
+    /// The staggered profile of a DSCP where the queue's limit is `limit`.
+    fn staggered(limit: u64, dscp: Dscp) -> Self {
+        let eighths = |n: u64| {
+            let share = limit.saturating_mul(n) / 8;
+            u32::try_from(share).unwrap_or(u32::MAX).max(1)
+        };
+        let v = dscp.value();
+        let precedence = match v {
+            46 => 1,
+            10..=38 if v % 2 == 0 && (1..=3).contains(&(v % 8 / 2)) => v % 8 / 2,
+            8..=56 if v % 8 == 0 => 1,
+            _ => 3,
+        };
+        let (min, max) = match precedence {
+            1 => (eighths(6), eighths(8)),
+            2 => (eighths(2), eighths(4)),
+            _ => (eighths(1), eighths(2)),
+        };
+        Self {
+            min,
+            max,
+            denominator: 10,
         }
     }
 
@@ -227,6 +270,25 @@ impl WredProfile {
 }
 
 impl WredSpec {
+    /// The exponential weighting constant in force in a queue with this limit; times are converted at
+    /// `rate`.
+    ///
+    /// The average lags behind a queue that grows by a packet at each arrival by 2ⁿ − 1 packets at
+    /// most: with e the lag and w = 2⁻ⁿ, e' ≤ (1 − w)(e + 1). Until the average is at the upper
+    /// threshold of drop precedence 2, half of the limit, the queue is shorter than that and 2ⁿ
+    /// together: with 2ⁿ no more than a quarter of the limit, the last quarter is left to what is in profile.
+    pub fn weighting_constant(&self, limit: Limit, rate: Rate) -> u8 {
+        const USUAL: u8 = 9;
+        self.exponential_weighting_constant
+            .unwrap_or_else(|| match self.defaults {
+                WredDefaults::Ios | WredDefaults::IosXe => USUAL,
+                WredDefaults::Staggered => {
+                    let quarter = (in_packets(limit, rate) / 4).max(2);
+                    USUAL.min(quarter.ilog2() as u8)
+                }
+            })
+    }
+
     /// The profile in force for a DSCP in a queue with this limit, in packets or bytes: the active table
     /// of a router. Times are converted at `rate`.
     pub fn profile(&self, dscp: Dscp, limit: Limit, rate: Rate) -> WredProfile {
@@ -241,18 +303,15 @@ impl WredSpec {
                 WredUnit::Ms => profile.in_bytes_at(rate),
             };
         }
+        let counted = || match (in_bytes, limit) {
+            (true, Limit::Packets(n)) => u64::from(n) * FULL,
+            (true, Limit::Bytes(n)) => n,
+            (true, Limit::Time(d)) => rate.bytes_in(d),
+            (false, _) => in_packets(limit, rate),
+        };
         match self.defaults {
-            WredDefaults::IosXe => {
-                let limit = match (in_bytes, limit) {
-                    (false, Limit::Packets(n)) => n.into(),
-                    (true, Limit::Packets(n)) => u64::from(n) * FULL,
-                    (false, Limit::Bytes(n)) => n / FULL,
-                    (true, Limit::Bytes(n)) => n,
-                    (false, Limit::Time(d)) => rate.bytes_in(d) / FULL,
-                    (true, Limit::Time(d)) => rate.bytes_in(d),
-                };
-                WredProfile::share_of(limit, self.by, dscp)
-            }
+            WredDefaults::IosXe => WredProfile::share_of(counted(), self.by, dscp),
+            WredDefaults::Staggered => WredProfile::staggered(counted(), dscp),
             WredDefaults::Ios => {
                 let packets = match self.by {
                     WredBy::Dscp => WredProfile::default_for_dscp(dscp),
@@ -300,7 +359,7 @@ impl WredSpec {
     }
 
     pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Wred, BuildError> {
-        let n = self.exponential_weighting_constant;
+        let n = self.weighting_constant(leaf.limit, leaf.rate);
         at.check(
             (1..=16).contains(&n),
             "exponential_weighting_constant",
@@ -328,6 +387,13 @@ impl WredSpec {
             format!("{} profiles", self.precedence.len()),
             "profiles by precedence have no effect with `by: dscp`",
             "set `by: precedence`, or write the profiles under `dscp`",
+        )?;
+        at.check(
+            self.by == WredBy::Dscp || self.defaults != WredDefaults::Staggered,
+            "defaults",
+            "staggered",
+            "drop precedences are told by the DSCP: all of an assured class have one IP precedence",
+            "set `by: dscp`, or other `defaults`",
         )?;
         for (dscp, profile) in &self.dscp {
             check(at, &format!("dscp.{dscp}"), profile, self.unit, leaf)?;
@@ -473,6 +539,7 @@ pub(crate) struct Wred {
 }
 
 impl Automaton for Wred {
+    const TELLS_PRECEDENCES: bool = true;
     type Vars = Average;
 
     fn vars(&self) -> Average {

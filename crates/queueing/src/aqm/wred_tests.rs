@@ -4,11 +4,10 @@ use super::*;
 use crate::aqm::Managed;
 use crate::aqm::tests::{Script, facts};
 use crate::recipe::test_at;
+use proptest::prelude::*;
 use spillgate_core::Ecn;
 
 fn wred(spec: WredSpec) -> Managed<Wred> {
-    let n = WredSpec::default();
-    assert_eq!(n.exponential_weighting_constant, 9);
     Managed::new(test_at(|at| spec.resolve(at, &facts())).unwrap())
 }
 
@@ -127,7 +126,7 @@ fn profiles_can_be_replaced() {
 #[test]
 fn one_draw_between_the_thresholds_and_none_elsewhere() {
     let mut w = wred(WredSpec {
-        exponential_weighting_constant: 1,
+        exponential_weighting_constant: Some(1),
         ecn: true,
         ..WredSpec::default()
     });
@@ -236,6 +235,113 @@ fn defaults_in_packets_and_bytes() {
     );
 }
 
+/// The table of the documentation: what each drop precedence has of the queue, and the weight.
+#[test]
+fn staggered_thresholds_do_not_overlap() {
+    let rate = Rate::from_bps(12_000_000).unwrap();
+    let spec = |unit| WredSpec {
+        unit,
+        defaults: WredDefaults::Staggered,
+        ..WredSpec::default()
+    };
+    let of = |unit, limit, dscp: &str| {
+        let p = spec(unit).profile(dscp.parse().unwrap(), limit, rate);
+        (p.min, p.max, p.denominator)
+    };
+    use WredUnit::{Bytes, Ms, Packets};
+    let packets = Limit::Packets(64);
+    for class in 1..=4 {
+        let of = |drop| of(Packets, packets, &format!("af{class}{drop}"));
+        assert_eq!(
+            [of(1), of(2), of(3)],
+            [(48, 64, 10), (16, 32, 10), (8, 16, 10)]
+        );
+    }
+    for (dscp, like) in [
+        ("ef", "af11"),
+        ("cs1", "af11"),
+        ("cs7", "af11"),
+        ("default", "af13"),
+        ("le", "af13"),
+        ("9", "af13"),
+    ] {
+        assert_eq!(
+            of(Packets, packets, dscp),
+            of(Packets, packets, like),
+            "{dscp}"
+        );
+    }
+    // A packet of the limit counts 1500 B; 20 ms are 30 000 B.
+    assert_eq!(of(Bytes, packets, "af12"), (24_000, 48_000, 10));
+    assert_eq!(of(Ms, packets, "af12"), (24_000, 48_000, 10));
+    assert_eq!(of(Packets, Limit::Bytes(96_000), "af12"), (16, 32, 10));
+    let short = Limit::Time(Dur::from_ms(20));
+    assert_eq!(of(Packets, short, "af11"), (15, 20, 10));
+    assert_eq!(of(Bytes, short, "af11"), (22_500, 30_000, 10));
+    // No threshold is 0.
+    assert_eq!(of(Packets, Limit::Packets(1), "af13"), (1, 1, 10));
+    for (limit, n) in [
+        (1, 1),
+        (8, 1),
+        (16, 2),
+        (63, 3),
+        (64, 4),
+        (128, 5),
+        (1000, 7),
+        (2048, 9),
+        (100_000, 9),
+    ] {
+        let n_of = |spec: WredSpec| spec.weighting_constant(Limit::Packets(limit), rate);
+        assert_eq!(n_of(spec(Packets)), n, "{limit}");
+        assert_eq!(n_of(WredSpec::default()), 9);
+        let own = WredSpec {
+            exponential_weighting_constant: Some(6),
+            ..spec(Packets)
+        };
+        assert_eq!(n_of(own), 6);
+    }
+    let by = WredBy::Precedence;
+    let spec = WredSpec {
+        by,
+        ..spec(Packets)
+    };
+    let e = test_at(|at| spec.resolve(at, &facts())).unwrap_err();
+    assert_eq!(
+        (e.path, e.found),
+        ("policies.test.defaults".into(), "staggered".into())
+    );
+}
+
+proptest! {
+    /// Whatever comes out of profile, and however it comes, the last quarter of the queue is left to
+    /// what is in profile; and that is dropped only where it has filled more than this itself.
+    #[test]
+    fn what_is_out_of_profile_leaves_a_quarter_of_the_queue(
+        limit in 16_u32..3000,
+        steps in prop::collection::vec((2_u8..=3, 0_u32..4, 0.0..1.0_f64), 1..3000),
+    ) {
+        let spec = WredSpec { defaults: WredDefaults::Staggered, ..WredSpec::default() };
+        let leaf = LeafFacts { limit: Limit::Packets(limit), max_packets: Some(limit), ..facts() };
+        let mut w = Managed::new(test_at(|at| spec.resolve(at, &leaf)).unwrap());
+        let mut waiting = 0;
+        for (drop, left, draw) in steps {
+            let dscp = Dscp::af(1, drop).unwrap();
+            let packet = Packet { dscp, ..Packet::new(0, 0, 500) };
+            let draws = [draw];
+            let mut script = Script::new(&draws);
+            let backlog = &Backlog::of(waiting, u64::from(waiting) * 500);
+            if w.arrival(Time::ZERO, backlog, &packet, &mut script) == Verdict::Pass {
+                waiting += 1;
+            }
+            prop_assert!(f64::from(waiting) <= 0.75 * f64::from(limit), "{waiting} of {limit}");
+            let in_profile = Packet { dscp: Dscp::af(1, 1).unwrap(), ..packet };
+            let seen = w.clone().arrival(Time::ZERO, backlog, &in_profile, &mut script);
+            prop_assert_eq!(seen, Verdict::Pass);
+            waiting = waiting.saturating_sub(left);
+        }
+    }
+}
+
 /// Milliseconds are those of the rate that the queue is guaranteed, as IOS XE prints a limit of 10 ms
 /// in a class with 300 Mb/s as 375,000 B.
 #[test]
@@ -303,7 +409,7 @@ fn bytes_are_averaged() {
     let spec = WredSpec {
         by: WredBy::Precedence,
         unit: WredUnit::Bytes,
-        exponential_weighting_constant: 1,
+        exponential_weighting_constant: Some(1),
         ..WredSpec::default()
     };
     let mut w = wred(spec);

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spillgate_core::{FlowKey, Packet, Rate, Rng, Time};
+use spillgate_core::{Dscp, FlowKey, Packet, Rate, Rng, Time};
 
-use super::Step;
+use super::{Color, Colored, Step};
 use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::evidence::{BucketLevel, Evidence};
@@ -88,6 +88,17 @@ impl InputRecipe {
         self.line
     }
 
+    /// Names of the classes that have meters, a container's before or after those of its own classes, in
+    /// the order of [`Conditioner::meters`].
+    pub fn meter_names(&self) -> impl Iterator<Item = &str> {
+        self.prototype.meters().map(|(name, _)| name)
+    }
+
+    /// The code points that it may give to packets.
+    pub fn marks(&self) -> Vec<Dscp> {
+        self.prototype.steps.iter().flat_map(Step::marks).collect()
+    }
+
     /// Names of the classes: `parent/class` for nested ones.
     pub fn class_names(&self) -> impl Iterator<Item = &str> {
         self.prototype.routes.iter().map(|r| r.name.as_str())
@@ -130,10 +141,24 @@ impl Conditioner {
         (class, true)
     }
 
+    /// The meters of its policers since the beginning: the class, and what was found.
+    pub fn meters(&self) -> impl Iterator<Item = (&str, &Colored)> {
+        self.steps.iter().filter_map(Step::meter)
+    }
+
     /// Gives each marker that draws random numbers a stream, by the name of its class
     /// (`parent/class` for nested ones).
     pub fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
         self.steps.iter_mut().for_each(|s| s.seed(stream));
+    }
+
+    /// The meters that the last packet, of this class, went through, by their classes, and the color that each
+    /// gave to it.
+    pub fn colors(&self, class: u16, admitted: bool) -> Vec<(&str, Color)> {
+        let route = &self.routes[usize::from(class)];
+        let refused_by = self.refused_by.filter(|_| !admitted);
+        let of_class = &self.route_steps[route.first..route.end];
+        super::colors(&self.steps, of_class, refused_by)
     }
 
     /// The buckets of the policers at `now`, in a fixed order, each with the first class that it

@@ -15,11 +15,35 @@ use super::window::SlidingWindow;
 use crate::evidence::{BucketLevel, Cause};
 
 /// The color of a packet: green, yellow and red of the RFCs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Color {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Color {
+    /// Within the committed rate.
+    #[default]
     Conform,
+    /// Beyond it, within the excess burst or the peak rate.
     Exceed,
+    /// Beyond these.
     Violate,
+}
+
+impl Color {
+    /// `conform`, `exceed` or `violate`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Conform => "conform",
+            Self::Exceed => "exceed",
+            Self::Violate => "violate",
+        }
+    }
+
+    /// What a packet of this color does.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Conform => "conforms",
+            Self::Exceed => "exceeds",
+            Self::Violate => "violates",
+        }
+    }
 }
 
 /// A running meter.

@@ -18,9 +18,10 @@ pub use category::{CellPriority, Contract};
 pub use contract::{CbrSpec, ContractSpec, GfrSpec, UbrSpec, VbrSpec};
 pub use gcra::{CellBucket, Gcra};
 pub use input::{Conditioner, InputRecipe};
+pub use meter::Color;
 pub(crate) use meter::{Meter, PerFlow, SingleRate, TwoRate};
+pub use police::{Colored, PoliceAction, PoliceActions, PoliceSpec};
 pub(crate) use police::{Colors, Policer, PriorityPolicer};
-pub use police::{PoliceAction, PoliceActions, PoliceSpec};
 pub use shaper::{CellShaper, Run, Train};
 pub use window::AverageRate;
 pub(crate) use window::{SlidingRate, SlidingWindow};
@@ -36,6 +37,19 @@ fn put_into(packet: &mut Packet, group: u16) {
     let mut marks = packet.marks();
     marks.set_qos_group(group);
     packet.set_marks(marks);
+}
+
+/// The meters among the steps of a packet's class, and the color that each gave to it, up to the step that
+/// refused it.
+pub(crate) fn colors<'a>(
+    steps: &'a [Step],
+    of_class: &'a [u16],
+    refused_by: Option<u16>,
+) -> Vec<(&'a str, Color)> {
+    let end = of_class.iter().position(|s| Some(*s) == refused_by);
+    let passed = &of_class[..end.map_or(of_class.len(), |i| i + 1)];
+    let of = |s: &u16| steps[usize::from(*s)].last_color();
+    passed.iter().filter_map(of).collect()
 }
 
 /// One step of conditioning.
@@ -64,6 +78,31 @@ impl Step {
             (Self::Police(p), Self::Police(f)) => p.meter.retune(now, &f.meter),
             (Self::Priority(p), Self::Priority(f)) => p.bucket.retune(now, &f.bucket),
             _ => {}
+        }
+    }
+
+    /// The meter of a policer: the name of its class, and what it has found.
+    pub(crate) fn meter(&self) -> Option<(&str, &Colored)> {
+        match self {
+            Self::Police(p) => Some((&p.name, &p.found)),
+            _ => None,
+        }
+    }
+
+    /// The meter of a policer: the name of its class, and the color of its last packet.
+    fn last_color(&self) -> Option<(&str, Color)> {
+        match self {
+            Self::Police(p) => Some((&p.name, p.last)),
+            _ => None,
+        }
+    }
+
+    /// The code points that it may give to packets.
+    pub(crate) fn marks(&self) -> Vec<Dscp> {
+        match self {
+            Self::Set(dscp) => vec![*dscp],
+            Self::Police(p) => p.marks().collect(),
+            _ => Vec::new(),
         }
     }
 

@@ -212,10 +212,36 @@ impl Colors {
     }
 }
 
+/// What a meter has found of the packets of its class: those that conform, exceed and violate, in this
+/// order. A meter of two colors finds none that violates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Colored {
+    /// Packets by color.
+    pub packets: [u64; 3],
+    /// Their bytes, as the policer counts them.
+    pub bytes: [u64; 3],
+}
+
+impl Colored {
+    /// What came since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        let diff = |now: [u64; 3], then: [u64; 3]| std::array::from_fn(|i| now[i] - then[i]);
+        Self {
+            packets: diff(self.packets, before.packets),
+            bytes: diff(self.bytes, before.bytes),
+        }
+    }
+}
+
 /// A running policer of a class.
 #[derive(Clone, Debug)]
 pub(crate) struct Policer {
+    /// The name of its class, with those that enclose it.
+    pub(crate) name: Arc<str>,
     pub(crate) meter: Meter,
+    pub(crate) found: Colored,
+    /// The color of the last packet.
+    pub(crate) last: Color,
     /// By color.
     pub(crate) treatments: [Treatment; 3],
     /// None: color-blind.
@@ -233,6 +259,9 @@ impl Policer {
         };
         let len = bytes(self.counted, packet);
         let color = self.meter.color(now, packet.flow, len, before);
+        self.last = color;
+        self.found.packets[color as usize] += 1;
+        self.found.bytes[color as usize] += u64::from(len);
         let treatment = self.treatments[color as usize];
         if let Some(dscp) = treatment.dscp {
             packet.dscp = dscp;
@@ -250,6 +279,11 @@ impl Policer {
             put_into(packet, group);
         }
         !treatment.drop
+    }
+
+    /// The code points that it may give to packets.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = Dscp> {
+        self.treatments.iter().filter_map(|t| t.dscp)
     }
 
     pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {

@@ -155,6 +155,8 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn flush(&mut self, lost: &mut dyn FnMut(Packet));
     /// Why `lost` was dropped.
     fn evidence(&self, lost: &Dropped) -> Cause;
+    /// Whether packets of one queue are treated by their code points.
+    fn tells_precedences(&self) -> bool;
     /// The limit of all queues together.
     fn bound(&self) -> &Bound;
     /// Allows the flows `0..n`.
@@ -332,6 +334,10 @@ impl<O: Order, A: Automaton> Fair<O, A> {
 impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn tells_precedences(&self) -> bool {
+        A::TELLS_PRECEDENCES
     }
 
     #[inline]

@@ -2,7 +2,9 @@
 //!
 //! Sources: RFC 2474 (default and class selectors), RFC 2597 (assured forwarding), RFC 3246
 //! (expedited forwarding), RFC 8622 (lower effort). The RFCs say how packets are to be treated, not
-//! by which mechanism; the mechanisms here are those of Cisco IOS.
+//! by which mechanism; the mechanisms here are those of Cisco IOS. The thresholds of assured forwarding
+//! are not: those of IOS share a maximum, so that under a load which does not yield what is in profile
+//! is dropped with the rest, where RFC 2597 section 2 wants a committed rate to be kept.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use spillgate_core::{Dscp, Limit, Rate, RateOrPercent};
 
 use super::{ClassSpec, MatchSpec, OneOrMany, PrioritySpec};
-use crate::aqm::{AqmSpec, WredSpec};
+use crate::aqm::{AqmSpec, WredDefaults, WredSpec, WredUnit};
 
 /// A per-hop behavior.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +81,15 @@ impl ClassSpec {
             // class-default is told that it cannot have priority.
             Phb::Ef if !own => self.priority = Some(PrioritySpec::default()),
             Phb::Af(_) if self.takes_wred() => {
-                self.aqm = Some(AqmSpec::Wred(WredSpec::default()));
+                let unit = match self.waiting_limit() {
+                    Limit::Packets(_) => WredUnit::Packets,
+                    Limit::Bytes(_) | Limit::Time(_) => WredUnit::Bytes,
+                };
+                self.aqm = Some(AqmSpec::Wred(WredSpec {
+                    unit,
+                    defaults: WredDefaults::Staggered,
+                    ..WredSpec::default()
+                }));
             }
             Phb::Le if !shared && self.priority.is_none() => self.bandwidth = scraps(),
             Phb::Cs(_) | Phb::Default if !own => self.queue_limit = Some(Limit::Packets(64)),
@@ -206,7 +216,11 @@ mod tests {
         );
         check(
             r#"{"name": "a", "phb": "af3"}"#,
-            r#"{"name": "a", "match": {"dscp": ["af31", "af32", "af33"]}, "aqm": {"wred": {}}}"#,
+            r#"{"name": "a", "match": {"dscp": ["af31", "af32", "af33"]}, "aqm": {"wred": {"defaults": "staggered"}}}"#,
+        );
+        check(
+            r#"{"name": "a", "phb": "af1", "queue_limit": "50 ms"}"#,
+            r#"{"name": "a", "match": {"dscp": ["af11", "af12", "af13"]}, "queue_limit": "50 ms", "aqm": {"wred": {"defaults": "staggered", "unit": "bytes"}}}"#,
         );
         check(
             r#"{"name": "c", "phb": "cs6"}"#,

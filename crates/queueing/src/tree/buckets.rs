@@ -1,8 +1,9 @@
-//! The token buckets of a tree.
+//! The token buckets and meters of a tree.
 
-use spillgate_core::Time;
+use spillgate_core::{Dscp, Time};
 
 use super::{Content, Tree};
+use crate::condition::{Color, Colored, Step, colors};
 use crate::evidence::BucketLevel;
 
 impl Tree {
@@ -27,6 +28,26 @@ impl Tree {
             }
         }
         found
+    }
+
+    /// The meters of its policers: the class, and what was found.
+    pub(crate) fn meters(&self) -> impl Iterator<Item = (&str, &Colored)> {
+        self.steps.iter().filter_map(Step::meter)
+    }
+
+    /// The meters that the last packet went through, by their classes, and the color that each gave to it.
+    pub(crate) fn colors(&self, refused: bool) -> Vec<(&str, Color)> {
+        let Some(route) = self.routes.get(usize::from(self.last_route)) else {
+            return Vec::new();
+        };
+        let of_class = usize::from(route.first_step)..usize::from(route.end_step);
+        let refused_by = self.refused_by.filter(|_| refused);
+        colors(&self.steps, &self.route_steps[of_class], refused_by)
+    }
+
+    /// The code points that it may give to packets.
+    pub(crate) fn marks(&self) -> Vec<Dscp> {
+        self.steps.iter().flat_map(Step::marks).collect()
     }
 
     fn first_leaf(&self, class: usize) -> Option<u16> {

@@ -130,6 +130,8 @@ pub(crate) struct Tree {
     names: Arc<[String]>,
     /// What shapers and shares count; none: what the link adds.
     counted: Option<Overhead>,
+    /// The route of the last packet.
+    last_route: u16,
     /// The step that dropped a packet last; none if a shaper's burst did.
     refused_by: Option<u16>,
     /// The number of known flows where conditions look at flows; [`u32::MAX`] elsewhere.
@@ -400,7 +402,8 @@ impl Schedule for Tree {
         if packet.flow >= self.known {
             self.note_unknown(&packet);
         }
-        let route = self.routes[usize::from(self.classifier.route(&packet))];
+        self.last_route = self.classifier.route(&packet);
+        let route = self.routes[usize::from(self.last_route)];
         packet.leaf = route.leaf;
         cx.offered(&packet);
         let congested = cx.total.packets > 0;

@@ -12,8 +12,8 @@ use crate::BuildError;
 use crate::aqm::LeafFacts;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{
-    Colors, Meter, PerFlow, PoliceAction, PoliceActions, PoliceSpec, Policer, PriorityPolicer,
-    SingleRate, SlidingWindow, Step, TokenBucket, TwoRate,
+    Color, Colored, Colors, Meter, PerFlow, PoliceAction, PoliceActions, PoliceSpec, Policer,
+    PriorityPolicer, SingleRate, SlidingWindow, Step, TokenBucket, TwoRate,
 };
 use crate::leaf::{Bound, Leaf, Queue, Thresholds};
 use crate::line::{Counting, Line, Longest};
@@ -184,7 +184,10 @@ fn policer(
         check_actions(key, actions, at)?;
     }
     Ok(Policer {
+        name: name.into(),
         meter,
+        found: Colored::default(),
+        last: Color::Conform,
         treatments: [&p.conform, &p.exceed, violate].map(PoliceActions::treatment),
         colors: colors(p, at)?,
         counted: line.counting.policers,

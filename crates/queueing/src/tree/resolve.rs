@@ -64,6 +64,7 @@ pub(crate) fn resolve(
         names: b.names.into(),
         counted: scope.line.counting.queues,
         refused_by: None,
+        last_route: 0,
         known: u32::MAX,
         unknown: 0,
     };

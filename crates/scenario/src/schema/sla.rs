@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::Percent;
+use spillgate_core::{Dscp, Percent};
 use spillgate_measure::Metric;
 
 /// One requirement: the metric of the class must stay within the bound; or all that a preset
@@ -13,6 +13,10 @@ pub struct SlaSpec {
     /// Class of service (of `traffic`) that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
+    /// Only packets of the class that arrived, or were lost, with this code point, which policies may have
+    /// given them: those in profile, say. For throughput, losses and one-way delays of a whole class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<Dscp>,
     /// What is bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<SlaMetric>,

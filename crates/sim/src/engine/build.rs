@@ -24,6 +24,7 @@ use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failin
 use crate::observe::SeriesRecorder;
 use crate::pipes::Pipes;
 use crate::port::Port;
+use crate::precedence::{CodePoints, Marked};
 use crate::tap::Tap;
 use crate::tcp::Segments;
 use crate::tokens::Tokens;
@@ -77,6 +78,7 @@ impl<S: EventSet> World<S> {
         let failing = failing(plan, window);
         let outputs = plan.switch_outputs();
         let each = (0..).zip(&plan.links).zip(&failing);
+        let points = Arc::new(CodePoints::of_queues(plan));
         links.extend(each.map(|((number, l), fails)| {
             // A switch is told when packets leave its outputs.
             let promised = engine == Engine::Express
@@ -88,7 +90,9 @@ impl<S: EventSet> World<S> {
             let served = watched || !promised;
             let service = Service::of(*fails, served);
             let build = (&keys, &mut lists);
-            Link::new(l, service, build, seed, run, queue_bits, &mut fifos)
+            Link::new(
+                l, service, build, &points, seed, run, queue_bits, &mut fifos,
+            )
         }));
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.onward.pipe = own;
@@ -164,6 +168,8 @@ impl<S: EventSet> World<S> {
             routing: Routing::new(plan).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
+            marked: Marked::new(plan, bits).map(Box::new),
+            colored: Vec::new(),
             nodes: Nodes::new(plan, window, &keys, (seed, run)).map(Box::new),
             window,
             edges: Edges {

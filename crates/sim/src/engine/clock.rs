@@ -2,6 +2,7 @@
 
 use spillgate_core::{Dur, Labels, Time};
 use spillgate_events::{EventSet, Rank};
+use spillgate_queueing::Colored;
 
 use super::World;
 use crate::link::Link;
@@ -83,6 +84,15 @@ impl<S: EventSet> World<S> {
         if !begins {
             self.count_sharing();
         }
+        let found = self.found();
+        self.colored = match begins {
+            true => found,
+            false => found
+                .iter()
+                .zip(&self.colored)
+                .map(|(now, then)| now.since(then))
+                .collect(),
+        };
         for link in &mut self.links {
             let Port::Queued(port) = &mut link.port else {
                 continue; // the lane handles this edge
@@ -106,6 +116,15 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
+    }
+
+    /// What the meters of all policers have found so far: those of the links' own policies, then those at
+    /// their receiving ends.
+    fn found(&self) -> Vec<Colored> {
+        let own = self.links.iter().filter_map(|l| l.port.queued());
+        let own = own.flat_map(|p| p.discipline.meters());
+        let at_arrival = self.conditioners().flat_map(|c| c.meters());
+        own.chain(at_arrival).map(|(_, found)| *found).collect()
     }
 
     /// The longest transmission time of a packet on any link; zero without input policies. Those

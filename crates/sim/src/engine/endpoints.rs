@@ -162,15 +162,27 @@ impl<S: EventSet> World<S> {
         let meter = &mut self.meters[number as usize];
         if self.window.contains(packet.sent) && in_time {
             meter.on_received(packet, now);
+            if let Some(marked) = &mut self.marked {
+                marked.on_received(number, packet, now);
+            }
             self.settle(number, now);
         }
         if self.inner.contains(now) {
-            self.meters[number as usize].on_arrived(Volume::of(packet.l3_len.into()));
+            self.count_arrived(number, packet, Volume::of(packet.l3_len.into()));
         } else if let Some(arriving) = self.arriving(now, packet) {
             return self.receive_at_edge(now, number, origin, packet, arriving);
         }
         if let Origin::Data(c) = origin {
             self.data_arrived(now, c as usize, packet);
+        }
+    }
+
+    /// So much of a packet of a flow has arrived within the measured period.
+    #[inline]
+    fn count_arrived(&mut self, number: u32, packet: &Packet, volume: Volume) {
+        self.meters[number as usize].on_arrived(volume);
+        if let Some(marked) = &mut self.marked {
+            marked.on_arrived(number, packet, volume);
         }
     }
 
@@ -231,7 +243,7 @@ impl<S: EventSet> World<S> {
         (from, to): (Time, Time),
     ) {
         let part = self.window.part(packet.l3_len.into(), from, to);
-        self.meters[number as usize].on_arrived(part);
+        self.count_arrived(number, packet, part);
         let Origin::Data(c) = origin else {
             return;
         };
@@ -268,6 +280,9 @@ impl<S: EventSet> World<S> {
         if let Some(meter) = self.meters.get_mut(number as usize) {
             if self.window.contains(packet.sent) && self.outstanding.counts(number, now) {
                 meter.on_lost(lost.reason);
+                if let Some(marked) = &mut self.marked {
+                    marked.on_lost(number, packet, lost.reason);
+                }
                 self.last_known_loss = self.last_known_loss.max(now);
                 self.settle(number, now);
             }

@@ -42,6 +42,7 @@ use std::sync::Arc;
 use spillgate_core::{Drops, Facts, Table, Time};
 use spillgate_events::EventSet;
 use spillgate_measure::{FlowMeter, Histogram};
+use spillgate_queueing::Colored;
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::admission::Admission;
@@ -56,6 +57,7 @@ use crate::observe::SeriesRecorder;
 use crate::outcome::Outcome;
 use crate::pipes::Pipes;
 use crate::port::Port;
+use crate::precedence::Marked;
 use crate::replay::Capture;
 use crate::session::{Session, Workload};
 use crate::tap::Tap;
@@ -121,6 +123,10 @@ pub struct World<S> {
     pub(crate) mpls: Option<Box<Mpls>>,
     /// Input policies; none if no packet is looked at where it arrives.
     pub(crate) inputs: Option<Box<Inputs>>,
+    /// Packets by the code points that policies gave them; none if no policy marks.
+    pub(crate) marked: Option<Box<Marked>>,
+    /// What all meters had found when the measured period began, and from its end on within it.
+    pub(crate) colored: Vec<Colored>,
     /// Nodes that hold packets; none if every node passes packets on at once.
     pub(crate) nodes: Option<Box<Nodes>>,
     pub(crate) window: Window,
@@ -329,6 +335,7 @@ impl<S: EventSet> World<S> {
             (&self.links, self.lane.fifos()),
             self.label_meters(),
             self.input_meters(),
+            (&self.colored, self.marked.as_deref()),
             self.nodes.as_deref(),
             &self.transfers,
             admissions,

@@ -114,8 +114,11 @@ impl<S: EventSet> World<S> {
             port.free_at = port.free_at.max(server.opens(now));
             idle = port.free_at <= now;
         }
-        if tapped && self.marks(link) > marks {
-            self.tap_marked(link, &packet);
+        if tapped {
+            self.tap_metered(link, &packet);
+            if self.marks(link) > marks {
+                self.tap_marked(link, &packet);
+            }
         }
         if !self.drops.is_empty() {
             self.drain_drops(link);
@@ -178,6 +181,9 @@ impl<S: EventSet> World<S> {
             }
             let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_begun(window, &packet, now);
+            if let Some(by) = port.precedences(packet.leaf) {
+                by.on_begun(window, &packet, now);
+            }
             port.note_level(window, now, packet.leaf);
             // Otherwise it is known when the last cell has left.
             if end < Time::MAX {
@@ -383,8 +389,7 @@ impl<S: EventSet> World<S> {
             return Some(due);
         }
         let reason = DropReason::LinkLoss;
-        let queue = &mut port.queues[usize::from(packet.leaf)];
-        queue.on_lost_in_flight(self.window, due, reason);
+        port.on_lost_in_flight(self.window, packet, due, reason);
         let (place, packet) = (self.link_hashes[link], *packet);
         let lost = Dropped { packet, reason };
         if self.tap.is_some() {
@@ -406,6 +411,9 @@ impl<S: EventSet> World<S> {
             if let Port::Queued(port) = &mut l.port {
                 let queue = &mut port.queues[usize::from(lost.packet.leaf)];
                 queue.on_lost(self.window, &lost.packet, now, lost.reason);
+                if let Some(by) = port.precedences(lost.packet.leaf) {
+                    by.on_lost(self.window, &lost.packet, now);
+                }
                 port.note_level(self.window, now, lost.packet.leaf);
             }
             if let Some(nodes) = &mut self.nodes {

@@ -8,6 +8,7 @@ use super::fifo_queue::{Aqm, Beyond, FifoQueue, Outage, sort_in};
 use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Through, Waits};
 use crate::port::size;
+use crate::precedence::Precedences;
 use crate::window::Window;
 
 /// A FIFO that computes each packet's service start when it arrives. The packets that wait are
@@ -45,7 +46,7 @@ impl FifoPort {
     /// `lines`.
     pub(crate) fn new(
         limit: Limit,
-        aqm: Option<(ArrivalAqm, Rng)>,
+        aqm: Option<(ArrivalAqm, Rng, Option<Box<Precedences>>)>,
         plan: &LinkPlan,
         fails: bool,
         meter: QueueMeter,
@@ -69,7 +70,7 @@ impl FifoPort {
                 longest,
             })
         };
-        let aqm = aqm.map(|(automaton, rng)| {
+        let aqm = aqm.map(|(automaton, rng, precedences)| {
             Beyond::Aqm(Aqm {
                 foresees: automaton.foresees(),
                 automaton,
@@ -78,6 +79,7 @@ impl FifoPort {
                 longest: shorter,
                 until: Time::ZERO,
                 averages: Averages::default(),
+                precedences,
             })
         });
         let len = plan.overhead.wire_len(0);
@@ -162,9 +164,10 @@ impl FifoPort {
             aqm.begins(start, packet);
         }
         if let Err(reason) = queue.execute(verdict, now, packet, window) {
-            queue.meter.on_lost(window, packet, now, reason);
+            queue.lost(window, packet, now, reason);
             return Some(Err(Loss { at: now, reason }));
         }
+        queue.begins(window, packet, start);
         queue.take(wait, sum, self.counting);
         queue.meter.on_wait(window, now, start, packet.len);
         Some(Ok(()))
@@ -243,7 +246,7 @@ impl FifoPort {
             queue.verdict(now, backlog, packet, window)
         };
         if let Err(reason) = verdict {
-            queue.meter.on_lost(window, packet, now, reason);
+            queue.lost(window, packet, now, reason);
             return Err(Loss { at: now, reason });
         }
         if *free_at <= now {
@@ -255,6 +258,7 @@ impl FifoPort {
                 aqm.begins(now, packet);
                 aqm.automaton.idle_from(end);
             }
+            queue.begins(window, packet, now);
             let cut = queue.fails();
             if window.encloses(now, end) && cut >= end {
                 self.through.count(1, packet.len);
@@ -285,6 +289,7 @@ impl FifoPort {
             queue.meter.on_lost(window, packet, at, reason);
             return Err(Loss { at, reason });
         }
+        queue.begins(window, packet, start);
         queue.served(window, packet, start, *free_at);
         Ok(start)
     }
@@ -354,6 +359,11 @@ impl FifoPort {
     /// Packets that waited behind others as long and are not counted yet.
     pub(super) fn waited(&self, fifos: &[FifoQueue]) -> u64 {
         fifos[self.queue as usize].waits.packets
+    }
+
+    /// Its packets by code point, if it tells them apart.
+    pub(crate) fn precedences(&self, fifos: &[FifoQueue]) -> Option<Box<Precedences>> {
+        fifos[self.queue as usize].precedences()
     }
 
     /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`,

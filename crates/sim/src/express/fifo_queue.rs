@@ -8,6 +8,7 @@ use spillgate_queueing::{ArrivalAqm, Averages};
 
 use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Waits};
+use crate::precedence::Precedences;
 use crate::window::Window;
 
 /// The packets that wait at a [`FifoPort`](super::FifoPort). Those of all ports lie together.
@@ -69,6 +70,8 @@ pub(super) struct Aqm {
     pub(super) until: Time,
     /// Its averages within the measured period.
     pub(super) averages: Averages,
+    /// Its packets by code point, if it tells them apart.
+    pub(super) precedences: Option<Box<Precedences>>,
 }
 
 impl FifoQueue {
@@ -86,6 +89,30 @@ impl FifoQueue {
         match self.beyond.as_deref() {
             Some(Beyond::Aqm(aqm)) => aqm.averages,
             _ => Averages::default(),
+        }
+    }
+
+    /// Its packets by code point.
+    pub(super) fn precedences(&self) -> Option<Box<Precedences>> {
+        match self.beyond.as_deref() {
+            Some(Beyond::Aqm(aqm)) => aqm.precedences.clone(),
+            _ => None,
+        }
+    }
+
+    /// A packet is to leave at `start`, in order to be sent.
+    #[inline]
+    pub(super) fn begins(&mut self, window: Window, packet: &Packet, start: Time) {
+        if let Some(by) = self.aqm().and_then(|a| a.precedences.as_deref_mut()) {
+            by.on_begun(window, packet, start);
+        }
+    }
+
+    /// A packet is dropped at `now`.
+    pub(super) fn lost(&mut self, window: Window, packet: &Packet, now: Time, why: DropReason) {
+        self.meter.on_lost(window, packet, now, why);
+        if let Some(by) = self.aqm().and_then(|a| a.precedences.as_deref_mut()) {
+            by.on_lost(window, packet, now);
         }
     }
 

@@ -199,7 +199,7 @@ impl<S: EventSet> World<S> {
             return;
         };
         let last = underway.last.take();
-        let leaves: Vec<u16> = underway.take().collect();
+        let underway: Vec<_> = underway.take().collect();
         let tx = last.map_or(Dur::ZERO, |p| l.rate.tx_time(p.len));
         let (start, end) = port.last_sent(tx);
         port.free_at = port.free_at.min(now);
@@ -219,8 +219,8 @@ impl<S: EventSet> World<S> {
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
-        for leaf in &leaves {
-            port.queues[usize::from(*leaf)].on_lost_in_flight(window, now, reason);
+        for packet in &underway {
+            port.on_lost_in_flight(window, packet, now, reason);
         }
         for head in pipe {
             let packet = head.packet();

@@ -120,6 +120,33 @@ impl<S: EventSet> World<S> {
         policies.flatten().flat_map(|g| &g.meters)
     }
 
+    /// The input policies, in the order of the links.
+    pub(crate) fn conditioners(&self) -> impl Iterator<Item = &Conditioner> {
+        let policies = self.inputs.iter().flat_map(|i| &i.policies);
+        policies.flatten().map(|g| &g.conditioner)
+    }
+
+    /// Tells the tap what the policy at the receiving end of a link made of a packet of a class.
+    #[cold]
+    fn tap_conditioned(
+        &mut self,
+        link: usize,
+        before: Dscp,
+        class: u16,
+        admitted: bool,
+        packet: &Packet,
+    ) {
+        let inputs = self.inputs.take();
+        let policy = inputs.as_ref().and_then(|i| i.policies[link].as_ref());
+        if let Some(policy) = policy {
+            let found = policy.conditioner.colors(class, admitted);
+            self.tell(Some(link as u32), packet, |tap, now, seen| {
+                tap.conditioned(now, link as u32, before, &found, seen);
+            });
+        }
+        self.inputs = inputs;
+    }
+
     /// All token buckets.
     pub(crate) fn buckets(&self) -> Vec<Bucket> {
         let policies = self.inputs.iter().flat_map(|i| (0..).zip(&i.policies));
@@ -155,9 +182,15 @@ impl<S: EventSet> World<S> {
             true => Fate::Marked,
         };
         policy.meters[usize::from(class)].count(window, from, now, packet.len, fate);
+        if self.tap.is_some() {
+            self.tap_conditioned(link, before.0, class, admitted, packet);
+        }
         if admitted {
             return true;
         }
+        let Some(policy) = self.inputs.as_mut().and_then(|i| i.policies[link].as_mut()) else {
+            return true;
+        };
         let name_hash = policy.name_hash;
         let evidence = policy.conditioner.evidence(now, packet);
         let lost = Dropped {

@@ -7,9 +7,9 @@
 
 use std::any::Any;
 
-use spillgate_core::{Dropped, FlowKey, Packet, Time};
+use spillgate_core::{Dropped, Dscp, FlowKey, Packet, Time};
 use spillgate_endpoints::tcp::Segment;
-use spillgate_queueing::{Discipline, Evidence};
+use spillgate_queueing::{Color, Discipline, Evidence};
 
 /// A flow of the world; [`Packet::flow`] is its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,21 @@ pub trait Tap: Any + Send {
     /// A packet arrives at a port. [`Packet::leaf`] is the leaf of its class; it is neither policed
     /// nor queued yet.
     fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
+    /// The policy at the receiving end of `link` has judged a packet, which came with the code point `before`:
+    /// the meters that it went through, by their classes, and the color that each gave to it. If it is
+    /// refused, [`Tap::lost`] follows.
+    fn conditioned(
+        &mut self,
+        _now: Time,
+        _link: u32,
+        _before: Dscp,
+        _found: &[(&str, Color)],
+        _seen: Seen<'_>,
+    ) {
+    }
+    /// The same by the policy of a port, which [`Tap::offered`] has told of the packet; what it makes of its code
+    /// point is seen when it leaves.
+    fn metered(&mut self, _port: &PortView<'_>, _found: &[(&str, Color)], _seen: Seen<'_>) {}
     /// A packet that a port has queued was marked with congestion experienced there.
     fn marked(&mut self, _port: &PortView<'_>, _why: &Evidence, _seen: Seen<'_>) {}
     /// The server of a port is free, or its transmit ring has room, and something waits: it is about to ask for the next

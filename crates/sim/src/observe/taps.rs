@@ -1,6 +1,6 @@
 //! Calls of the tap by ports and hosts.
 
-use spillgate_core::{Dropped, Packet, Time};
+use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::EventSet;
 use spillgate_queueing::Evidence;
@@ -188,8 +188,33 @@ impl<S: EventSet> World<S> {
         );
     }
 
+    /// What the policers of a port found of the packet that it was offered last.
+    #[cold]
+    pub(crate) fn tap_metered(&mut self, link: usize, packet: &Packet) {
+        let labels = self.label_values(link, packet);
+        let Some(tap) = &mut self.tap else { return };
+        let Port::Queued(port) = &self.links[link].port else {
+            return;
+        };
+        let refused = self.drops.as_slice().iter().any(|lost| {
+            let same = (lost.packet.flow, lost.packet.seq) == (packet.flow, packet.seq);
+            same && lost.reason == DropReason::Policer
+        });
+        let found = port.discipline.colors(refused);
+        if found.is_empty() {
+            return;
+        }
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.metered(&view_of(self.now, link, port), &found, seen);
+    }
+
     /// Tells the tap of a packet, with its labels if it is at a link.
-    fn tell(
+    pub(crate) fn tell(
         &mut self,
         link: Option<u32>,
         packet: &Packet,

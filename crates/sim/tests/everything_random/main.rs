@@ -7,6 +7,7 @@ mod bounds;
 #[path = "../common/mod.rs"]
 mod common;
 mod net;
+mod precedences;
 
 use std::fmt::Write;
 
@@ -21,6 +22,7 @@ use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 use bounds::{no_rate_exceeds_its_line, with_rounding};
 use net::{OUT, SOURCES, TRAFFIC, net, plan_of};
+use precedences::parts_add_up;
 
 /// What says something else, or the same in other words, and changes no result.
 const IDLE: [fn(&str) -> String; 8] = [
@@ -131,6 +133,7 @@ proptest! {
             }
         }
         no_rate_exceeds_its_line(&plan, &reference)?;
+        parts_add_up(&plan, &reference)?;
     }
 
     /// The key of a stored run changes if and only if results can: not with what is idle, and whenever a part of
@@ -189,6 +192,20 @@ proptest! {
             lost += total(metric);
         }
         prop_assert_eq!(total(Metric::PacketsSent), total(Metric::PacketsReceived) + lost);
+        // What came to a policer at arrival came to its meter.
+        let layout = layout(&plan.variants[0].world);
+        for (key, offered) in layout.keys.iter().zip(&of.values) {
+            if (key.scope, key.metric) == (Scope::Meter, Metric::Offered) {
+                let name = layout.name(key);
+                let own = plan.variants[0].world.links.iter().any(|l| {
+                    l.discipline.meter_names().any(|class| name == format!("{}/{class}", l.name))
+                });
+                let name = name.strip_suffix(" (arrival)").unwrap_or(name);
+                let input = layout.position(Scope::Input, name, key.metric).filter(|_| !own);
+                let input = input.map_or(*offered, |at| of.values[at]);
+                prop_assert!((input - offered).abs() <= 1e-9 * input, "{}", layout.name(key));
+            }
+        }
     }
 }
 

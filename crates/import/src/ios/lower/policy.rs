@@ -308,9 +308,8 @@ pub(super) fn wred(wred: &Wred<'_>, profile: &Profile, report: &mut Report<'_>) 
         ecn: wred.ecn,
         ..WredSpec::default()
     };
-    if let Some(n) = wred.weight {
-        spec.exponential_weighting_constant = n;
-    }
+    // 9 is the default of both platforms.
+    spec.exponential_weighting_constant = wred.weight.filter(|n| *n != 9);
     if let Some(rest) = wred.rest {
         match by {
             WredBy::Dscp => spec.dscp = (0..64).filter_map(Dscp::new).map(|d| (d, rest)).collect(),

@@ -12,8 +12,8 @@ use crate::text::decode;
 use crate::yaml;
 
 /// Columns of a table of requirements.
-const COLUMNS: [&str; 9] = [
-    "customer", "site", "nodes", "class", "preset", "share", "metric", "max", "min",
+const COLUMNS: [&str; 10] = [
+    "customer", "site", "nodes", "class", "dscp", "preset", "share", "metric", "max", "min",
 ];
 
 /// Reads the requirements of a file that `path` below `root` names.

@@ -76,6 +76,9 @@ impl Lowering<'_, '_> {
         let Some(group) = self.group(e, class) else {
             return;
         };
+        if !self.check_dscp(e, class) {
+            return;
+        }
         match (&s.preset, s.metric) {
             (Some(preset), None) => self.preset(e, class, group, preset),
             (None, Some(metric)) => self.single(e, class, group, metric.metric()),
@@ -114,6 +117,43 @@ impl Lowering<'_, '_> {
         )
         .hint(format!("classes of the traffic: {}", list(classes())));
         self.error(e, &steps!["class"], d);
+        false
+    }
+
+    /// Whether what is required of packets with a code point can be measured in some variant.
+    fn check_dscp(&mut self, e: &Entry, class: &str) -> bool {
+        let s = &e.spec;
+        let Some(dscp) = s.dscp else { return true };
+        let by_dscp = Metric::BY_DSCP;
+        let metric = s.metric.map(|m| m.metric());
+        let may = |p: &VariantPlan| p.world.may_end_with(class, dscp);
+        let d = if e.site.is_some() || s.preset.is_some() {
+            let what = if e.site.is_some() {
+                "a site"
+            } else {
+                "a preset"
+            };
+            Diagnostic::error(
+                codes::BAD_SLA,
+                format!("{what} is not told apart by code points"),
+            )
+            .hint("write `dscp` beside a class and a metric")
+        } else if let Some(metric) = metric.filter(|m| !by_dscp.contains(m)) {
+            Diagnostic::error(
+                codes::BAD_SLA,
+                format!("`{}` is not measured by code point", metric.name()),
+            )
+            .hint("bound throughput, loss_ratio, or owd_mean, owd_p50 and others to owd_max")
+        } else if !self.plans.iter().any(may) {
+            Diagnostic::error(
+                codes::BAD_SLA,
+                format!("no policy marks packets of class `{class}` with {dscp}"),
+            )
+            .hint("write a code point that a policy sets (`set_dscp`, `set-dscp` of `police`, `phb` of agreements)")
+        } else {
+            return true;
+        };
+        self.error(e, &steps!["dscp"], d.found(dscp.to_string()));
         false
     }
 
@@ -228,6 +268,7 @@ impl Lowering<'_, '_> {
             self.out.push(SlaPlan {
                 class: class.to_owned(),
                 group: group.clone(),
+                dscp: None,
                 site: e.site.as_ref().map(|s| s.name.clone()),
                 customer: e.customer.clone(),
                 basis: Some(format!("{name} {}{share_text}", o.parameter)),
@@ -286,6 +327,7 @@ impl Lowering<'_, '_> {
         self.out.push(SlaPlan {
             class: class.to_owned(),
             group,
+            dscp: s.dscp,
             site: e.site.as_ref().map(|s| s.name.clone()),
             customer: e.customer.clone(),
             basis: None,
@@ -349,7 +391,10 @@ impl Lowering<'_, '_> {
 
     /// Complains of a requirement that was stated before.
     fn first(&mut self, e: &Entry, class: &str, group: Option<&str>, what: &str, key: &str) {
-        let about = group.unwrap_or(class).to_owned();
+        let mut about = group.unwrap_or(class).to_owned();
+        if let Some(dscp) = e.spec.dscp {
+            about = format!("{about} ({dscp})");
+        }
         if !self
             .seen
             .insert((e.customer.clone(), about, what.to_owned()))

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use spillgate_core::{DropReason, Dscp, Dur, Ecn, Time};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::WinnerTree;
-use spillgate_queueing::{Evidence, QueueLimit};
+use spillgate_queueing::{Color, Evidence, QueueLimit};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::engine::{Stop, World};
@@ -152,6 +152,10 @@ pub struct Hop {
     pub labels: [Option<(u32, u8)>; 2],
     /// DSCP on arrival and when it left: a policer or class may change it.
     pub dscp: (Dscp, Dscp),
+    /// The meters of its policy that the packet went through, by their classes, and what they found.
+    pub metered: Vec<(String, Color)>,
+    /// What the policy at the receiving end of the link made of it.
+    pub conditioned: Option<Conditioned>,
     /// ECN on arrival and when it left: AQM may mark it.
     pub ecn: (Ecn, Ecn),
     /// Why it was marked here, if it was.
@@ -170,6 +174,15 @@ pub struct Hop {
     pub ringed: Option<Time>,
     /// The ATM switches that its cells went through behind the link, if there are any.
     pub cells: Option<ThroughCells>,
+}
+
+/// What a policy where packets arrive made of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conditioned {
+    /// DSCP before and after.
+    pub dscp: (Dscp, Dscp),
+    /// The meters that it went through, by their classes, and what they found.
+    pub metered: Vec<(String, Color)>,
 }
 
 /// A packet on its way through ATM switches.

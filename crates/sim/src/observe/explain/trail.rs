@@ -3,15 +3,15 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use spillgate_core::{Dropped, Dur, Packet, Time};
+use spillgate_core::{Dropped, Dscp, Dur, Packet, Time};
 use spillgate_endpoints::tcp::Flags;
-use spillgate_queueing::Evidence;
+use spillgate_queueing::{Color, Evidence};
 use spillgate_scenario::plan::WorldPlan;
 
 use super::worst::Chosen;
 use super::{
-    Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Residual, Served, ThroughCells,
-    Transmission,
+    Conditioned, Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Residual, Served,
+    ThroughCells, Transmission,
 };
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 
@@ -188,6 +188,11 @@ impl Trails {
     }
 }
 
+fn named(found: &[(&str, Color)]) -> Vec<(String, Color)> {
+    let owned = |(class, color): &(&str, Color)| ((*class).to_owned(), *color);
+    found.iter().map(owned).collect()
+}
+
 impl Tap for Trails {
     fn begin(&mut self, flows: &[FlowInfo]) {
         self.flows = flows.to_vec();
@@ -236,6 +241,8 @@ impl Tap for Trails {
                 ]
             },
             dscp: (p.dscp, p.dscp),
+            metered: Vec::new(),
+            conditioned: None,
             ecn: (p.ecn, p.ecn),
             mark: None,
             found: (gauges.backlog_packets, gauges.backlog_bytes),
@@ -261,6 +268,28 @@ impl Tap for Trails {
             ring_ahead: self.rings[port.link as usize].len(),
             ringed: false,
         });
+    }
+
+    fn conditioned(
+        &mut self,
+        _: Time,
+        _: u32,
+        before: Dscp,
+        found: &[(&str, Color)],
+        seen: Seen<'_>,
+    ) {
+        if let Some(hop) = self.last_hop(seen.packet) {
+            hop.conditioned = Some(Conditioned {
+                dscp: (before, seen.packet.dscp),
+                metered: named(found),
+            });
+        }
+    }
+
+    fn metered(&mut self, _: &PortView<'_>, found: &[(&str, Color)], seen: Seen<'_>) {
+        if let Some(hop) = self.last_hop(seen.packet) {
+            hop.metered = named(found);
+        }
     }
 
     fn marked(&mut self, _: &PortView<'_>, why: &Evidence, seen: Seen<'_>) {

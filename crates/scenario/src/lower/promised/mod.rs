@@ -1,11 +1,14 @@
 //! What customers are promised, against the links that they share and the packets that they send.
 
+mod unprotected;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use spillgate_core::Rate;
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec, MatchSpec};
 use spillgate_queueing::{Division, Line, Metadata, View};
 
+use self::unprotected::{Traffics, Way};
 use super::policies::Policies;
 use crate::agreements;
 use crate::codes;
@@ -46,6 +49,8 @@ struct Check<'a> {
     promised: BTreeMap<u32, BTreeMap<Promise<'a>, u64>>,
     /// Buckets that do not hold a packet: their depth, the packet's length, and its flow.
     short: BTreeMap<Customer<'a>, (u64, u32, u32)>,
+    /// What meets in queues.
+    traffics: Traffics<'a>,
 }
 
 /// Warns of agreements that cannot be kept, and of customers of whom there is no packet.
@@ -79,6 +84,7 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
         reached: BTreeSet::new(),
         promised: BTreeMap::new(),
         short: BTreeMap::new(),
+        traffics: Traffics::default(),
     };
     check.walk();
     check.tell(ctx, root);
@@ -105,16 +111,16 @@ impl<'a> Check<'a> {
         for (id, flow) in (0..).zip(&world.flows) {
             let (forth, back) = flow.traffic.longest();
             let ways = [
-                (Some(flow.route), flow.key, forth),
-                (flow.back, flow.key.reversed(), back),
+                (Some(flow.route), flow.key, forth, true),
+                (flow.back, flow.key.reversed(), back, false),
             ];
-            for (route, key, len) in ways {
+            for (route, key, len, forth) in ways {
                 let path = match route {
                     Some(route) => &world.routes[route as usize],
                     None => continue,
                 };
                 // What an edge admits is what it has promised; nobody promises it once more.
-                let mut kept = false;
+                let mut kept = None;
                 for (i, l) in path.iter().enumerate() {
                     let link = &world.links[*l as usize];
                     let before = i.checked_sub(1).map(|b| &world.links[path[b] as usize]);
@@ -153,7 +159,8 @@ impl<'a> Check<'a> {
                         if let Some(promise) =
                             self.agreement(line, place, (len > 0).then_some(bytes))
                         {
-                            if !std::mem::replace(&mut kept, true) {
+                            if kept.is_none() {
+                                kept = Some((i + usize::from(arrives), customer));
                                 for shared in &path[i..] {
                                     let of = self.promised.entry(*shared).or_default();
                                     of.insert(promise.0, promise.1);
@@ -162,6 +169,13 @@ impl<'a> Check<'a> {
                         }
                     }
                 }
+                self.pass(&Way {
+                    flow,
+                    key,
+                    path,
+                    forth,
+                    kept,
+                });
             }
         }
     }
@@ -240,6 +254,7 @@ impl<'a> Check<'a> {
     fn tell(&self, ctx: &mut Ctx<'_>, root: &Node) {
         self.oversold(ctx, root);
         self.too_short(ctx, root);
+        self.unprotected(ctx, root);
         self.unknown(ctx, root);
     }
 

@@ -1,0 +1,345 @@
+//! What is measured by code point: in queues that drop by it, and of the packets of each class with the code
+//! points that policies gave them. And what the meters of policers found.
+//!
+//! Cost: nothing for other queues, and for worlds in which no policy marks.
+
+use std::sync::Arc;
+
+use spillgate_core::{DropReason, Dscp, Packet, Time};
+use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_measure::{FlowMeter, Histogram, Volume};
+use spillgate_queueing::Colored;
+use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+
+use crate::values::Values;
+use crate::window::Window;
+
+/// Metrics of a queue's packets with a code point.
+const QUEUE: [Metric; 6] = [
+    Metric::PacketsOffered,
+    Metric::PacketsLost,
+    Metric::LossRatio,
+    Metric::SojournMean,
+    Metric::SojournP99,
+    Metric::SojournMax,
+];
+
+/// Metrics of a meter.
+const METER: [Metric; 14] = [
+    Metric::Offered,
+    Metric::PacketsOffered,
+    Metric::Conform,
+    Metric::Exceed,
+    Metric::Violate,
+    Metric::PacketsConform,
+    Metric::PacketsExceed,
+    Metric::PacketsViolate,
+    Metric::BytesConform,
+    Metric::BytesExceed,
+    Metric::BytesViolate,
+    Metric::ConformRatio,
+    Metric::ExceedRatio,
+    Metric::ViolateRatio,
+];
+
+/// The code points that packets may have in a world.
+#[derive(Debug)]
+pub(crate) struct CodePoints {
+    all: Vec<Dscp>,
+    /// The place of each in `all`.
+    place: [u8; 64],
+}
+
+impl CodePoints {
+    fn new(bits: u64) -> Self {
+        let has = |d: &Dscp| bits >> d.value() & 1 != 0;
+        let all: Vec<Dscp> = (0..64).filter_map(Dscp::new).filter(has).collect();
+        let mut place = [u8::MAX; 64];
+        for (i, dscp) in (0..).zip(&all) {
+            place[usize::from(dscp.value())] = i;
+        }
+        Self { all, place }
+    }
+
+    /// Those of the sources and those that policies may set, as queues see them: of labelled packets the
+    /// class selector of their traffic class.
+    pub(crate) fn of_queues(plan: &WorldPlan) -> Self {
+        let labels = match plan.mpls {
+            Some(_) => (0..8).map(Dscp::class_selector).collect(),
+            None => Vec::new(),
+        };
+        let sources = plan.flows.iter().map(|f| f.dscp);
+        Self::new(bits(sources.chain(plan.marks()).chain(labels)))
+    }
+
+    fn place(&self, dscp: Dscp) -> Option<usize> {
+        let place = self.place[usize::from(dscp.value() & 63)];
+        (place != u8::MAX).then_some(place.into())
+    }
+}
+
+fn bits(dscps: impl Iterator<Item = Dscp>) -> u64 {
+    dscps.fold(0, |all, d| all | 1 << d.value())
+}
+
+/// A queue's packets with one code point.
+#[derive(Clone)]
+struct Waited {
+    offered: u64,
+    lost: u64,
+    sojourn: Histogram,
+}
+
+/// The packets of one queue by code point.
+#[derive(Clone)]
+pub(crate) struct Precedences {
+    points: Arc<CodePoints>,
+    waited: Vec<Waited>,
+}
+
+impl Precedences {
+    fn new(points: &Arc<CodePoints>, bits: u8) -> Self {
+        let none = Waited {
+            offered: 0,
+            lost: 0,
+            sojourn: Histogram::new(bits),
+        };
+        Self {
+            waited: vec![none; points.all.len()],
+            points: points.clone(),
+        }
+    }
+
+    /// Those of each leaf of a link, which is none if it does not tell them apart.
+    pub(crate) fn of_leaves(
+        tells: Vec<bool>,
+        points: &Arc<CodePoints>,
+        bits: u8,
+    ) -> Vec<Option<Box<Self>>> {
+        match points.all.len() > 1 && tells.contains(&true) {
+            true => tells
+                .into_iter()
+                .map(|t| t.then(|| Box::new(Self::new(points, bits))))
+                .collect(),
+            false => Vec::new(),
+        }
+    }
+
+    fn of(&mut self, packet: &Packet) -> Option<&mut Waited> {
+        let place = self.points.place(packet.treated_as())?;
+        self.waited.get_mut(place)
+    }
+
+    /// A packet leaves the queue at `at`, in order to be sent.
+    #[inline]
+    pub(crate) fn on_begun(&mut self, window: Window, packet: &Packet, at: Time) {
+        let Some(waited) = self.of(packet) else {
+            return;
+        };
+        waited.offered += u64::from(window.contains(packet.arrived));
+        if window.contains(at) {
+            waited.sojourn.record(at.since(packet.arrived));
+        }
+    }
+
+    /// The queue drops a packet at `at`.
+    #[inline]
+    pub(crate) fn on_lost(&mut self, window: Window, packet: &Packet, at: Time) {
+        let Some(waited) = self.of(packet) else {
+            return;
+        };
+        waited.offered += u64::from(window.contains(packet.arrived));
+        waited.lost += u64::from(window.contains(at));
+    }
+
+    /// A packet is lost at `at` on the link behind the queue.
+    pub(crate) fn on_lost_in_flight(&mut self, window: Window, packet: &Packet, at: Time) {
+        if let Some(waited) = self.of(packet) {
+            waited.lost += u64::from(window.contains(at));
+        }
+    }
+
+    /// A packet still waits at the end of the run.
+    pub(crate) fn on_still_waiting(&mut self, window: Window, packet: &Packet) {
+        if let Some(waited) = self.of(packet) {
+            waited.offered += u64::from(window.contains(packet.arrived));
+        }
+    }
+}
+
+/// The leaves of a plan's links that tell code points apart: link, leaf.
+fn leaves(plan: &WorldPlan) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let links = plan.links.iter().enumerate();
+    links.flat_map(|(link, l)| {
+        let tells = l.discipline.tells_precedences().into_iter().enumerate();
+        tells.filter(|(_, t)| *t).map(move |(leaf, _)| (link, leaf))
+    })
+}
+
+/// The packets of each class by the code point with which they arrived or were lost; only where
+/// policies mark.
+pub(crate) struct Marked {
+    points: CodePoints,
+    /// By class, then by code point.
+    meters: Vec<FlowMeter>,
+    /// The class of each flow.
+    classes: Vec<u16>,
+}
+
+impl Marked {
+    pub(crate) fn new(plan: &WorldPlan, bits: u8) -> Option<Self> {
+        let points = Self::points(plan)?;
+        let meters = points.all.len() * plan.classes.len();
+        Some(Self {
+            meters: (0..meters).map(|_| FlowMeter::new(bits)).collect(),
+            classes: plan.flows.iter().map(|f| f.class).collect(),
+            points,
+        })
+    }
+
+    fn points(plan: &WorldPlan) -> Option<CodePoints> {
+        let marks = plan.marks();
+        let sources = plan.flows.iter().map(|f| f.dscp);
+        let all = bits(sources.chain(marks.iter().copied()));
+        (!marks.is_empty()).then(|| CodePoints::new(all))
+    }
+
+    fn of(&mut self, flow: u32, packet: &Packet) -> Option<&mut FlowMeter> {
+        let class = usize::from(*self.classes.get(flow as usize)?);
+        let place = self.points.place(packet.dscp)?;
+        self.meters.get_mut(class * self.points.all.len() + place)
+    }
+
+    /// The destination has received a packet of a flow, which was sent within the measured period.
+    pub(crate) fn on_received(&mut self, flow: u32, packet: &Packet, now: Time) {
+        if let Some(meter) = self.of(flow, packet) {
+            meter.on_received(packet, now);
+        }
+    }
+
+    /// So much of a packet has arrived within the measured period.
+    pub(crate) fn on_arrived(&mut self, flow: u32, packet: &Packet, volume: Volume) {
+        if let Some(meter) = self.of(flow, packet) {
+            meter.on_arrived(volume);
+        }
+    }
+
+    /// A packet of a flow, which was sent within the measured period, was lost.
+    pub(crate) fn on_lost(&mut self, flow: u32, packet: &Packet, why: DropReason) {
+        if let Some(meter) = self.of(flow, packet) {
+            meter.on_lost(why);
+        }
+    }
+}
+
+/// The code points that packets of a class may arrive with: those of its sources, and all that policies set.
+fn of_class(plan: &WorldPlan, class: usize) -> u64 {
+    let own = |f: &&FlowPlan| usize::from(f.class) == class;
+    let own = plan.flows.iter().filter(own).map(|f| f.dscp);
+    bits(own.chain(plan.marks()))
+}
+
+/// The names of all meters: those of the links' own policies, then those at their receiving ends. Where a
+/// link has both under one name, the second is told apart.
+fn meter_names(plan: &WorldPlan) -> Vec<String> {
+    let name = |link: &str, class: &str| format!("{link}/{class}");
+    let mut names: Vec<String> = Vec::new();
+    for l in &plan.links {
+        names.extend(l.discipline.meter_names().map(|class| name(&l.name, class)));
+    }
+    let own = names.len();
+    for l in &plan.links {
+        let recipe = l.input.as_ref().map(|i| &i.recipe);
+        for class in recipe.into_iter().flat_map(|r| r.meter_names()) {
+            let name = name(&l.name, class);
+            names.push(match names[..own].contains(&name) {
+                true => format!("{name} (arrival)"),
+                false => name,
+            });
+        }
+    }
+    names
+}
+
+/// Adds all that is measured here to a layout.
+pub(crate) fn layout(plan: &WorldPlan, out: &mut Layout) {
+    for name in meter_names(plan) {
+        out.push(Scope::Meter, name, METER);
+    }
+    let points = CodePoints::of_queues(plan);
+    if points.all.len() > 1 {
+        for (link, leaf) in leaves(plan) {
+            let link = &plan.links[link];
+            let queue = &link.discipline.leaf_names()[leaf];
+            for dscp in &points.all {
+                let name = format!("{}/{queue}/{dscp}", link.name);
+                out.push(Scope::QueueDscp, name, QUEUE);
+            }
+        }
+    }
+    let Some(points) = Marked::points(plan) else {
+        return;
+    };
+    for (class, name) in plan.classes.iter().enumerate() {
+        let has = of_class(plan, class);
+        for dscp in points.all.iter().filter(|d| has >> d.value() & 1 != 0) {
+            out.push(Scope::ClassDscp, format!("{name}/{dscp}"), Metric::BY_DSCP);
+        }
+    }
+}
+
+/// What is measured here, in the order of [`layout`]; `queues` are those of a link's leaves.
+pub(crate) fn values(
+    plan: &WorldPlan,
+    window: Window,
+    found: &[Colored],
+    queues: impl Fn(usize) -> Vec<Option<Box<Precedences>>>,
+    marked: Option<&Marked>,
+    out: &mut Values,
+) {
+    let secs = window.len().as_secs_f64();
+    for meter in found {
+        let bytes: u64 = meter.bytes.iter().sum();
+        let packets: u64 = meter.packets.iter().sum();
+        let rate = |bytes: u64| bytes as f64 * 8.0 / secs;
+        out.extend([rate(bytes), packets as f64]);
+        out.extend(meter.bytes.map(rate));
+        out.extend(meter.packets.map(|n| n as f64));
+        out.extend(meter.bytes.map(|n| n as f64));
+        out.extend(meter.bytes.map(|n| n as f64 / bytes as f64));
+    }
+    let mut last: Option<(usize, Vec<Option<Box<Precedences>>>)> = None;
+    for (link, leaf) in leaves(plan) {
+        if last.as_ref().is_none_or(|(known, _)| *known != link) {
+            last = Some((link, queues(link)));
+        }
+        let of = last.as_ref().and_then(|(_, all)| all.get(leaf)?.as_deref());
+        for waited in of.iter().flat_map(|p| &p.waited) {
+            let (offered, lost) = (waited.offered as f64, waited.lost as f64);
+            let s = &waited.sojourn;
+            out.extend([offered, lost, lost / offered]);
+            out.extend([
+                s.mean().unwrap_or(f64::NAN),
+                s.quantile(0.99).unwrap_or(f64::NAN),
+                s.max().map_or(f64::NAN, |t| t.as_secs_f64()),
+            ]);
+        }
+    }
+    let Some(marked) = marked else { return };
+    let each = marked.points.all.len();
+    for class in 0..plan.classes.len() {
+        let has = of_class(plan, class);
+        for (place, dscp) in marked.points.all.iter().enumerate() {
+            if has >> dscp.value() & 1 == 0 {
+                continue;
+            }
+            let meter = &marked.meters[class * each + place];
+            let (lost, all) = (meter.lost_packets() as f64, meter.resolved() as f64);
+            out.extend(Metric::BY_DSCP.map(|metric| match metric {
+                Metric::PacketsLost => lost,
+                Metric::LossRatio => lost / all,
+                metric => metric.of_meter(meter, plan.duration).unwrap_or(f64::NAN),
+            }));
+        }
+    }
+}
