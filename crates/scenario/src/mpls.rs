@@ -56,6 +56,11 @@ pub struct Tunnel {
 }
 
 impl MplsPlan {
+    /// Whether EXP bits that changed on the way are copied to the DSCP (uniform model).
+    pub fn copies_exp(&self) -> bool {
+        self.model == MplsModel::Uniform
+    }
+
     /// Whether a node is of the provider.
     #[inline]
     pub fn is_provider(&self, node: u32) -> bool {

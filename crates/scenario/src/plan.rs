@@ -612,21 +612,42 @@ pub struct Written {
 }
 
 impl WorldPlan {
-    /// The code points that policies may give to packets.
+    /// The code points that policies may give to packets, or the end of an MPLS tunnel that copies EXP bits
+    /// to them.
     pub fn marks(&self) -> Vec<Dscp> {
         let of = |l: &LinkPlan| {
             let input = l.input.as_ref().map(|i| i.recipe.marks());
             input.into_iter().flatten().chain(l.discipline.marks())
         };
-        self.links.iter().flat_map(of).collect()
+        let tunnels = self.mpls.iter().filter(|m| m.copies_exp());
+        let tunnels = tunnels.flat_map(|m| m.dscp_of);
+        self.links.iter().flat_map(of).chain(tunnels).collect()
+    }
+
+    /// By class of service, a bit for each code point with which its packets are sent.
+    pub fn sent_with(&self) -> Vec<u64> {
+        let mut bits = vec![0; self.classes.len()];
+        for flow in &self.flows {
+            let of_class = &mut bits[usize::from(flow.class)];
+            *of_class |= 1 << flow.dscp.value();
+            if let Traffic::Replay(replay) = &flow.traffic {
+                let own = replay.survey.flows.entries().iter().map(|e| e.dscp);
+                for dscp in own.map(|own| replay.dscp.unwrap_or(own)) {
+                    *of_class |= 1 << dscp.value();
+                }
+            }
+        }
+        bits
     }
 
     /// Whether packets of a class may arrive with a code point that is measured: where policies mark, those
     /// of its sources and those that they set.
     pub fn may_end_with(&self, class: &str, dscp: Dscp) -> bool {
         let marks = self.marks();
-        let own = |f: &FlowPlan| f.dscp == dscp && self.classes[usize::from(f.class)] == class;
-        !marks.is_empty() && (marks.contains(&dscp) || self.flows.iter().any(own))
+        let sent = self.classes.iter().zip(self.sent_with());
+        let mut own = sent.filter(|(name, _)| *name == class);
+        let has_own = own.any(|(_, bits)| bits >> dscp.value() & 1 != 0);
+        !marks.is_empty() && (marks.contains(&dscp) || has_own)
     }
 
     /// Whether nodes must note where packets come from, or what arrives over some link is policed

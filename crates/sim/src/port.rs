@@ -207,6 +207,14 @@ impl QueuedPort {
         self.precedences.get_mut(usize::from(leaf))?.as_deref_mut()
     }
 
+    /// A packet is lost at `now` before it is sent.
+    pub(crate) fn on_lost(&mut self, window: Window, packet: &Packet, now: Time, why: DropReason) {
+        self.queues[usize::from(packet.leaf)].on_lost(window, packet, now, why);
+        if let Some(by) = self.precedences(packet.leaf) {
+            by.on_lost(window, packet, now);
+        }
+    }
+
     /// A packet that left its queue before is lost at `at` on the link.
     pub(crate) fn on_lost_in_flight(
         &mut self,

@@ -3,13 +3,14 @@
 //!
 //! Cost: nothing for other queues, and for worlds in which no policy marks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dscp, Packet, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, Volume};
 use spillgate_queueing::Colored;
-use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_scenario::plan::WorldPlan;
 
 use crate::values::Values;
 use crate::window::Window;
@@ -68,8 +69,8 @@ impl CodePoints {
             Some(_) => (0..8).map(Dscp::class_selector).collect(),
             None => Vec::new(),
         };
-        let sources = plan.flows.iter().map(|f| f.dscp);
-        Self::new(bits(sources.chain(plan.marks()).chain(labels)))
+        let sent = plan.sent_with().into_iter().fold(0, |all, of| all | of);
+        Self::new(sent | bits(plan.marks().into_iter().chain(labels)))
     }
 
     fn place(&self, dscp: Dscp) -> Option<usize> {
@@ -198,10 +199,9 @@ impl Marked {
     }
 
     fn points(plan: &WorldPlan) -> Option<CodePoints> {
-        let marks = plan.marks();
-        let sources = plan.flows.iter().map(|f| f.dscp);
-        let all = bits(sources.chain(marks.iter().copied()));
-        (!marks.is_empty()).then(|| CodePoints::new(all))
+        let marks = bits(plan.marks().into_iter());
+        let sent = plan.sent_with().into_iter().fold(0, |all, of| all | of);
+        (marks != 0).then(|| CodePoints::new(sent | marks))
     }
 
     fn of(&mut self, flow: u32, packet: &Packet) -> Option<&mut FlowMeter> {
@@ -232,11 +232,12 @@ impl Marked {
     }
 }
 
-/// The code points that packets of a class may arrive with: those of its sources, and all that policies set.
-fn of_class(plan: &WorldPlan, class: usize) -> u64 {
-    let own = |f: &&FlowPlan| usize::from(f.class) == class;
-    let own = plan.flows.iter().filter(own).map(|f| f.dscp);
-    bits(own.chain(plan.marks()))
+/// By class, the code points that its packets may arrive with: those of its sources, and all that policies
+/// set.
+fn of_classes(plan: &WorldPlan) -> Vec<u64> {
+    let marks = bits(plan.marks().into_iter());
+    let sent = plan.sent_with().into_iter();
+    sent.map(|own| own | marks).collect()
 }
 
 /// The names of all meters: those of the links' own policies, then those at their receiving ends. Where a
@@ -247,12 +248,12 @@ fn meter_names(plan: &WorldPlan) -> Vec<String> {
     for l in &plan.links {
         names.extend(l.discipline.meter_names().map(|class| name(&l.name, class)));
     }
-    let own = names.len();
+    let own: BTreeSet<String> = names.iter().cloned().collect();
     for l in &plan.links {
         let recipe = l.input.as_ref().map(|i| &i.recipe);
         for class in recipe.into_iter().flat_map(|r| r.meter_names()) {
             let name = name(&l.name, class);
-            names.push(match names[..own].contains(&name) {
+            names.push(match own.contains(&name) {
                 true => format!("{name} (arrival)"),
                 false => name,
             });
@@ -280,8 +281,7 @@ pub(crate) fn layout(plan: &WorldPlan, out: &mut Layout) {
     let Some(points) = Marked::points(plan) else {
         return;
     };
-    for (class, name) in plan.classes.iter().enumerate() {
-        let has = of_class(plan, class);
+    for (name, has) in plan.classes.iter().zip(of_classes(plan)) {
         for dscp in points.all.iter().filter(|d| has >> d.value() & 1 != 0) {
             out.push(Scope::ClassDscp, format!("{name}/{dscp}"), Metric::BY_DSCP);
         }
@@ -327,8 +327,7 @@ pub(crate) fn values(
     }
     let Some(marked) = marked else { return };
     let each = marked.points.all.len();
-    for class in 0..plan.classes.len() {
-        let has = of_class(plan, class);
+    for (class, has) in of_classes(plan).into_iter().enumerate() {
         for (place, dscp) in marked.points.all.iter().enumerate() {
             if has >> dscp.value() & 1 == 0 {
                 continue;

@@ -409,11 +409,7 @@ impl<S: EventSet> World<S> {
             }
             let l = &mut self.links[link];
             if let Port::Queued(port) = &mut l.port {
-                let queue = &mut port.queues[usize::from(lost.packet.leaf)];
-                queue.on_lost(self.window, &lost.packet, now, lost.reason);
-                if let Some(by) = port.precedences(lost.packet.leaf) {
-                    by.on_lost(self.window, &lost.packet, now);
-                }
+                port.on_lost(self.window, &lost.packet, now, lost.reason);
                 port.note_level(self.window, now, lost.packet.leaf);
             }
             if let Some(nodes) = &mut self.nodes {

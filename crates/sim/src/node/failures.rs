@@ -246,7 +246,7 @@ impl<S: EventSet> World<S> {
             let Some(packet) = port.ring.as_mut().and_then(|r| r.pop()) else {
                 return;
             };
-            port.queues[usize::from(packet.leaf)].on_lost(window, &packet, now, reason);
+            port.on_lost(window, &packet, now, reason);
             port.note_level(window, now, packet.leaf);
             port.discipline.transmits_until(packet.leaf, now);
             if let Some(nodes) = &mut self.nodes {
