@@ -79,8 +79,8 @@ fn look(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
         }
         AqmSpec::Wred(wred) => {
             profiles = in_force(q, aqm, wred);
-            let n = i32::from(wred.exponential_weighting_constant);
-            weight = Some(pow(2.0, -f64::from(n)));
+            let n = |rate| wred.weighting_constant(q.table_limit(), rate);
+            weight = q.rate.map(|rate| pow(2.0, -f64::from(n(rate))));
             order(v, q, aqm, wred);
         }
         AqmSpec::Codel(codel) => target(v, q, codel, &aqm.prefix),
