@@ -316,7 +316,7 @@ def shaped(overhead):
     """Packets of 1500 B before a shaper whose bucket holds 1600 B."""
     text = scenario(data="source: {cbr: {rate: 500 kb/s, packet: 1500 B}}")
     text = text.replace("delay: 1 ms, policy", f"delay: 1 ms, overhead: {overhead}, policy")
-    return text.replace("bandwidth: 5 Mb/s", "shape: {rate: 1 Mb/s}")
+    return text.replace("bandwidth: 5 Mb/s", "shape: {rate: 1 Mb/s, burst: 1600 B}")
 
 
 def both(data, old, wrong, right, **options):
