@@ -135,7 +135,8 @@ fn numbers(line: &str, class: &Value) -> Vec<Number> {
         found.push(of("limit", behind(line, "limit "), limit(class, unit)));
     }
     if line.starts_with("Exp-weight-constant:") {
-        let n = at("/parameters/wred/exponential_weighting_constant");
+        // 9 is the default of all platforms.
+        let n = at("/parameters/wred/exponential_weighting_constant").or(Some(9));
         found.push(of("weight", behind(line, "constant:"), n));
     }
     if line.starts_with("Fair-queue: per-flow") {
