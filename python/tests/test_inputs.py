@@ -95,11 +95,12 @@ def test_a_refused_packet_names_the_class(scenario, cli):
     done = cli("run", "s.yaml", "--out", "run")
     assert done.returncode == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    (phones,) = [line for line in lines if line.startswith("lan.reverse/PHONES")]
+    phones, metered = [line for line in lines if line.startswith("lan.reverse/PHONES")]
     assert phones.startswith("lan.reverse/PHONES 800 kb/s 40")
-    # All that is let in is marked.
-    assert " kb/s 100 % " in phones
-    assert "lan.reverse/class-default 0 Mb/s 0 Mb/s – 0" in lines
+    # Half of it is in profile.
+    assert metered.startswith("lan.reverse/PHONES 800 kb/s ")
+    assert " 50.2 % 49.8 % 0 % " in metered
+    assert "lan.reverse/class-default 0 Mb/s 0 Mb/s 0" in lines
     done = cli("check", "s.yaml")
     assert "arriving: FROM-LAN" in done.stdout
     done = cli("explain", "run", "--flow", "voice", "--drops", "1")
@@ -143,13 +144,12 @@ def test_the_report_shows_what_arrives(in_variants, tmp_path):
     ]
     # A class that only contains others has no numbers.
     assert (outer.offered, outer.packets) == ("", "")
-    # Every packet that conforms gets EF and a group: see the test above for the 402 kb/s.
-    assert (phones.offered, phones.marked) == ("800 kb/s", "100 %")
+    assert phones.offered == "800 kb/s"
     assert phones.let_in == pytest.approx(0.5, abs=0.01)
     assert phones.offered_share == 1.0
-    assert (rest.offered, rest.marked, rest.dropped) == ("0", "–", "–")
+    assert (rest.offered, rest.dropped) == ("0", "–")
     (all_of_it,) = shown[2].classes
-    assert (all_of_it.marked, all_of_it.dropped, all_of_it.packets) == ("0 %", "0 %", "0")
+    assert (all_of_it.dropped, all_of_it.packets) == ("0 %", "0")
     # The same from a directory.
     loaded = spillgate.load(in_variants.save(tmp_path / "run"))
     assert gates(loaded) == (shown, count)

@@ -94,6 +94,11 @@ def render(
     shown, total = trees(results)
     arriving, gate_count = gates(results)
     switches, switch_count = switch_parts(results)
+    profiles = (
+        ("Meters", meter_rows(results)),
+        ("Queues by drop precedence", queue_rows(results)),
+        ("Classes by drop precedence", end_rows(results)),
+    )
     figures = [
         *sweep_figures(results),
         *delay_figures(results),
@@ -123,9 +128,7 @@ def render(
         worst=worst_packets(worst),
         trees=shown,
         tree_count=total,
-        metered=meter_rows(results),
-        by_queue=queue_rows(results),
-        by_class=end_rows(results),
+        profiles=[(title, one) for title, one in profiles if one is not None],
         forwarding=node_rows(results),
         switched=switch_rows(results),
         atm_ports=port_rows(results),
