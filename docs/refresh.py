@@ -46,7 +46,8 @@ VERDICTS = {
     "fan-access": 30,
     "fan-failure": 30,
     "home-line": 24,
-    "pvc": 11,
+    "mpls-vpn": 14,
+    "pvc": 15,
 }
 """How many lines of its verdicts are shown of an example, if not nine."""
 
