@@ -459,9 +459,9 @@ fn other_headers_are_noted() {
     };
     assert!(noted(Platform::IosXe, "GigabitEthernet0/1", 18));
     assert!(!noted(Platform::IosXe, "GigabitEthernet0/1", 14));
-    // Of neither is known what it counts.
+    assert!(noted(Platform::Ios, "GigabitEthernet0/1", 18));
+    // Of a name that is not an interface it is not known what it counts.
     assert!(!noted(Platform::IosXe, "wan", 18));
-    assert!(!noted(Platform::Ios, "GigabitEthernet0/1", 18));
 }
 
 /// Conditions on ports are access lists, which match the same packets on every router: `match ip rtp` takes

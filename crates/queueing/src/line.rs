@@ -8,7 +8,7 @@ const USUAL_MTU: u16 = 1500;
 /// What the rates of a class-based policy count beside the IP packet and its labels, where that is not what the packet occupies
 /// on the link: a router counts the bytes that it queues, not those that its hardware adds. Limits in bytes count what the
 /// packets occupy on the link in any case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Counting {
     /// What policers and the policers of priority classes count; none: what the link adds.
     pub policers: Option<Overhead>,
@@ -33,7 +33,7 @@ pub(crate) fn bytes(counted: Option<Overhead>, packet: &Packet) -> u32 {
 }
 
 /// The bytes of the longest packet. No default burst, bucket or quantum is smaller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Longest {
     /// On the link.
     pub occupied: u32,
@@ -54,7 +54,7 @@ impl Default for Longest {
 }
 
 /// The line that a policy is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line {
     /// Its rate.
     pub rate: Rate,

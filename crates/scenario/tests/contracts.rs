@@ -130,7 +130,7 @@ topology:
     a: {{from: e, to: a, rate: 10 Mb/s, atm: {{line: one, {a}}}}}
     b: {{from: e, to: {to}, rate: 10 Mb/s, atm: {{line: one, {b}}}}}
 traffic:
-  - flow: {{name: f, from: e, to: a, source: {{cbr: {{rate: 1 Mb/s, packet: 1500 B}}}}}}
+  - flow: {{name: f, from: e, to: a, source: {{cbr: {{rate: 500 kb/s, packet: 1500 B}}}}}}
 measurement: {{warmup: 1 s, duration: 10 s}}
 "
         );

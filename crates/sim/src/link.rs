@@ -127,8 +127,7 @@ impl Link {
         service: Service,
         (flows, lists): (&Arc<[FlowKey]>, &mut SharedLists),
         points: &Arc<CodePoints>,
-        seed: u64,
-        run: u32,
+        (seed, run): (u64, u32),
         bits: u8,
         fifos: &mut Table<FifoQueue>,
     ) -> Self {

@@ -13,7 +13,7 @@ use crate::aal5;
 pub use words::parse_overhead;
 
 /// What a link does with a frame of so many bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cells {
     /// It sends the frame as it is.
     #[default]
@@ -37,7 +37,7 @@ impl Cells {
 }
 
 /// Bytes that the link adds to an IP packet, the shortest frame it sends, and its cells.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Overhead {
     /// Added to every packet; less than nothing where the link compresses headers.
     per_packet: i16,

@@ -276,7 +276,7 @@ mod tests {
         let line = bandwidth(&mut args("1000 account dot1q aal5 snap-pppoa"))
             .ok()
             .unwrap();
-        let words = format!("{OVERHEAD}: write `overhead: pppoa-llc` there");
+        let words = format!("{OVERHEAD}: write `policy_overhead: pppoa-llc` there");
         assert_eq!(line.lost, Some(words));
         for (_, words) in SUBSCRIBERS {
             assert!(spillgate_core::overhead::parse_overhead(words).is_ok());

@@ -7,7 +7,7 @@
 
 use super::fault::{Fault, code};
 use super::interface_words::is_kind;
-use super::shown::shown;
+use super::shown::{Shown, shown};
 use super::systems::{DIALECTS, OWN, SHARED};
 
 /// What a text is.
@@ -38,8 +38,9 @@ pub(super) fn judge(text: &str) -> Verdict {
         let Some(read) = super::lexer::lines(line).next() else {
             continue;
         };
-        if output.is_none() && shown(&read).is_some() {
-            output = Some((number, read.text()));
+        let shown = shown(&read);
+        if shown == Some(Shown::Head) {
+            output.get_or_insert_with(|| (number, read.text()));
         }
         let line = read.text();
         let line = line.get(..LONGEST).unwrap_or(line);
@@ -49,8 +50,10 @@ pub(super) fn judge(text: &str) -> Verdict {
         if xr.is_none() && is_xr(&words, line) {
             xr = Some(number);
         }
-        own += ios(&words);
-        heads += u32::from(is_head(&words));
+        if shown.is_none() {
+            own += ios(&words);
+            heads += u32::from(is_head(&words));
+        }
         for (i, dialect) in DIALECTS.iter().enumerate() {
             let said = (dialect.speaks)(&words, line);
             counts[i] += said;

@@ -101,7 +101,7 @@ mod tests {
                 connections: n,
             };
             let index = |s: f64| {
-                let others = (1.0 - s).powi(2) / (n as f64 - 1.0);
+                let others = (1.0 - s) * (1.0 - s) / (n as f64 - 1.0);
                 1.0 / (n as f64 * (s * s + others))
             };
             let one = |s| {

@@ -107,7 +107,8 @@ impl FanSpec {
             FanScheduler::Pdrr(s) => s.quantum.map_or(longest, |q| q.0),
             FanScheduler::Pfq(_) => longest,
         };
-        self.mtu.unwrap_or(Size(longest.min(most).max(1500)))
+        self.mtu
+            .unwrap_or_else(|| Size(longest.min(most).max(1500)))
     }
 }
 

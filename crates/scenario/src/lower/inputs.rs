@@ -1,7 +1,7 @@
 //! What happens to packets where they arrive at a node: policies at the receiving ends of links,
 //! classes by the link of arrival, and the tags that carry a CoS.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use spillgate_core::Overhead;
 use spillgate_queueing::spec::{
@@ -226,7 +226,7 @@ pub(super) fn attach(
         scenario,
         policies,
         drafts: &drafts,
-        known: HashMap::new(),
+        known: BTreeMap::new(),
         inputs: BTreeMap::new(),
     };
     for (name, link) in &scenario.topology.links {
@@ -285,7 +285,7 @@ struct Attacher<'a, 'c> {
     policies: &'a Policies,
     drafts: &'a [Draft<'a>],
     /// Links often share policy and line.
-    known: HashMap<(String, Line), Option<InputRecipe>>,
+    known: BTreeMap<(String, Line), Option<InputRecipe>>,
     inputs: BTreeMap<u32, InputPlan>,
 }
 

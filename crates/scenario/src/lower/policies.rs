@@ -1,7 +1,7 @@
 //! Policies: from the scenario and from router configurations, attached to
 //! links and resolved for their rates.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use spillgate_core::{Cells, Overhead, Rate};
@@ -333,7 +333,7 @@ pub(super) fn resolve(
 ) -> BTreeMap<String, (String, Recipe)> {
     without_rates(ctx, (scenario, root), policies, attached);
     // Links often share policy and line.
-    let mut known: HashMap<(&str, Line), Option<Recipe>> = HashMap::new();
+    let mut known: BTreeMap<(&str, Line), Option<Recipe>> = BTreeMap::new();
     let mut recipes = BTreeMap::new();
     for (name, a) in attached {
         let Some(link) = links.find(name).map(|n| n.entry.spec) else {

@@ -120,7 +120,11 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
         told.push((base, back));
         let names = list(all.flows.iter().map(|f| &*world.flows[*f as usize].name));
         let why = match by_load {
-            true => format!("it is offered {} of {}", shown(open), link.rate),
+            true => format!(
+                "it is offered {} of {}",
+                shown(open),
+                shown(rates[l as usize])
+            ),
             false => "TCP sends until packets are lost".to_owned(),
         };
         let d = Diagnostic::warning(

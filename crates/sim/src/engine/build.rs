@@ -91,7 +91,13 @@ impl<S: EventSet> World<S> {
             let service = Service::of(*fails, served);
             let build = (&keys, &mut lists);
             Link::new(
-                l, service, build, &points, seed, run, queue_bits, &mut fifos,
+                l,
+                service,
+                build,
+                &points,
+                (seed, run),
+                queue_bits,
+                &mut fifos,
             )
         }));
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {

@@ -2,7 +2,7 @@
 
 mod unprotected;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::Rate;
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec, MatchSpec};
@@ -42,7 +42,7 @@ struct Check<'a> {
     customers: BTreeMap<&'a str, BTreeMap<usize, MatchSpec>>,
     /// Policies that are one of these, or in which one is nested.
     lead_there: BTreeSet<&'a str>,
-    divided: HashMap<(&'a str, Line), Vec<Division>>,
+    divided: BTreeMap<(&'a str, Line), Vec<Division>>,
     /// Whose packets there are.
     reached: BTreeSet<Customer<'a>>,
     /// What is promised of each link, in bits per second.
@@ -80,7 +80,7 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
         policies,
         world,
         customers,
-        divided: HashMap::new(),
+        divided: BTreeMap::new(),
         reached: BTreeSet::new(),
         promised: BTreeMap::new(),
         short: BTreeMap::new(),

@@ -99,7 +99,7 @@ impl<'a> Check<'a> {
             let input = came_by.map(|b| self.world.links[b].name.as_str());
             let customer = way.kept.filter(|(from, _)| i >= *from).map(|(_, c)| c);
             let marks = customer.map(|c| self.marks(c, way.flow.dscp));
-            let (within, others) = marks.unwrap_or((None, vec![way.flow.dscp]));
+            let (within, others) = marks.unwrap_or_else(|| (None, vec![way.flow.dscp]));
             let (place, most) = match &before {
                 Some((place, most)) => (Some(place.clone()), *most),
                 None => (None, f64::INFINITY),
