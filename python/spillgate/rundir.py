@@ -109,9 +109,12 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         msg = f"error: {path.parent} is no readable run directory: {path.name} holds no object"
         raise InputError(msg)
-    if found.get("format") not in _READABLE:
+    if "format" not in found:
+        msg = f"error: {path.parent} is no readable run directory: {path.name} has no format"
+        raise InputError(msg)
+    if found["format"] not in _READABLE:
         known = ", ".join(str(n) for n in _READABLE)
-        msg = f"error: {path} has format {found.get('format')!r}; this version reads {known}"
+        msg = f"error: {path} has format {found['format']!r}; this version reads {known}"
         raise InputError(msg)
     return found
 

@@ -64,12 +64,10 @@ class Saved:
         if all(name in self._data for name in WORDS):
             return self._data
         d = Description.from_json(self._data["scenario"])
-        of_links = ["utilization", "carried", "offered"]
-        rows = self.summary(["class"], [], set())
         return _engine.stored_words(
             {
                 "scenario": {name: getattr(d, name) for name in _TOLD},
-                "summary": rows + self.summary(["link", "queue"], of_links, set()),
+                "summary": self.summary(["class", "link", "queue"], [], set()),
                 "verdicts": self._data["verdicts"],
                 "transients": self._data["transients"],
                 "sampled": sorted({s["run"] for s in self.part("series")}),

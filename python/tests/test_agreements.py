@@ -22,7 +22,8 @@ def scenario(root, tmp_path):
 
 
 def test_customers_of_the_how_to_get_what_they_were_promised(scenario):
-    assert not spillgate.lint(scenario).found
+    # Buckets of 50 ms are shorter than what Cisco advises for TCP.
+    assert {f.id for f in spillgate.lint(scenario).found} == {"SG-S004"}
     results = spillgate.run(scenario, runs=1, set=SHORT)
     assert results.description.warnings == ()
     for i, (site, promised) in enumerate(PROMISED.items()):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -289,8 +290,9 @@ def test_results_are_shown_even_if_they_cannot_be_saved(monkeypatch, capsys, fir
     said = capsys.readouterr()
     assert "✗ fail" in said.out
     assert said.err == (
-        "spillgate: the finished runs are kept: go on with "
-        f"'spillgate run {first} --resume {out}'\n"
+        "spillgate: the finished runs are kept: go on with\n    "
+        + shlex.join(["spillgate", "run", str(first), *SHORT, "--quiet", "--resume", str(out)])
+        + "\n"
         f"spillgate: cannot write results to {out}: No space left on device\n"
     )
     # Nothing is half-written, and no run is lost.

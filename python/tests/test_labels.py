@@ -56,7 +56,7 @@ def test_a_difference_has_a_symbol_and_a_label():
 
 def test_every_metric_of_something_needs_it():
     needed = {m.needs for m in spillgate.metrics()}
-    assert needed == {"tcp", "speech", "admission", "gaps", "switch", None}
+    assert needed == {"tcp", "speech", "admission", "gaps", "switch", "meter", None}
     assert needing("tcp")[0] == "goodput"
     assert {"mos", "r_factor", "mouth_to_ear"} < set(needing("speech"))
     assert set(needing("admission")) == {

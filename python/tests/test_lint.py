@@ -454,7 +454,7 @@ def test_rules_are_selected(tmp_path):
 def test_exit_status(cli, tmp_path):
     (tmp_path / "error.cfg").write_text(CASES["SG-C001"][0], encoding="utf-8")
     (tmp_path / "warning.cfg").write_text(CASES["SG-Q001"][0], encoding="utf-8")
-    (tmp_path / "bad.cfg").write_text("banner motd #\npolicy-map P\n", encoding="utf-8")
+    (tmp_path / "bad.cfg").write_text("set system host-name r1\n", encoding="utf-8")
     assert cli("check", "error.cfg").returncode == 1
     assert cli("check", "warning.cfg").returncode == 0
     assert cli("check", "warning.cfg", "--strict").returncode == 1

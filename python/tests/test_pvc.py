@@ -79,6 +79,7 @@ policy-map LLQ
 interface ATM0/1/0
  pvc 1/32
   vbr-nrt 384 384
+  tx-ring-limit 1
   service-policy output LLQ
 """
 

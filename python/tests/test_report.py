@@ -15,7 +15,7 @@ import pytest
 
 import spillgate
 from conftest import make_results, parts, summary_row
-from spillgate import report
+from spillgate import report, rundir
 from spillgate.cli import main
 from spillgate.errors import OutputError
 from spillgate.report.facts import command
@@ -538,6 +538,7 @@ def test_incomplete_results_are_refused(part, cli, first, tmp_path):
     data = json.loads((tmp_path / "o/results.json").read_text())
     data[part] = {} if part == "scenario" else [{"variant": "fifo"}]
     (tmp_path / "o/results.json").write_text(json.dumps(data))
+    rundir.seal(tmp_path / "o", rundir.read_manifest(tmp_path / "o"))
     done = cli("report", "o")
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: o ")

@@ -156,11 +156,11 @@ def test_what_aqms_set_by_themselves_is_sampled():
     assert (load["adapted_max_th"][-1], set(load["adapted_loss"])) == (15.0, {0.0})
     rio = sampled("RIO")
     assert list(rio) == ["adapted_max_th", "adapted_reference", "adapted_arrival_rate"]
-    # Up by 0.02 * 70 every 200 ms from 5 s on, when nobody has been in profile for a window.
-    assert rio["adapted_max_th"][:5] == [30.0] * 5
-    steps = [(v - 30.0) / 1.4 for v in rio["adapted_max_th"][5:10]]
+    # Nobody has been in profile yet: up by 0.02 * 70 every 200 ms from 0 on, and at 70 after
+    # 29 steps, 5.8 s; whether the packet of that instant has come is open.
+    steps = [(v - 30.0) / 1.4 for v in rio["adapted_max_th"][:5]]
     assert steps == pytest.approx([5, 10, 15, 20, 25], abs=1)
-    assert rio["adapted_max_th"][-1] == 70.0
+    assert rio["adapted_max_th"][5:] == [70.0] * 15
     assert set(rio["adapted_reference"]) == {9e6}
     # From 0, with the window of 5 s: 8 Mb/s (1 - e^(-t/5)), but for the first packets.
     growth = [8e6 * (1 - math.exp(-t / 5)) for t in range(1, 21)]

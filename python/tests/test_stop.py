@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -137,7 +138,7 @@ def test_what_a_shell_lets_a_run_ignore_is_ignored(cli, first, tmp_path):
     other = cli("run", first, *SHORT, "--no-figures", "--out", "o/y")
     assert other.returncode in (0, 1, 3)
     assert f"{stored} stored runs of " in other.stderr
-    assert "run SCENARIO --resume " in other.stderr
+    assert re.search(rf"go on with\n    spillgate run {first} .*--resume o/x\n", other.stderr)
     assert entries(tmp_path / "o") == [".x.spillgate", "y"]
 
 

@@ -82,7 +82,7 @@ def test_what_tcp_did_is_shown_and_oddities_are_said(cli, overload, tmp_path):
     done = cli("run", overload, "--out", "out", "--figures", "default", COLUMNS="120")
     assert done.returncode == 1, done.stderr
     heads = next(line for line in done.stdout.splitlines() if "goodput" in line).split()
-    assert heads[:2] == ["goodput", "retransmits"]
+    assert heads[:3] == ["goodput", "fairness", "retransmits"]
     assert heads[-4:] == ["time"] * 4
     assert {"begun", "done", "refused"} < set(heads)
     said = " ".join(done.stdout.split())

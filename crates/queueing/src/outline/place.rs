@@ -110,9 +110,7 @@ impl DisciplineSpec {
                 },
                 ..Place::flows(vec![limit("limit", s.limit)])
             },
-            Self::Drr(s) => Place::flow_queue(s, "", ""),
-            Self::Fq(s) => Place::flow_queue(s, "", ""),
-            Self::FqCodel(s) => Place::flow_queue(s, "", ""),
+            flows => Place::flow_queue(flows.flow_queue()?, "", ""),
         })
     }
 }
