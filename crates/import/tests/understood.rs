@@ -175,10 +175,11 @@ fn platforms_differ_where_the_table_says() {
         "{flows}"
     );
 
+    // 10 ms at the 50 Mb/s around the priority class; 100 ms at its own 15 Mb/s for the other.
     let xr = child(Platform::IosXr);
     assert_eq!(
         [limit(&xr[0]), limit(&xr[1])],
-        ["10 ms (12.5 kB)", "100 ms (187.5 kB)"]
+        ["62500 B", "100 ms (187.5 kB)"]
     );
     assert_eq!(
         at(&xr[0], "/priority_policer/words"),

@@ -31,6 +31,8 @@ pub(crate) enum DefaultLimit {
     Fixed(Limit),
     /// Packets of 1500 B that the enclosing rate sends in this time, `least` at least.
     Enclosing { time: Dur, least: u32 },
+    /// The bytes that the enclosing rate, not that of the class, sends in this time.
+    Around(Dur),
 }
 
 /// What `fair-queue` in a class is without arguments.
@@ -318,7 +320,7 @@ const PROFILES: [Profile; 5] = [
         advised: None,
         counted: LAYER_2,
         queue_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(100))),
-        priority_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(10))),
+        priority_limit: DefaultLimit::Around(Dur::from_ms(10)),
         always_polices: true,
         fair: FairDefaults::Conversations { queues: 256 },
         weights: FlowWeights::Precedence,

@@ -20,24 +20,29 @@ pub(super) struct Defaults<'c, 'a> {
 }
 
 impl Defaults<'_, '_> {
-    /// The limit of a queue in `policy`; none: the engine's own.
-    pub(super) fn limit(&self, default: DefaultLimit, policy: &str) -> Option<Limit> {
-        self.limit_in(default, policy, None, WredUnit::Packets)
+    /// The limit of the queue of a priority class with this rate in `policy`; none: the engine's own.
+    pub(super) fn priority(&self, policy: &str, own: Option<RateOrPercent>) -> Option<Limit> {
+        self.limit_in(self.profile.priority_limit, policy, own, WredUnit::Packets)
     }
 
     fn limit_in(
         &self,
         default: DefaultLimit,
         policy: &str,
-        shaped: Option<RateOrPercent>,
+        own: Option<RateOrPercent>,
         unit: WredUnit,
     ) -> Option<Limit> {
         match default {
             DefaultLimit::Engine => None,
             DefaultLimit::Fixed(limit) => Some(limit),
+            // The engine takes a time at the rate of the class if it has one.
+            DefaultLimit::Around(time) => Some(match self.rates.get(policy) {
+                Some(rate) if own.is_some() => Limit::Bytes(rate.bytes_in(time)),
+                _ => Limit::Time(time),
+            }),
             DefaultLimit::Enclosing { time, least } => {
                 let around = self.rates.get(policy).copied();
-                let rate = match (shaped, around) {
+                let rate = match (own, around) {
                     (Some(RateOrPercent::Rate(own)), _) => Some(around.map_or(own, |r| r.min(own))),
                     (Some(own), Some(rate)) => Some(own.of(rate)),
                     (_, around) => around,

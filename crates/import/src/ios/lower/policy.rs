@@ -141,7 +141,7 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             Some(p) => {
                 let defaults = PrioritySpec::default();
                 let profile = self.defaults.profile;
-                let default = self.defaults.limit(profile.priority_limit, policy);
+                let default = self.defaults.priority(policy, p.rate);
                 let police = if profile.always_polices {
                     PolicingWhen::Always
                 } else {
