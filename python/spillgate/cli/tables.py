@@ -257,7 +257,11 @@ def node_table(out: Console, found: Results) -> None:
             *("meter", "queue", "class", "DSCP"),
         )
         for heading in nodes.head:
-            made.add_column(heading, justify="left" if heading in names else "right")
+            if heading in names:
+                # Half of a name may be that of another thing.
+                made.add_column(heading, overflow="fold")
+            else:
+                made.add_column(heading, justify="right")
         for row in nodes.rows:
             made.add_row(*map(Text, row))
         show(out, made)
