@@ -5,6 +5,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,14 +13,23 @@ import pytest
 import spillgate
 from spillgate import papers
 from spillgate.cli import main
-from spillgate.papers import flows, groups, judge, mitroi, study
+from spillgate.papers import flows, groups, judge, mitroi, page, study
 from spillgate.papers.grid import Effort, cases
 from spillgate.papers.judge import within
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, PerRun, View, largest, smallest
 from spillgate.papers.mitroi import beyond, claims, system
 from spillgate.papers.mitroi.silent import SILENT
-from spillgate.papers.model import OUTCOME_LETTERS, OUTCOME_MARKS, Claim, Part, Trial
+from spillgate.papers.model import (
+    OUTCOME_LETTERS,
+    OUTCOME_MARKS,
+    Claim,
+    Part,
+    Reproduction,
+    Trial,
+)
+from spillgate.papers.ours import Ours
+from spillgate.papers.terms import Term, every, number, trend
 
 
 def around(mean, unit="1"):
@@ -69,6 +79,65 @@ def test_what_is_undefined_does_not_hold():
 
 
 CLAIM = Claim("X1", "something", None, "", "", lambda _: ())
+LEAST = Ours("least value", 1.0, (0.5, 1.02, 2.0))
+
+
+def test_a_bound_that_is_ours_moves_in_all_parts_of_its_claim():
+    """The value is 1.05 ±1.6 %, and twice as much in the second part."""
+    term = Term(lambda _: around(1.05))
+    checks = (
+        trend(term.above(0)),
+        LEAST.judged(lambda b: number(term.above(b), f"above {b:g}")),
+        LEAST.judged(lambda b: number((term + term).above(2 * b), f"twice above {b:g}")),
+    )
+    judged = judge.judge(CLAIM, every(*checks)(View({})))
+    assert judged.verdict == "reproduced"
+    assert judged.bounds == {
+        "least value": {
+            "0.5": "reproduced",
+            "1": "reproduced",
+            "1.02": "reproduced",
+            "2": "shape_only",
+        }
+    }
+    assert judged.record()["bounds"] == [
+        {"name": "least value", "ours": "1", "verdicts": judged.bounds["least value"]}
+    ]
+    assert [p.bound and p.bound.chosen for p in judged.parts] == [None, "1", "1"]
+    # An interval that contains a value of the range is undecided there, and there alone.
+    near = judge.judge(
+        CLAIM, every(LEAST.judged(lambda b: number(term.above(b + 0.03))))(View({}))
+    )
+    assert list(near.bounds["least value"].values()) == [
+        *("reproduced", "reproduced", "undecided", "not_reproduced")
+    ]
+
+
+def test_the_page_says_which_bounds_are_ours():
+    term = Term(lambda _: around(1.05))
+    claim = Claim(
+        "X1", "something", None, "", "", every(LEAST.judged(lambda b: number(term.above(b))))
+    )
+    found = Reproduction(
+        *("x", "", "", 1, 4, False), (judge.judge(claim, claim.test(View({}))),), (), (), {}, 0, 0
+    )
+    bounds = page.bounds_table(found)
+    assert bounds.rows[0][:3] == ("X1", "least value", "1")
+    assert bounds.rows[0][3].endswith("1.02: ✓ reproduced; 2: ✗ not reproduced")
+    assert page.parts_table(found).rows[0][3] == "number, ours"
+    plain = replace(found, claims=(judge.judge(claim, [within("", around(1.0), above=0.5)]),))
+    assert page.bounds_table(plain) is None
+
+
+def test_more_runs_of_one_point_are_put_together_with_those_that_both_have():
+    many, few = PerRun((1.0, 5.0, 9.0), "s"), PerRun((2.0, 4.0), "s")
+    assert (many - few).values == (-1.0, 1.0)
+    assert (few / many).values == (2.0, 0.8)
+    assert largest([many, few]).values == (2.0, 5.0)
+    lab = SimpleNamespace(runs=10, quick=False)
+    assert Effort(0.0, 1.0, times=4).protocol(lab).runs == 40
+    lab.quick = True
+    assert Effort(0.0, 1.0, times=4).protocol(lab).runs == 10
 
 
 def parts(*kinds_and_holds):
@@ -450,7 +519,7 @@ def test_the_document_has_its_form(quick):
     assert document["runs"] == 2
     assert [c["id"] for c in document["claims"]] == [f"M{i}" for i in range(1, 13)]
     keys = ["id", "statement", "paper", "ours", "low", "high", "unit", "verdict", "reason"]
-    keys.append("explained")
+    keys += ["explained", "bounds"]
     for claim in document["claims"]:
         assert list(claim) == keys
         assert claim["verdict"] in OUTCOME_MARKS

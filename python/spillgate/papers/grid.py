@@ -83,16 +83,20 @@ class Effort:
         duration: Seconds that are measured.
         quick: The same two with `--quick`, if it is shorter then.
         runs: Independent runs, at most.
+        times: How many times as often as the claims, where these are undecided otherwise; with
+            `--quick` as often.
     """
 
     warmup: float
     duration: float
     quick: tuple[float, float] | None = None
     runs: int | None = None
+    times: int = 1
 
     def protocol(self, lab: Lab) -> Protocol:
         """As runs of a lab."""
-        runs = lab.runs if self.runs is None else min(self.runs, lab.runs)
+        often = lab.runs * (1 if lab.quick else self.times)
+        runs = often if self.runs is None else min(self.runs, often)
         length = self.quick if lab.quick and self.quick else (self.warmup, self.duration)
         return Protocol(runs, *length)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from spillgate import _engine
@@ -114,6 +114,21 @@ def outcome(parts: Sequence[Part]) -> Outcome:
     return "undecided" if any(p.undecided for p in sizes) else "reproduced"
 
 
+def under_bounds(parts: Sequence[Part]) -> Mapping[str, Mapping[str, Outcome]]:
+    """What a claim is under each value of a bound that is ours, by bound and value.
+
+    All parts that have the bound move together; the others stay as they are.
+    """
+    bounds = {p.bound.name: p.bound for p in parts if p.bound}
+
+    def under(name: str, value: str) -> Outcome:
+        return outcome(
+            [p.bound.parts[value] if p.bound and p.bound.name == name else p for p in parts]
+        )
+
+    return {name: {x: under(name, x) for x in b.parts} for name, b in bounds.items()}
+
+
 def judge(claim: Claim, parts: Sequence[Part], trials: Sequence[Trial] = ()) -> Judged:
     """The verdict, with its reason.
 
@@ -126,8 +141,9 @@ def judge(claim: Claim, parts: Sequence[Part], trials: Sequence[Trial] = ()) -> 
         nothing = Quantity(None, None, None, "1", 0)
         return Judged(claim, nothing, "not_reproduced", "not run", ())
     verdict = outcome(parts)
+    bounds = under_bounds(parts)
     if verdict == "reproduced":
-        return Judged(claim, parts[0].quantity, verdict, "", tuple(parts))
+        return Judged(claim, parts[0].quantity, verdict, "", tuple(parts), bounds=bounds)
     missed = {i for i, p in enumerate(parts) if p.missed}
     said = [f"not: {described(parts[i])}" for i in sorted(missed)]
     said += [f"undecided: {described(p)}, {more_runs(p)}" for p in parts if p.undecided]
@@ -139,7 +155,7 @@ def judge(claim: Claim, parts: Sequence[Part], trials: Sequence[Trial] = ()) -> 
         shown_by.append(_tried(trial, len(found), len(missed)))
     reason = ". ".join(["; ".join(said), *shown_by])
     explained = bool(missed) and mended == missed
-    return Judged(claim, parts[0].quantity, verdict, reason, tuple(parts), explained)
+    return Judged(claim, parts[0].quantity, verdict, reason, tuple(parts), explained, bounds)
 
 
 def more_runs(part: Part) -> str:

@@ -33,6 +33,8 @@ def rounded(x: float) -> float | None:
 class PerRun:
     """One quantity in every run; NaN where undefined.
 
+    Two are put together by the runs that both have: those of one number have the same seeds.
+
     Attributes:
         values: The values, run by run.
         unit: Their unit.
@@ -51,7 +53,7 @@ class PerRun:
 
     def _with(self, other: PerRun | float, f: Callable[[float, float], float]) -> list[float]:
         others = other.values if isinstance(other, PerRun) else (other,) * len(self.values)
-        return [f(a, b) for a, b in zip(self.values, others, strict=True)]
+        return [f(a, b) for a, b in zip(self.values, others, strict=False)]
 
     def __add__(self, other: PerRun | float) -> PerRun:
         """Run by run."""
@@ -86,7 +88,7 @@ def smallest(of: Iterable[PerRun]) -> PerRun:
 def each(of: Iterable[PerRun], f: Callable[[Sequence[float]], float], unit: str = "") -> PerRun:
     """A number made of several in each run, in the unit of the first if none is given."""
     every = list(of)
-    runs = zip(*(q.values for q in every), strict=True)
+    runs = zip(*(q.values for q in every), strict=False)
     # max and min answer by order where one is NaN.
     found = (math.nan if any(math.isnan(v) for v in run) else f(run) for run in runs)
     return PerRun(tuple(found), unit or every[0].unit, any(q.at_least for q in every))

@@ -56,6 +56,21 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class OurBound:
+    """A bound that stands in our specification and not in the paper.
+
+    Attributes:
+        name: What it bounds.
+        chosen: Our value, in words.
+        parts: The part under each value of a range, ours among them, by the value in words.
+    """
+
+    name: str
+    chosen: str
+    parts: Mapping[str, Part]
+
+
+@dataclass(frozen=True)
 class Part:
     """One checkable statement of a claim.
 
@@ -67,6 +82,7 @@ class Part:
         holds: Whether it does.
         undecided: Whether the interval contains the bound; then `holds` is false.
         further: If undecided, how many more runs would probably tell; none if nobody can say.
+        bound: The bound, if it is ours and not the paper's.
     """
 
     text: str
@@ -75,6 +91,7 @@ class Part:
     holds: bool
     undecided: bool = False
     further: int | None = None
+    bound: OurBound | None = None
 
     @property
     def missed(self) -> bool:
@@ -173,6 +190,7 @@ class Judged:
         parts: All parts.
         explained: Whether every part that is missed was run with a suspected cause and without
             it, and holds without it.
+        bounds: What it is under each value of a bound that is ours, by bound and value.
     """
 
     claim: Claim
@@ -181,6 +199,11 @@ class Judged:
     reason: str
     parts: tuple[Part, ...]
     explained: bool = False
+    bounds: Mapping[str, Mapping[str, Outcome]] = field(default_factory=dict)
+
+    def chosen(self, bound: str) -> str:
+        """Our value of a bound, in words."""
+        return next(p.bound.chosen for p in self.parts if p.bound and p.bound.name == bound)
 
     def record(self) -> dict[str, Any]:
         """As in the JSON document."""
@@ -195,6 +218,10 @@ class Judged:
             "verdict": self.verdict,
             "reason": self.reason,
             "explained": self.explained,
+            "bounds": [
+                {"name": name, "ours": self.chosen(name), "verdicts": dict(verdicts)}
+                for name, verdicts in self.bounds.items()
+            ],
         }
 
 

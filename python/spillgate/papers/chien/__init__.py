@@ -59,12 +59,12 @@ PAPER = Frame(
         for s in BOTH
     ],
     sections=sections,
-    scopes=("class", "queue", "link", "input"),
+    scopes=("class", "queue", "link", "meter", "class-dscp"),
     metrics=(
         "throughput",
         "goodput",
         "carried",
-        "carried_marked",
+        "conform",
         "utilization",
         "backlog_packets_mean",
     ),

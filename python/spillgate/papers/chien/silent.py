@@ -96,8 +96,7 @@ SILENT = (
     Silent(
         "core.thresholds",
         f"in 40 and 70 packets, out at most {LOW} (RIO and max_L) and 70 (max_U)",
-        "those of RIO's authors; max_U is max_th of packets in, which out must not exceed; C7 is "
-        "judged by these bounds",
+        "those of RIO's authors; max_U is max_th of packets in, which out must not exceed",
         (
             Point("max_L and RIO at 15", {**fixed(15), f"{_ADAPTIVE}.max_th_low": 15}, LEDGER[:6]),
             Point(

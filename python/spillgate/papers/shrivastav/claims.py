@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 from spillgate.papers.judge import Kind, within
@@ -130,7 +131,7 @@ def in_large() -> Iterator[Check]:
     def of(claim: str, check: Check) -> Check:
         def named(v: View) -> Part:
             p = check(v)
-            return Part(f"{claim}: {p.text}", p.quantity, p.kind, p.holds, p.undecided, p.further)
+            return replace(p, text=f"{claim}: {p.text}")
 
         return named
 
