@@ -32,7 +32,10 @@ fn queue(name: &str) -> Option<Queue> {
         "codel ecn" => {
             r#"{"fifo": {"limit": "1000 packets", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}}}"#
         }
-        "fq_codel" => r#"{"fq-codel": {"limit": "1000 packets", "inverse_sqrt": "newton16"}}"#,
+        // It marks unless it is told otherwise.
+        "fq_codel" | "fq_codel ecn" => {
+            r#"{"fq-codel": {"limit": "1000 packets", "inverse_sqrt": "newton16"}}"#
+        }
         // The kernel's clock of 100 Hz makes 20 ms of the 15 ms between updates.
         "pie" => {
             r#"{"fifo": {"limit": "1000 packets", "aqm": {"pie": {"as": "linux", "update": "20 ms", "mean_packet": "1500 B"}}}}"#
@@ -75,9 +78,9 @@ fn beside_the_kernel() {
             "reno" => r#", "cc": "newreno""#,
             _ => "",
         };
-        let ecn = match f[0] {
-            "codel ecn" => r#", "ecn": "classic""#,
-            _ => "",
+        let ecn = match f[0].ends_with(" ecn") {
+            true => r#", "ecn": "classic""#,
+            false => "",
         };
         let spec = format!(r#"{{"profile": "linux"{cc}{ecn}}}"#);
         let spec: TcpSpec = serde_json::from_str(&spec).unwrap();

@@ -7,9 +7,9 @@ mod script;
 
 use net::{Fate, Net, config};
 use script::play;
-use spillgate_core::{Dur, Rng, Time, math};
+use spillgate_core::{Dur, Ecn, Rng, Time, math};
 use spillgate_endpoints::cc;
-use spillgate_endpoints::tcp::State;
+use spillgate_endpoints::tcp::{Flags, Receiver, Segment, State};
 
 fn plain(more: &str) -> std::sync::Arc<spillgate_endpoints::tcp::TcpConfig> {
     config(&format!(
@@ -83,6 +83,54 @@ fn marks_have_their_own_floor() {
         let more = format!(r#"{more}, "profile": "linux""#);
         play(plain(&more), &script("100 > 3-4\n100 = cwnd 2 ssthresh 2"));
     }
+}
+
+/// Linux answers a mark by proportional rate reduction, in which one segment leaves at once, as in a recovery, though
+/// as much is in flight as the smaller window allows; and the acknowledgment that ends it counts for growth. Small
+/// windows are a third smaller without.
+#[test]
+fn linux_sends_one_segment_on_an_echo_and_grows_with_what_ends_the_reduction() {
+    play(
+        plain(r#""cc": "newreno", "initial_window": 4, "profile": "linux""#),
+        "0   > 1-4
+         100 < 3 ece
+         100 > 5
+         100 = ecn 1 ssthresh 2
+         110 < 4
+         120 < 5
+         120 > 6
+         200 < 6
+         200 > 7
+         220 < 7
+         220 > 8-9
+         220 = cwnd 3 ecn 1",
+    );
+}
+
+/// A mark on the segment that ends the echo begins another: Linux answers the next two segments at once again.
+#[test]
+fn a_mark_on_the_segment_with_cwr_is_answered_at_once() {
+    let cfg = config(
+        r#"{"mss": "1000 B", "handshake": false, "ecn": "classic", "profile": "linux", "quick_acks": 1}"#,
+    );
+    let mut rx = Receiver::new(&cfg);
+    let mut answered = |i: u64, flags: Flags, ecn: Ecn| {
+        let now = Time::ZERO + Dur::from_ms(i);
+        let segment = Segment {
+            len: 1000,
+            ect: Ecn::Ect0,
+            ..Segment::bare(1 + (i - 1) * 1000, Flags::ACK | flags, now)
+        };
+        rx.handle_segment(now, &segment, ecn);
+        rx.poll_transmit(now).is_some()
+    };
+    let none = Flags::ACK;
+    assert!(answered(1, none, Ecn::Ce), "the first mark");
+    assert!(answered(2, none, Ecn::Ect0), "and what follows it");
+    assert!(!answered(3, none, Ecn::Ect0), "every second one, later");
+    assert!(answered(4, Flags::CWR, Ecn::Ce), "the window was reduced");
+    assert!(answered(5, none, Ecn::Ect0), "what follows the new mark");
+    assert!(!answered(6, none, Ecn::Ect0));
 }
 
 /// §6.1.2: whatever the reason of a reduction, the first new data after it carry CWR, and nothing else does:

@@ -114,9 +114,11 @@ impl Sender {
                 // once per window): everything sent is old, so the echo ends only when the window
                 // has grown over it and CWR leaves with the first new data.
                 in_recovery: match self.rec.phase {
-                    // In Linux what ends the recovery counts for growth.
+                    // In Linux what ends the recovery counts for growth, and what ends the answer to a mark.
                     Phase::Fast => !self.cfg.linux || self.una < self.rec.recover,
-                    Phase::Open => echo || self.sel.as_ref().is_some_and(|s| s.prr.on),
+                    Phase::Open => {
+                        echo || self.sel.as_ref().is_some_and(|s| s.prr.answers(self.una))
+                    }
                     Phase::Loss => false,
                 },
                 paced: self.cfg.pacing,

@@ -261,11 +261,12 @@ impl Receiver {
         match self.cfg.ecn {
             EcnMode::Off => {}
             EcnMode::Classic => {
-                if ce && !self.ece && self.cfg.quick_acks > 0 {
+                let echoed = self.ece && !seg.flags.has(Flags::CWR);
+                if ce && !echoed && self.cfg.quick_acks > 0 {
                     self.quick = self.quick.max(2); // the window may be small soon
                 }
                 // RFC 3168 §6.1.3: until CWR arrives.
-                self.ece = ce || (self.ece && !seg.flags.has(Flags::CWR));
+                self.ece = ce || echoed;
             }
             EcnMode::Dctcp => {
                 // RFC 8257 §3.2: what is unacknowledged came in the other state.

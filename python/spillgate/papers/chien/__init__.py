@@ -23,7 +23,8 @@ def sections(study: Study) -> Iterator[Section]:
     runs = study.lab.runs
     yield study.section(
         "The figures",
-        f"{runs} runs a point; ± is half the width of the 95 % interval.",
+        f"{runs} runs a point, {system.MORE * runs} of the connections alone with max_p "
+        f"{system.CHANCES[0]}; ± is half the width of the 95 % interval.",
         (show.THRESHOLD_TABLE, show.silences(), study.runs()),
         (
             show.THRESHOLD_FIGURE,

@@ -60,6 +60,11 @@ pub(super) struct Prr {
 }
 
 impl Prr {
+    /// Whether the answer to a mark goes on when everything below `una` is acknowledged.
+    pub(super) fn answers(&self, una: u64) -> bool {
+        self.on && una <= self.until
+    }
+
     /// A reduction to `window` of what was `flight` begins.
     pub(super) fn begin(window: u64, flight: u64, until: u64) -> Self {
         Self {

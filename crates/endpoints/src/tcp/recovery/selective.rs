@@ -35,7 +35,7 @@ impl Sender {
         }
         self.enter_recovery_if_lost(now, d.bytes);
         if let (Phase::Open, Some(s)) = (self.rec.phase, &mut self.sel) {
-            s.prr.on &= self.una <= s.prr.until;
+            s.prr.on = s.prr.answers(self.una);
         }
         if d.bytes > 0 || acked > 0 {
             let after = self.sel.as_ref().map_or(0, |s| s.board.lost_bytes);
@@ -110,6 +110,8 @@ impl Sender {
             let most = r.delivered.saturating_sub(r.out).max(delivered) + more;
             most.min(ssthresh - pipe)
         };
-        r.window = pipe + count;
+        // Linux lets one segment leave until one has, where a mark is answered as well; in a recovery it is forced.
+        let first = linux && r.out == 0 && self.rec.phase == Phase::Open;
+        r.window = pipe + count.max(if first { mss } else { 0 });
     }
 }
