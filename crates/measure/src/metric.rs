@@ -92,7 +92,7 @@ metrics! {
     PacketsSent "packets_sent" ["packets"] "sent" "packets sent" "Packets that the sources sent within the measured period";
     PacketsReceived "packets_received" ["packets" More] "received" "packets received" "Of those: packets that arrived, also after it";
     PacketsOffered "packets_offered" ["packets"] "came" "packets offered to a queue" "Packets that came to a queue or a meter within the measured period, lost ones included";
-    PacketsLost "packets_lost" ["packets" Less] "lost" "packets lost at a queue" "Packets that a queue dropped or its link lost within the measured period, whatever for: the sum of `drops_*`; of a class and a code point the packets that were lost with it";
+    PacketsLost "packets_lost" ["packets" Less] "lost" "packets lost at a queue" "Of those: packets that the queue dropped or its link lost within the measured period, whatever for: the sum of `drops_*`; of a class and a code point the packets that were lost with it";
     Unresolved "unresolved" ["packets"] "unresolved" "packets still on their way" "Packets of the measured period that had neither arrived nor been lost when their flow's time after it was over (`measurement.grace`)";
     DropsTail "drops_tail" ["packets" Less] "tail drops" "drops of full queues" "Lost because the queue was full";
     DropsEarly "drops_early" ["packets" Less] "early drops" "early drops by AQMs" "Lost to an AQM before the queue was full: by chance, or for too long a wait";
@@ -166,8 +166,8 @@ metrics! {
     WaitingTime "waiting_time" ["s" Less; Admission] "mean wait" "mean time to admission" "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
     WaitingTimeP95 "waiting_time_p95" ["s" Less; Admission] "95 % wait" "95th percentile of times to admission" "95th percentile of these times";
     WaitingTimeMax "waiting_time_max" ["s" Less; Admission] "longest wait" "longest time to admission" "The longest of these times";
-    LossInput "loss_input" ["1" Less; Switch] "input loss" "packets lost at inputs" "Packets lost at the inputs of a switch over packets that came to it";
-    LossOutput "loss_output" ["1" Less; Switch] "output loss" "packets lost at outputs" "Packets lost in the queues of a switch's outputs over packets that came to it";
+    LossInput "loss_input" ["1" Less; Switch] "input loss" "packets lost at inputs" "Packets that came to a switch and were lost at its inputs over packets that came to it";
+    LossOutput "loss_output" ["1" Less; Switch] "output loss" "packets lost at outputs" "Packets that came to a switch and were lost in the queues of its outputs over packets that came to it";
     SwitchDelayMean "switch_delay_mean" ["s" Less; Switch] "mean delay" "mean delay through the switch" "Mean time from a packet's arrival at a switch until its output begins to send it";
     SwitchDelayP99 "switch_delay_p99" ["s" Less; Switch] "99 % delay" "99th percentile of delay through the switch" "99th percentile of these times";
     SlotsUsed "slots_used" ["1"; Switch] "slots used" "share of slots used" "Share of a crossbar's slots in which something crossed to the output";

@@ -180,7 +180,7 @@ impl QueueMeter {
     #[inline]
     pub(crate) fn on_lost(&mut self, window: Window, packet: &Packet, now: Time, why: DropReason) {
         self.on_left(window, packet, now);
-        if window.contains(now) {
+        if window.counts_loss(packet.arrived, now) {
             self.lost.count(why);
         } else if why != DropReason::LinkDown {
             self.lost.count_outside();
@@ -194,8 +194,14 @@ impl QueueMeter {
     }
 
     /// A packet was lost at `now` after it had left the queue.
-    pub(crate) fn on_lost_in_flight(&mut self, window: Window, now: Time, why: DropReason) {
-        if window.contains(now) {
+    pub(crate) fn on_lost_in_flight(
+        &mut self,
+        window: Window,
+        packet: &Packet,
+        now: Time,
+        why: DropReason,
+    ) {
+        if window.counts_loss(packet.arrived, now) {
             self.lost.count(why);
         }
     }

@@ -223,7 +223,7 @@ impl QueuedPort {
         at: Time,
         why: DropReason,
     ) {
-        self.queues[usize::from(packet.leaf)].on_lost_in_flight(window, at, why);
+        self.queues[usize::from(packet.leaf)].on_lost_in_flight(window, packet, at, why);
         if let Some(by) = self.precedences(packet.leaf) {
             by.on_lost_in_flight(window, packet, at);
         }

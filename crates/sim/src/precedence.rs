@@ -150,13 +150,13 @@ impl Precedences {
             return;
         };
         waited.offered += u64::from(window.contains(packet.arrived));
-        waited.lost += u64::from(window.contains(at));
+        waited.lost += u64::from(window.counts_loss(packet.arrived, at));
     }
 
     /// A packet is lost at `at` on the link behind the queue.
     pub(crate) fn on_lost_in_flight(&mut self, window: Window, packet: &Packet, at: Time) {
         if let Some(waited) = self.of(packet) {
-            waited.lost += u64::from(window.contains(at));
+            waited.lost += u64::from(window.counts_loss(packet.arrived, at));
         }
     }
 

@@ -76,7 +76,12 @@ pub(crate) fn values(out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
     for (scope, _, members) in groups(plan) {
         let one_scale = same_scale(plan, &members);
         let open: u64 = members.iter().map(|&i| meters[i].unresolved()).sum();
-        let sent: u64 = members.iter().map(|&i| meters[i].sent_packets).sum();
+        let sent = members
+            .iter()
+            .map(|&i| &meters[i])
+            .filter(|m| m.sent_packets > 0);
+        let shares = sent.map(|m| m.unresolved() as f64 / m.sent_packets as f64);
+        let (outstanding, assessed) = shares.fold((0.0, 0_u32), |(sum, n), x| (sum + x, n + 1));
         for metric in metrics(scope) {
             if !one_scale && is_score(metric) {
                 out.push(f64::NAN);
@@ -90,10 +95,12 @@ pub(crate) fn values(out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
             };
             let (value, other) = (of(&known), of(&missing));
             let (low, high) = (value.min(other), value.max(other));
+            // With all that is outstanding.
+            let late = || (other + outstanding / assessed as f64).min(1.0);
             let bounds = match metric {
                 _ if open == 0 => None,
                 // The outstanding packets may be late instead of lost.
-                Metric::LateRatio => Some((low, high + open as f64 / sent as f64)),
+                Metric::LateRatio => Some((low, high.max(late()))),
                 _ => Some((low, high)),
             };
             out.push_within(value, bounds);

@@ -54,6 +54,12 @@ impl Window {
         self.start <= t && t < self.end
     }
 
+    /// Whether what arrived somewhere and is lost there counts as lost: of what it contains, what is lost in it.
+    #[inline]
+    pub fn counts_loss(self, arrived: Time, lost: Time) -> bool {
+        self.contains(arrived) && self.contains(lost)
+    }
+
     /// Whether the interval from `from` to `to` lies in it, both ends included.
     #[inline]
     pub fn encloses(self, from: Time, to: Time) -> bool {

@@ -141,3 +141,31 @@ fn listening_changes_nothing() {
         assert_eq!(bits(&a.outcome.values[..n]), bits(&b.outcome.values));
     }
 }
+
+/// A queue grows all the time: nearly all packets come too late, and those that are under way at the end may, too.
+#[test]
+fn no_more_than_all_packets_may_be_late() {
+    let voice = "voice: {talk: {codec: g711, jitter_buffer: {fixed: 1 ms}}}\npolicies: {P: {fifo: {limit: 10000 packets}}}";
+    let text = scenario(voice, "")
+        .replace("rate: 10 Mb/s", "rate: 400 kb/s, policy: P")
+        .replace("duration: 10 s", "duration: 10 s, grace: 100 ms");
+    let plan = common::plan(&text);
+    let finished = common::run(&plan, 1);
+    let layout = spillgate_sim::layout(&plan.variants[0].world);
+    for (scope, name) in [(Scope::Flow, "talk-1"), (Scope::Class, "talk")] {
+        let of = |metric| common::values(&plan, &finished, scope, name, metric)[0];
+        let (sent, open) = (of(Metric::PacketsSent), of(Metric::Unresolved));
+        let at = layout.position(scope, name, Metric::LateRatio).unwrap();
+        let found = finished[0].outcome.bounds.iter();
+        let bounds = found.into_iter().find(|b| b.at as usize == at).unwrap();
+        let late = of(Metric::LateRatio);
+        assert!(open > 0.1 * sent && late > 0.9, "{open} of {sent}, {late}");
+        // All that are outstanding late, or none.
+        let known = late * (sent - open);
+        if scope == Scope::Flow {
+            assert!((bounds.high - (known + open) / sent).abs() < 1e-12);
+            assert!((bounds.low - known / sent).abs() < 1e-12);
+        }
+        assert!(bounds.high <= 1.0, "{}", bounds.high);
+    }
+}

@@ -321,7 +321,7 @@ impl Inputs {
         dropped: Dropped,
         out: &mut Outbox,
     ) {
-        if self.period.contains(now) {
+        if self.period.counts_loss(dropped.packet.arrived, now) {
             let counts = &mut self.pairs[input * self.ports + output].counts;
             counts.lost[dropped.reason.index()] += 1;
         }

@@ -17,6 +17,12 @@ impl Period {
         self.start <= t && t < self.end
     }
 
+    /// Whether a packet that arrived and is lost then counts as lost: both within the period.
+    #[inline]
+    pub(crate) fn counts_loss(self, arrived: Time, lost: Time) -> bool {
+        self.contains(arrived) && self.contains(lost)
+    }
+
     #[inline]
     pub(crate) fn overlap(self, from: Time, to: Time) -> Dur {
         to.min(self.end).since(from.max(self.start))
@@ -104,7 +110,7 @@ pub struct Counts {
     pub carried_packets: u64,
     /// Their bytes.
     pub carried_bytes: u64,
-    /// Packets that were lost, by [`DropReason::index`].
+    /// Those of the packets that arrived that were lost, by [`DropReason::index`].
     pub lost: [u64; REASONS],
     /// Packets that an AQM marked with congestion experienced.
     pub marks_ce: u64,

@@ -242,7 +242,8 @@ impl Listener {
         self.missing_now = !played;
     }
 
-    /// What was heard when `packets` of the call have arrived or are lost.
+    /// What was heard when `packets` of the call have arrived or are lost. Those between others that have arrived are
+    /// missing, whatever has become of them.
     pub fn heard(&self, packets: u64) -> Heard {
         let mut end = self.clone();
         let seen = self.next.wrapping_sub(self.first);
@@ -253,7 +254,7 @@ impl Listener {
         // Lost after the last that arrived.
         end.decide(false, packets.saturating_sub(u64::from(seen)));
         Heard {
-            packets,
+            packets: packets.max(seen.into()),
             missing: end.missing,
             late: self.late,
             bursts: end.bursts,

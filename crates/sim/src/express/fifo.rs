@@ -324,6 +324,7 @@ impl FifoPort {
     pub(super) fn lose_in_flight(
         &self,
         fifos: &mut [FifoQueue],
+        packet: &Packet,
         due: Time,
         window: Window,
     ) -> Option<Loss> {
@@ -331,7 +332,7 @@ impl FifoPort {
         let at = queue.outage()?.next;
         let reason = DropReason::LinkDown;
         (at < due).then(|| {
-            queue.meter.on_lost_in_flight(window, at, reason);
+            queue.meter.on_lost_in_flight(window, packet, at, reason);
             Loss { at, reason }
         })
     }

@@ -25,6 +25,10 @@ impl<S: EventSet> World<S> {
                     None => return,
                 },
             };
+            if onward.special {
+                // Ports that pass it as they pass all others do not set it.
+                packet.arrived = now;
+            }
             match self.send_off(link, onward, packet, start, end) {
                 Some((next, due)) => (link, now) = (next, due),
                 None => return,
@@ -201,7 +205,7 @@ impl<S: EventSet> World<S> {
         let Port::Fifo(fifo) = &l.port else {
             return false;
         };
-        let lost = fifo.lose_in_flight(&mut self.lane.fifos, due, self.window);
+        let lost = fifo.lose_in_flight(&mut self.lane.fifos, packet, due, self.window);
         if let Some(Loss { at, reason }) = lost {
             if at < end {
                 l.cut_off(&mut self.lane.fifos, at, end, self.window);

@@ -249,7 +249,7 @@ impl SwitchNode {
             });
         }
         for lost in self.out.lost.drain(..) {
-            if self.window.contains(now) {
+            if self.window.counts_loss(lost.dropped.packet.arrived, now) {
                 self.by_output[usize::from(lost.output)].through.lost_before += 1;
             }
             let from = self.plan.inputs[usize::from(lost.input)];
@@ -378,7 +378,8 @@ impl Node for SwitchNode {
             return;
         };
         let output = &mut self.by_output[usize::from(port)];
-        if output.take(packet, false).is_some() && self.window.contains(now) {
+        let queued = output.take(packet, false);
+        if queued.is_some_and(|q| self.window.counts_loss(q.arrived, now)) {
             output.through.lost += 1;
         }
     }

@@ -1,4 +1,4 @@
-//! What no rate of a network may exceed.
+//! What no rate of a network may exceed, nor any share of a whole.
 
 use proptest::prelude::*;
 use spillgate_measure::table::{Key, Layout, Metric, Scope};
@@ -9,6 +9,31 @@ use spillgate_sim::{Outcome, layout};
 pub(crate) fn with_rounding(rate: f64) -> f64 {
     rate * (1.0 + 1e-12 * rate / 320.0)
 }
+
+/// Every share of a whole, of every scope, is from 0 to 1 or not defined, and so is what it could have been.
+pub(crate) fn every_share_is_of_its_whole(plan: &Plan, of: &Outcome) -> Result<(), TestCaseError> {
+    let layout = layout(&plan.variants[0].world);
+    // Sums of floating-point numbers are in Jain's index only.
+    let is_share = |v: f64| v.is_nan() || (0.0..=1.0 + 1e-12).contains(&v);
+    let key = |k: &Key| {
+        format!(
+            "{} {} {}",
+            k.scope.as_str(),
+            layout.name(k),
+            k.metric.name()
+        )
+    };
+    for (k, v) in layout.keys.iter().zip(&of.values) {
+        prop_assert!(k.metric.unit() != "1" || is_share(*v), "{}: {v}", key(k));
+    }
+    for b in &of.bounds {
+        let k = &layout.keys[b.at as usize];
+        let fine = k.metric.unit() != "1" || is_share(b.low) && is_share(b.high);
+        prop_assert!(fine, "{}: {} to {}", key(k), b.low, b.high);
+    }
+    Ok(())
+}
+
 /// What each link, each of its queues, its labels and the policy at its end carried, and what the flows got whose
 /// last link it is.
 pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), TestCaseError> {

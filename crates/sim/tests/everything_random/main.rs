@@ -1,7 +1,7 @@
 //! Random networks that have everything at once: policies where packets leave a node and where they arrive, classes
 //! that ask where packets came from, routers that take time, switches, MPLS, sessions, failures, rates that vary, loss,
-//! reordering, circuits and switches of ATM. Every value of every scope is the same however the run is driven, losses by place are those by flow, and no
-//! rate exceeds its line or fabric.
+//! reordering, circuits and switches of ATM. Every value of every scope is the same however the run is driven, losses by place are those by flow, no
+//! rate exceeds its line or fabric, and no share its whole.
 
 mod bounds;
 #[path = "../common/mod.rs"]
@@ -20,7 +20,7 @@ use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
-use bounds::{no_rate_exceeds_its_line, with_rounding};
+use bounds::{every_share_is_of_its_whole, no_rate_exceeds_its_line, with_rounding};
 use net::{OUT, SOURCES, TRAFFIC, net, plan_of};
 use precedences::parts_add_up;
 
@@ -134,6 +134,22 @@ proptest! {
         }
         no_rate_exceeds_its_line(&plan, &reference)?;
         parts_add_up(&plan, &reference)?;
+    }
+
+    /// In a period so short that more waits when it begins than comes in it, what is lost in it may not have come in it:
+    /// failures, which are at multiples of 50 ms, AQMs that drop from the head, and queues that push out.
+    #[test]
+    fn no_share_exceeds_its_whole(
+        net in net(TRAFFIC.len()),
+        warmup in 100_u32..1000,
+        duration in 1_u32..60,
+    ) {
+        let times = format!("warmup: {warmup} ms, duration: {duration} ms, interval: 1 ms");
+        let plan = net.plan("", &times);
+        for of in [outcome::<WinnerTree>(&plan, u64::MAX), plain(&plan)] {
+            every_share_is_of_its_whole(&plan, &of)?;
+            parts_add_up(&plan, &of)?;
+        }
     }
 
     /// The key of a stored run changes if and only if results can: not with what is idle, and whenever a part of

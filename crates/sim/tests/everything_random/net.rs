@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 21] = [
+pub(crate) const OUT: [&str; 22] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -31,6 +31,7 @@ pub(crate) const OUT: [&str; 21] = [
     "{class-based: {classes: [{name: x, match: {input: a0}, bandwidth: 30 %, aqm: {wred: {}}}, {name: class-default, shape: {rate: 70 %}, queue_limit: 20 packets}]}}",
     "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, police: {rate: 5 %, window: 50 ms, exceed: {set-dscp: af12}}}, {name: class-default, police: {rate: 20 %, peak_rate: 50 %, window: 20 ms, violate: drop}, aqm: {wred: {}}}]}}",
     "{class-based: {classes: [{name: v, phb: ef, police: {rate: 600 kb/s, per_flow: true}}, {name: a, phb: af1}, {name: l, phb: le, match: {dscp: cs1}}, {name: class-default, phb: default}]}}",
+    "{fan: {scheduler: pfq, limit: 40 packets, mechanism: {efm: {pfl_flushing_timer: 200 ms}}, fair_rate: {interval: 20 ms}}}",
 ];
 
 /// Policies where packets arrive.
@@ -118,7 +119,7 @@ const CIRCUITS: [&str; 8] = [
 const TRACE: &[u8] = b"10\n10\n40\n";
 
 /// The first are sources, which nothing answers.
-pub(crate) const TRAFFIC: [&str; 10] = [
+pub(crate) const TRAFFIC: [&str; 11] = [
     "source: {cbr: {rate: 3 Mb/s, packet: 1500 B}}",
     "dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: imix}}",
     "dscp: af41, source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
@@ -129,6 +130,7 @@ pub(crate) const TRAFFIC: [&str; 10] = [
     "tcp: {profile: linux}",
     "dscp: ef, arrivals: {fixed: {gap: 100 ms}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}, active: 9",
     "arrivals: {poisson: {gap: 50 ms}}, session: {transfer: {size: {pareto: {mean: 5 kB, shape: 1.3, max: 1 MB}}}}, tcp: {profile: linux}, active: 40",
+    "dscp: ef, source: {voip: {codec: g711}}, voice: {codec: g711, jitter_buffer: {fixed: 5 ms}}",
 ];
 
 pub(crate) const SOURCES: usize = 6;
