@@ -86,6 +86,7 @@ def export(
     platform: str,
     names: dict[str, str | None],
     overrides: list[str],
+    confine: bool,
 ) -> dict[str, Any]:
     """Policies as text, and what it does not say; raises `InputError`.
 
@@ -93,7 +94,9 @@ def export(
     asked for.
     """
     with _translated():
-        text = _native.export(path, to, scenario, platform, overrides=overrides, **names)
+        text = _native.export(
+            path, to, scenario, platform, overrides=overrides, confine=confine, **names
+        )
         parsed: dict[str, Any] = json.loads(text)
     return parsed
 
@@ -106,10 +109,11 @@ def lint(
     overrides: list[str],
     select: list[str],
     ignore: list[str],
+    confine: bool,
 ) -> dict[str, Any]:
     """What the rules find in a configuration or scenario; raises `InputError`."""
     with _translated():
-        text = _native.lint(path, scenario, platform, overrides, select, ignore)
+        text = _native.lint(path, scenario, platform, overrides, select, ignore, confine)
         parsed: dict[str, Any] = json.loads(text)
     return parsed
 
@@ -201,12 +205,18 @@ class Job:
         ignore_memory: bool = False,
         strict: bool = False,
         engine: str = "express",
+        confine: bool = False,
         files: dict[str, bytes] | None = None,
     ) -> None:
         """Loads and validates; raises `InputError`."""
         with _translated():
             self._job = _native.Job(
-                path, overrides, sla, seed, runs, jobs, ignore_memory, strict, engine, files or {}
+                *(path, overrides, sla, seed, runs, jobs),
+                ignore_memory=ignore_memory,
+                strict=strict,
+                engine=engine,
+                confine=confine,
+                files=files or {},
             )
 
     def describe(self) -> dict[str, Any]:
@@ -326,6 +336,10 @@ class Outcome:
             return [_series(s) for s in self._native.series()]
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
         return parsed
+
+    def events(self) -> int:
+        """The events that the runs took."""
+        return self._native.events()
 
     def words(self) -> dict[str, Any]:
         """What is said of the results: `conclusion`, `remarks`, `assumptions`."""

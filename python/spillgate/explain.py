@@ -79,6 +79,7 @@ class RecordedRun:
         variant: str | None = None,
         run: int = 0,
         scenario: str | Path | None = None,
+        confine: bool = False,
     ) -> None:
         """Opens it; raises `InputError` if it is not what was run."""
         self.directory = Path(directory)
@@ -107,6 +108,7 @@ class RecordedRun:
                 self.manifest["seed"],
                 max(1, self.manifest["runs_requested"] // max(1, len(variants))),
                 1,
+                confine=confine,
             )
         except InputError as error:
             missing = [f for f in self.manifest["files"] if not (self.path.parent / f).is_file()]
@@ -199,6 +201,7 @@ def explain(
     variant: str | None = None,
     run: int = 0,
     scenario: str | Path | None = None,
+    confine: bool = False,
 ) -> Explanation:
     """Tells where the delay of the worst packets went, and why packets were dropped or marked.
 
@@ -218,6 +221,7 @@ def explain(
         variant: Name of the variant; the first, if not given.
         run: Number of the run.
         scenario: Scenario file, if that in the directory misses files that it refers to.
+        confine: Refuses files outside the folder of the scenario file.
 
     Returns:
         The explanation.
@@ -233,7 +237,7 @@ def explain(
         if not (value is None or least <= value <= most):
             msg = f"error: {name} must be {least} to {most}, not {value}"
             raise InputError(msg)
-    recorded = RecordedRun(directory, variant=variant, run=run, scenario=scenario)
+    recorded = RecordedRun(directory, variant=variant, run=run, scenario=scenario, confine=confine)
     if flow is None:
         names = list(dict.fromkeys(cls for _, cls in recorded.flows))
         groups = [(n, [i for i, f in enumerate(recorded.flows) if f[1] == n]) for n in names]

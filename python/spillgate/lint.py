@@ -100,6 +100,7 @@ def lint(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     set: Overrides | None = None,  # noqa: A002 - the name of the command line
+    confine: bool = False,
 ) -> Findings:
     """Checks a router configuration or a scenario by the rules; simulates nothing.
 
@@ -110,6 +111,7 @@ def lint(
             identifiers such as `SG-Q`.
         ignore: Not these rules.
         set: Of a scenario: values to replace, by path.
+        confine: Of a scenario: refuses files outside its folder.
 
     Returns:
         What was found.
@@ -130,6 +132,7 @@ def lint(
         overrides=override_texts(set),
         select=list(select),
         ignore=list(ignore),
+        confine=confine,
     )
     names = [f.name for f in fields(Finding)]
     found = tuple(

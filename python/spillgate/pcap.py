@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from spillgate import _engine
 from spillgate.errors import InputError, OutputError
 from spillgate.explain import RecordedRun
 from spillgate.scenario import Description
+from spillgate.whole import replacing
 
 FILE = "packets.pcapng"
 """The file's name in run directories."""
@@ -99,6 +98,7 @@ def record(
     snaplen: int = SNAPLEN,
     force: bool = False,
     scenario: str | Path | None = None,
+    confine: bool = False,
 ) -> Recorded:
     """Repeats one run of a run directory and writes its packets to a pcapng file.
 
@@ -115,6 +115,7 @@ def record(
         snaplen: Bytes that are kept of each packet; payload is zeros anyway.
         force: Whether an existing file is replaced.
         scenario: Scenario file, if that in the directory misses files that it refers to.
+        confine: Refuses files outside the folder of the scenario file.
 
     Raises:
         InputError: If the directory cannot be repeated, or there is no such link.
@@ -126,27 +127,17 @@ def record(
         raise OutputError(msg)
     names = (points,) if isinstance(points, str) else tuple(points)
     selection = Selection(names, start, stop, packets, snaplen).to_json()
-    recorded = RecordedRun(directory, variant=variant, run=run, scenario=scenario)
+    recorded = RecordedRun(directory, variant=variant, run=run, scenario=scenario, confine=confine)
     recorded.job.check_recording(recorded.index, selection)
     about = title(recorded.description, recorded.variant, run)
-    temporary = None
     try:
-        number, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.absolute().parent)
-        os.close(number)
-        temporary = Path(name)
-        count, left_out, digest = recorded.job.record(
-            recorded.index, run, selection, about, str(temporary)
-        )
-        recorded.verify(digest)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(target)
+        with replacing(target) as temporary:
+            count, left_out, digest = recorded.job.record(
+                recorded.index, run, selection, about, str(temporary)
+            )
+            recorded.verify(digest)
     except OSError as error:
         reason = error.strerror or str(error)
         msg = f"cannot write {target}: {reason}"
         raise OutputError(msg) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
     return Recorded(target, count, left_out, digest)

@@ -33,7 +33,7 @@ from spillgate.rows import (
     records,
 )
 from spillgate.rundir import FORMAT, MANIFEST, RunDirectory, seal, sha256
-from spillgate.scenario import Description
+from spillgate.scenario import Description, Engine
 from spillgate.source import Source
 from spillgate.visible import visible
 
@@ -112,6 +112,9 @@ class Results:
         description: What was run.
         interrupted: Whether the runs were stopped before all had finished.
         wall_s: Seconds from the start of the runs to their end.
+        engine: What got the runs through their events: `express` or `plain`.
+        events: How many that were, with those of runs that were stored. No result: it depends on
+            the engine.
         source: The scenario with its files.
         overrides: Values of it that were replaced, as `path=value` texts.
         sla: Files with requirements beside the scenario's, relative to it.
@@ -127,6 +130,8 @@ class Results:
         source: Source,
         interrupted: bool = False,
         wall_s: float = 0.0,
+        engine: Engine = "express",
+        events: int = 0,
         overrides: Sequence[str] = (),
         sla: Sequence[str] = (),
         store: Path | None = None,
@@ -136,6 +141,8 @@ class Results:
         self.description = description
         self.interrupted = interrupted
         self.wall_s = wall_s
+        self.engine: Engine = engine
+        self.events = events
         self.source = source
         self.overrides = tuple(overrides)
         self.sla = tuple(sla)
@@ -492,6 +499,7 @@ class Results:
             seed=self.description.seed,
             set=overrides,
             sla=sla,
+            engine=self.engine,
             series="all" if every else sampled,
             store=self.store,
             **options,
@@ -540,6 +548,7 @@ class Results:
             "commit": _engine.COMMIT,
             "scenario": self.source.path.name,
             "files": list(d.files),
+            "outside": list(d.outside),
             "file_hashes": file_hashes(self.source, d.files),
             "set": list(self.overrides),
             "sla": list(self.sla),
@@ -550,7 +559,8 @@ class Results:
             "interrupted": self.interrupted,
             "variants": list(d.variants),
             "digests": {f"{r.variant}/{r.run}": r.digest for r in self.runs},
-            "events": sum(r.events for r in self.runs),
+            "engine": self.engine,
+            "events": self.events,
             "wall_s": round(self.wall_s, 3),
             "jobs": d.jobs,
             "platform": platform.platform(),

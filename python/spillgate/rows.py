@@ -201,7 +201,6 @@ class Run:
         run: Number of the run, from 0.
         seed: Master seed.
         digest: Fingerprint of the event stream; equal digests mean equal runs.
-        events: Events handled.
         packets: Packets sent.
     """
 
@@ -209,7 +208,6 @@ class Run:
     run: int
     seed: int
     digest: str
-    events: int
     packets: int
 
 

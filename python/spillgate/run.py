@@ -91,12 +91,15 @@ class Simulation:
         ignore_memory: bool = False,
         strict: bool = False,
         engine: Engine = "express",
+        confine: bool = False,
     ) -> None:
         """Loads and validates; the arguments are those of `run`."""
         self.source = Source.of(scenario, files)
         self.path = self.source.path
         self.overrides = tuple(override_texts(set, correction, against))
         self._sla = tuple(sla)
+        self._engine: Engine = engine
+        self._confine = confine
         self._open: Callable[..., _engine.Job] = partial(
             open_job,
             self.source,
@@ -107,6 +110,7 @@ class Simulation:
             ignore_memory=ignore_memory,
             strict=strict,
             engine=engine,
+            confine=confine,
         )
         self._job = self._open(set=self.overrides)
         self.description = Description.from_json(self._job.describe())
@@ -170,10 +174,12 @@ class Simulation:
             source=self.source,
             interrupted=interrupted,
             wall_s=time.monotonic() - begun,
+            engine=self._engine,
+            events=outcome.events(),
             overrides=self.overrides,
             sla=seen_from(self.source, self._sla),
             store=None if store is None else Path(store),
-            again=run,
+            again=partial(run, confine=self._confine),
         )
         if interrupted:
             raise Interrupted(results)
@@ -271,6 +277,7 @@ def run(
     ignore_memory: bool = False,
     strict: bool = False,
     engine: Engine = "express",
+    confine: bool = False,
     series: Sequence[int] | Literal["all"] | None = None,
     store: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -297,14 +304,18 @@ def run(
             wrong, instead of a warning with what stands in for them.
         engine: `plain` takes no shortcut: one event for each thing that happens. It is the
             definition of what `express` computes several times as fast; the results are the same.
+        confine: Refuses files outside the scenario's folder that the scenario refers to, wherever
+            links and `..` lead; those given with `sla` are read.
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
             run if not given, no run if empty. A run that is sampled can take half as long again,
             or more with a short `interval`.
         store: Directory where each run is kept as soon as it is finished, under a key of what
-            decides it: the point, the seed, its number, the version. A run that is there is not
-            made again, whatever its point is called and however it is judged; so a study can be
-            stopped, extended and judged anew. The `runs` of a run directory is such a store. What
-            is damaged or of another version is made anew, with a warning.
+            decides it: the point, the seed, its number, the version, and the engine, so that what
+            is to check another run is run. A run that is there is not made again, whatever its
+            point is called and however it is judged; so a study can be stopped, extended and
+            judged anew. Others may use the directory at the same time. The `runs` of a run
+            directory is such a store. What is damaged or of another version is made anew, with a
+            warning.
         progress: Called about ten times a second while it runs.
 
     Returns:
@@ -335,6 +346,7 @@ def run(
         ignore_memory=ignore_memory,
         strict=strict,
         engine=engine,
+        confine=confine,
     )
     try:
         return simulation.run(progress, series=series, store=store)

@@ -52,9 +52,9 @@ _CHECKSUM = "checksum"
 _MOST = 1 << 30
 """Bytes of `results.json` above which it is none."""
 
-_TEXTS = ("version", "commit", "scenario", "scenario_hash", "platform", "python")
+_TEXTS = ("version", "commit", "scenario", "scenario_hash", "engine", "platform", "python")
 _NUMBERS = ("seed", "runs_requested", "runs_completed", "events", "jobs")
-_LISTS = ("files", "variants", "set", "sla", "argv", "warnings")
+_LISTS = ("files", "outside", "variants", "set", "sla", "argv", "warnings")
 _MAPS = ("digests", "file_hashes", CONTENTS)
 _NEEDED = ("scenario", "files", "scenario_hash", "seed", "variants", "digests", "runs_requested")
 

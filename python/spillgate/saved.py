@@ -109,11 +109,13 @@ class Saved:
             shutil.copyfile(self._parquet.parent / SERIES, path)
 
 
-def load(directory: str | Path) -> Results:
+def load(directory: str | Path, *, confine: bool = False) -> Results:
     """Reads the results that a run directory holds: all that `run` gave.
 
     Args:
         directory: A directory made by `spillgate run` or `Results.save`.
+        confine: Whether runs that are made with the results, by `extend` and `judge`, refuse files
+            outside the directory.
 
     Raises:
         InputError: If it is no run directory of this version, or a file in it is not as it was
@@ -126,7 +128,7 @@ def load(directory: str | Path) -> Results:
 
     def again(*args: Any, **options: Any) -> Results:  # noqa: ANN401 - those of `run`
         check_intact(where, manifest, (manifest["scenario"], *manifest["files"]))
-        return run(*args, **options)
+        return run(*args, **options, confine=confine)
 
     try:
         return Results(
@@ -135,6 +137,8 @@ def load(directory: str | Path) -> Results:
             source=Source(where / manifest["scenario"]),
             interrupted=data["interrupted"],
             wall_s=manifest.get("wall_s", 0.0),
+            engine=manifest.get("engine", "express"),
+            events=manifest.get("events", 0),
             overrides=manifest.get("set", ()),
             sla=manifest.get("sla", ()),
             store=where / RUNS if stored(where / RUNS) else None,

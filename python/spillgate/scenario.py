@@ -46,6 +46,7 @@ class Description:
         name: Title of the scenario.
         hash: Fingerprint of the scenario with all its files, 32 hexadecimal digits.
         files: Files that the scenario refers to, as written there.
+        outside: Those of them that lie outside its folder, wherever links and `..` lead.
         seed: Master seed.
         runs: Independent runs of each variant.
         variants: Names of the points: of the variants, where there are no axes.
@@ -134,6 +135,7 @@ class Description:
     axes: tuple[Axis, ...] = ()
     points: tuple[Point, ...] = ()
     patterns: tuple[dict[str, Any], ...] = ()
+    outside: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
@@ -177,6 +179,7 @@ class Description:
             axes=axes_of(record.get("axes", ())),
             points=points_of(record["variants"], record.get("points", ())),
             patterns=tuple(record.get("patterns", ())),
+            outside=tuple(record.get("outside", ())),
         )
 
     def extent(self) -> str:
@@ -273,6 +276,7 @@ def open_job(
     ignore_memory: bool = False,
     strict: bool = False,
     engine: Engine = "express",
+    confine: bool = False,
 ) -> _engine.Job:
     """Loads and validates a scenario; raises `InputError`."""
     for name, value, least, most in (
@@ -298,6 +302,7 @@ def open_job(
         ignore_memory=ignore_memory,
         strict=strict,
         engine=engine,
+        confine=confine,
         files=source.overlay(),
     )
 
@@ -329,6 +334,7 @@ def check(
     set: Overrides | None = None,  # noqa: A002
     sla: Sequence[str | Path] = (),
     correction: str | None = None,
+    confine: bool = False,
 ) -> Description:
     """Validates a scenario and says what was understood; runs nothing.
 
@@ -340,6 +346,8 @@ def check(
         set: Values to replace, by path.
         sla: Files with the requirements of customers, beside the scenario's.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
+        confine: Refuses files outside the scenario's folder that the scenario refers to, wherever
+            links and `..` lead; those given with `sla` are read.
 
     Returns:
         What was understood.
@@ -360,6 +368,7 @@ def check(
             set=set,
             sla=sla,
             correction=correction,
+            confine=confine,
         ).describe(),
     )
 
@@ -469,6 +478,7 @@ def export(
     scheduler: str | None = None,
     filters: str | None = None,
     set: Sequence[str] = (),  # noqa: A002 - the name of the command line
+    confine: bool = False,
 ) -> Exported:
     """Policies as a Cisco IOS configuration or as Linux `tc` commands.
 
@@ -487,6 +497,7 @@ def export(
             shares) or `prio` (strict priorities and one class for the rest).
         filters: With `tc`: what conditions become: `flower` (default) or `u32`.
         set: Of a scenario: values to replace, by path.
+        confine: Of a scenario: refuses files outside its folder.
 
     Returns:
         The text, and what it does not say.
@@ -521,6 +532,7 @@ def export(
             "filters": filters,
         },
         overrides=list(set),
+        confine=confine,
     )
     notes = tuple(f"{note['place']}: {note['reason']}" for note in found["notes"])
     return Exported(text=found["text"], notes=notes)

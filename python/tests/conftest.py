@@ -102,7 +102,7 @@ def parts(verdicts=("fail", "pass")):
         "differences": [],
         "transients": [],
         "runs": [
-            {"variant": v, "run": i, "seed": 7, "digest": f"{i:032x}", "events": 9, "packets": 4}
+            {"variant": v, "run": i, "seed": 7, "digest": f"{i:032x}", "packets": 4}
             for v in VARIANTS
             for i in range(10)
         ],

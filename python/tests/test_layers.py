@@ -82,6 +82,7 @@ RANK = {
     "visible": 0,
     "bounded": 0,
     "spreadsheet": 0,
+    "whole": 0,
     "metrics": 3,
     "voice": 3,
     "rundir": 3,

@@ -13,7 +13,7 @@ def test_progress_is_reported_and_ends_at_one(first):
     results = spillgate.run(first, runs=2, set=QUICK, progress=seen.append)
     assert seen[-1].fraction == 1.0
     assert seen[-1].runs_done == seen[-1].runs == len(results.runs) == 4
-    assert seen[-1].events == sum(r.events for r in results.runs)
+    assert seen[-1].events == results.events > 0
 
 
 def test_the_same_call_gives_the_same_digests(first):

@@ -193,14 +193,20 @@ impl<R: Read> Reader<R> {
             State::PcapNg(state)
         } else {
             let head = &buffer.data()[..4];
+            // What a text says is nobody's business.
+            let is_text = |b: &u8| matches!(b, b' '..=b'~' | b'\t' | b'\r' | b'\n');
+            let begin = match head.iter().all(is_text) {
+                true => "text".to_owned(),
+                false => format!(
+                    "{:02x} {:02x} {:02x} {:02x}",
+                    head[0], head[1], head[2], head[3]
+                ),
+            };
             return Err(CaptureError::new(
                 Fault::Unknown,
                 0,
                 "file header",
-                format!(
-                    "this is no pcap or pcapng file: it begins with {:02x} {:02x} {:02x} {:02x}",
-                    head[0], head[1], head[2], head[3]
-                ),
+                format!("this is no pcap or pcapng file: it begins with {begin}"),
                 "convert other formats with editcap -F pcapng IN OUT",
             ));
         };

@@ -196,10 +196,13 @@ const DUR_UNITS: [(&str, f64); 7] = [
     ("h", 3600.0),
 ];
 
-/// Parses a length of time; zero is allowed, up to 100 days.
+/// The longest time that can be written: 100 days.
+pub const MAX_DUR: Dur = Dur::from_secs(100 * 86_400);
+
+/// Parses a length of time; zero is allowed, up to [`MAX_DUR`].
 pub fn parse_dur(text: &str) -> Result<Dur, UnitError> {
     let s = scaled(text, &DUR_UNITS, DUR_HINT)?;
-    if s > 8.64e6 {
+    if s > MAX_DUR.as_secs_f64() {
         return Err(error(text, "it is above 100 days", DUR_HINT));
     }
     Ok(Dur::from_secs_f64(s))

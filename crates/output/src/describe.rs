@@ -23,6 +23,8 @@ pub struct Description {
     pub hash: String,
     /// The files that the scenario refers to, as written there.
     pub files: Vec<String>,
+    /// Those of them that lie outside its folder.
+    pub outside: Vec<String>,
     /// Master seed.
     pub seed: u64,
     /// Runs of each variant.
@@ -296,6 +298,7 @@ pub fn describe(plan: &Plan) -> Description {
         name: plan.name.clone(),
         hash: plan.hash.clone(),
         files: plan.files.clone(),
+        outside: plan.outside.clone(),
         seed: plan.seed,
         runs: plan.runs,
         variants: plan.variants.iter().map(|v| v.name.clone()).collect(),

@@ -52,8 +52,6 @@ pub struct RunRow {
     pub seed: u64,
     /// Fingerprint of its event stream.
     pub digest: String,
-    /// Events handled.
-    pub events: u64,
     /// Packets emitted.
     pub packets: u64,
 }
@@ -201,10 +199,14 @@ impl Report {
                 run: f.info.run,
                 seed: self.plan.seed,
                 digest: f.outcome.digest.clone(),
-                events: f.outcome.events,
                 packets: f.outcome.packets,
             })
             .collect()
+    }
+
+    /// The events that the finished runs took. No result: it depends on the engine.
+    pub fn events(&self) -> u64 {
+        self.finished.iter().map(|f| f.outcome.events).sum()
     }
 
     /// The time series of the observed runs.

@@ -1,38 +1,43 @@
 //! Runs on disk, each in a file of its own under the key of what decides it, so that none is made
 //! twice: a study is resumed, extended, or judged again by asking for its runs once more.
 //!
-//! A file is called `KEY-VERSION.run`. It appears whole: it is written under another name first.
+//! A file is called `KEY-VERSION.run`. It appears whole: it is written first under a name that nobody else has,
+//! whatever else is at work in the directory.
 
 mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, DirEntry, File};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use spillgate_core::Digest;
+use spillgate_core::rng::hash_bytes;
 use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::{Plan, WorldPlan};
-use spillgate_sim::{Outcome, RunInfo, Shelf};
+use spillgate_sim::{Engine, Outcome, RunInfo, Shelf};
 
 pub use record::{Damage, decode, encode, sealed};
 
 const ENDING: &str = ".run";
 /// Files that are being written end so.
 const PARTIAL: &str = ".partial";
-/// A directory of stored runs, opened for the runs of a plan.
+/// How long ago a file was last written that nobody writes any more: writing one takes seconds.
+const ABANDONED: Duration = Duration::from_secs(86_400);
+
+/// A directory of stored runs, opened for the runs of a plan on an engine.
 pub struct Store {
     directory: PathBuf,
     version: String,
+    engine: Engine,
     plan: Arc<Plan>,
     /// By point.
     keys: Vec<u128>,
     /// Keys of the runs that only other versions have made, with one of these versions.
     elsewhere: BTreeMap<String, String>,
     made_anew: Mutex<MadeAnew>,
-    partial: AtomicU64,
 }
 
 /// What could not be used or kept.
@@ -46,19 +51,30 @@ struct MadeAnew {
 
 impl Store {
     /// Opens a directory, which is made if it is not there. Runs of other versions than `version`, a text without
-    /// separators of paths, are not used.
+    /// separators of paths, and of the other engine are not used.
     ///
     /// # Errors
     /// If the directory can be neither read nor made.
-    pub fn open(directory: &Path, version: &str, plan: Arc<Plan>) -> io::Result<Self> {
+    pub fn open(
+        directory: &Path,
+        version: &str,
+        engine: Engine,
+        plan: Arc<Plan>,
+    ) -> io::Result<Self> {
         fs::create_dir_all(directory)?;
         let mut there = BTreeSet::new();
         let mut elsewhere = BTreeMap::new();
         for entry in fs::read_dir(directory)? {
-            let name = entry?.file_name();
+            let entry = entry?;
+            let name = entry.file_name();
+            let name = name.to_str().unwrap_or_default();
+            if name.ends_with(PARTIAL) && is_abandoned(&entry) {
+                // Another that opens the directory may have been faster.
+                let _ = fs::remove_file(entry.path());
+            }
             let parts = name
-                .to_str()
-                .and_then(|n| n.strip_suffix(ENDING)?.split_once('-'));
+                .strip_suffix(ENDING)
+                .and_then(|name| name.split_once('-'));
             let Some((key, made_by)) = parts else {
                 continue;
             };
@@ -73,15 +89,16 @@ impl Store {
         Ok(Self {
             directory: directory.to_owned(),
             version: version.to_owned(),
+            engine,
             plan,
             keys,
             elsewhere,
             made_anew: Mutex::default(),
-            partial: AtomicU64::new(0),
         })
     }
 
-    /// 32 hexadecimal digits for what decides a run: the point, the seed, the number of the run.
+    /// 32 hexadecimal digits for what decides a run: the point, the seed, the number of the run; and the engine, as
+    /// a run of one that is answered with a run of the other would check nothing.
     pub fn key(&self, run: RunInfo) -> String {
         let point = self.keys[run.variant];
         let mut digest = Digest::default();
@@ -92,6 +109,10 @@ impl Store {
             run.run.into(),
         ];
         words.iter().for_each(|w| digest.word(*w));
+        match self.engine {
+            Engine::Express => {}
+            Engine::Plain => digest.word(hash_bytes(b"plain")),
+        }
         digest.hex()
     }
 
@@ -125,20 +146,47 @@ impl Store {
         &self.plan.variants[run.variant].world
     }
 
-    /// Writes a file of the first directory, which appears whole.
+    /// Writes a file of the directory, which appears whole.
     fn write(&self, name: &str, bytes: &[u8]) {
-        let number = self.partial.fetch_add(1, Ordering::Relaxed);
-        let partial = format!("{}-{number}{PARTIAL}", std::process::id());
-        let partial = self.directory.join(partial);
-        let path = self.directory.join(name);
-        if let Err(why) = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path)) {
-            // What is left of it would only take room.
-            let _ = fs::remove_file(&partial);
+        let written = self.partial().and_then(|(mut file, partial)| {
+            let done = file
+                .write_all(bytes)
+                .and_then(|()| fs::rename(&partial, self.directory.join(name)));
+            if done.is_err() {
+                // What is left of it would only take room.
+                let _ = fs::remove_file(&partial);
+            }
+            done
+        });
+        if let Err(why) = written {
             self.made_anew()
                 .unwritable
                 .get_or_insert_with(|| why.to_string());
         }
     }
+
+    /// A new file under a name of its own: of other stores in this process, of processes that have its number in another
+    /// container, and of those that were killed, files have other names.
+    fn partial(&self) -> io::Result<(File, PathBuf)> {
+        let mut number = 0_u64;
+        loop {
+            let name = format!("{}-{number}{PARTIAL}", std::process::id());
+            let path = self.directory.join(name);
+            match File::create_new(&path) {
+                Ok(file) => return Ok((file, path)),
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => number += 1,
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// Whether nobody writes a file any more.
+fn is_abandoned(entry: &DirEntry) -> bool {
+    let written = entry.metadata().and_then(|m| m.modified());
+    // A file of the future is left alone.
+    let age = written.ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age > ABANDONED)
 }
 
 impl Shelf for Store {

@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use spillgate_import::IosImporter;
 use spillgate_output::store::{Damage, Store, decode, encode};
 use spillgate_scenario::key::Keys;
-use spillgate_scenario::plan::Plan;
+use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_scenario::{Options, load};
-use spillgate_sim::{Campaign, Finished, Observed, Outcome, RunInfo, Shelf, layout};
+use spillgate_sim::{Campaign, Engine, Finished, Observed, Outcome, RunInfo, Shelf, layout};
 
 const VERSION: &str = "1.2.3";
 
@@ -64,9 +65,27 @@ fn plan(overrides: &[&str]) -> Arc<Plan> {
     plan_of(SCENARIO, overrides, None)
 }
 
+/// The plan of a file of the corpus.
+fn corpus(name: &str) -> Arc<Plan> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/{name}"));
+    let files = BTreeMap::from([(path.clone(), fs::read(&path).unwrap())]);
+    let importer = IosImporter { strict: false };
+    let loaded = load(&path, &files, &importer, &Options::default());
+    Arc::new(loaded.unwrap_or_else(|e| panic!("{e}")).plan)
+}
+
 /// What finished runs gave, in order, and how many of them had been stored.
 fn run(plan: &Arc<Plan>, observed: &Observed, shelf: &dyn Shelf) -> (Vec<Finished>, usize) {
-    let campaign = Campaign::new(Arc::clone(plan));
+    run_on(Engine::Express, plan, observed, shelf)
+}
+
+fn run_on(
+    engine: Engine,
+    plan: &Arc<Plan>,
+    observed: &Observed,
+    shelf: &dyn Shelf,
+) -> (Vec<Finished>, usize) {
+    let campaign = Campaign::on(engine, Arc::clone(plan));
     campaign
         .execute_observing(2, observed, shelf)
         .expect("runs");
@@ -86,6 +105,26 @@ fn all_same(a: &[Finished], b: &[Finished]) {
     }
 }
 
+/// The same of runs of different engines.
+fn all_same_but_events(a: &[Finished], b: &[Finished]) {
+    let without = |finished: &Finished| Finished {
+        outcome: Arc::new(Outcome {
+            events: 0,
+            ..(*finished.outcome).clone()
+        }),
+        ..finished.clone()
+    };
+    let without = |all: &[Finished]| all.iter().map(without).collect::<Vec<_>>();
+    all_same(&without(a), &without(b));
+}
+
+/// A world as it is made where nothing is made another way to check it.
+fn without_checks(world: &WorldPlan) -> WorldPlan {
+    let mut plain = world.clone();
+    plain.cell_switches.iter_mut().for_each(|s| s.exact = false);
+    plain
+}
+
 /// An empty directory of one test.
 fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("store-{name}"));
@@ -94,7 +133,18 @@ fn directory(name: &str) -> PathBuf {
 }
 
 fn open(directory: &Path, plan: &Arc<Plan>) -> Store {
-    Store::open(directory, VERSION, Arc::clone(plan)).expect("a directory")
+    open_for(Engine::Express, directory, plan)
+}
+
+fn open_for(engine: Engine, directory: &Path, plan: &Arc<Plan>) -> Store {
+    Store::open(directory, VERSION, engine, Arc::clone(plan)).expect("a directory")
+}
+
+/// The files of a directory that are being written.
+fn partials(directory: &Path) -> BTreeSet<String> {
+    let names = fs::read_dir(directory).unwrap();
+    let names = names.map(|e| e.unwrap().file_name().into_string().unwrap());
+    names.filter(|n| n.ends_with(".partial")).collect()
 }
 
 /// Of every file of the corpus: all disciplines, sources, routers, failures, captures, FAN, MPLS.
@@ -123,7 +173,7 @@ fn every_outcome_comes_back_as_it_was() {
             let world = &plan.variants[finished.info.variant].world;
             let digest = &finished.outcome.digest;
             let known = digests
-                .entry(of_plan.of(world))
+                .entry(of_plan.of(&without_checks(world)))
                 .or_insert_with(|| digest.clone());
             assert_eq!(known, digest);
             let bytes = encode("k", &finished.outcome, world, true);
@@ -219,7 +269,7 @@ fn damaged_files_are_named_and_the_rest_is_kept() {
 fn runs_of_other_versions_are_made_anew() {
     let plan = plan(&[]);
     let directory = directory("version");
-    let other = Store::open(&directory, "0.9.0", Arc::clone(&plan)).unwrap();
+    let other = Store::open(&directory, "0.9.0", Engine::Express, Arc::clone(&plan)).unwrap();
     run(&plan, &Observed::First, &other);
     let store = open(&directory, &plan);
     assert_eq!(run(&plan, &Observed::First, &store).1, 0);
@@ -241,7 +291,103 @@ fn a_place_that_cannot_be_written_costs_no_results() {
     fs::remove_dir_all(&directory).unwrap();
     assert_eq!(run(&plan, &Observed::First, &store).0.len(), 6);
     assert!(store.notes()[0].starts_with("not every run could be stored: "));
-    assert!(Store::open(Path::new("/dev/null/x"), VERSION, plan).is_err());
+    let nowhere = Path::new("/dev/null/x");
+    assert!(Store::open(nowhere, VERSION, Engine::Express, plan).is_err());
+}
+
+/// What is to check another run is made.
+#[test]
+fn engines_do_not_answer_for_each_other() {
+    let plan = plan(&[]);
+    let directory = directory("engines");
+    let both = Engine::ALL.map(|(_, engine)| engine);
+    for engine in both {
+        let store = open_for(engine, &directory, &plan);
+        let (made, kept) = run_on(engine, &plan, &Observed::First, &store);
+        assert_eq!(kept, 0, "{engine:?}");
+        all_same_but_events(&made, &run(&plan, &Observed::First, &()).0);
+    }
+    for engine in both {
+        let store = open_for(engine, &directory, &plan);
+        let (again, kept) = run_on(engine, &plan, &Observed::First, &store);
+        assert_eq!((kept, store.notes()), (6, vec![]), "{engine:?}");
+        all_same(&again, &run_on(engine, &plan, &Observed::First, &()).0);
+    }
+}
+
+/// Nor do cells that are taken together for those that are events.
+#[test]
+fn exact_cells_have_runs_of_their_own() {
+    for name in ["atm.yaml", "atm-lines.yaml"] {
+        let plan = corpus(name);
+        let place = |n: &str| plan.variants.iter().position(|v| v.name == n);
+        let exact = place("exact").expect("a variant with exact cells");
+        let store = open(&directory("exact"), &plan);
+        let names: BTreeSet<_> = (0..plan.variants.len())
+            .map(|variant| store.file_name(RunInfo { variant, run: 0 }))
+            .collect();
+        assert_eq!(names.len(), plan.variants.len(), "{name}");
+        let mut keys = Keys::default();
+        let of = |keys: &mut Keys, world: &WorldPlan| keys.of(&without_checks(world));
+        let exact = of(&mut keys, &plan.variants[exact].world);
+        let twins = plan.variants.iter();
+        let twins = twins.filter(|v| of(&mut keys, &v.world) == exact);
+        assert!(twins.count() > 1, "{name}: nothing is checked");
+    }
+}
+
+/// Whoever writes in the same directory, even with the same number of process, writes other files.
+#[test]
+fn files_that_others_write_are_left_alone() {
+    let plan = plan(&[]);
+    let directory = directory("partials");
+    fs::create_dir_all(&directory).unwrap();
+    let theirs = format!("{}-0.partial", std::process::id());
+    fs::write(directory.join(&theirs), "half of a run").unwrap();
+    let store = open(&directory, &plan);
+    run(&plan, &Observed::First, &store);
+    assert_eq!(store.notes(), Vec::<String>::new());
+    assert_eq!(partials(&directory), BTreeSet::from([theirs.clone()]));
+    assert_eq!(fs::read(directory.join(&theirs)).unwrap(), b"half of a run");
+    assert_eq!(run(&plan, &Observed::First, &open(&directory, &plan)).1, 6);
+    // Of a process that was killed long ago nothing is left.
+    let file = fs::File::options()
+        .write(true)
+        .open(directory.join(&theirs))
+        .unwrap();
+    let written = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(written - Duration::from_secs(2 * 86_400))
+        .unwrap();
+    open(&directory, &plan);
+    assert_eq!(partials(&directory), BTreeSet::new());
+}
+
+#[test]
+fn stores_side_by_side_keep_every_run() {
+    let directory = directory("side-by-side");
+    let plans: Vec<_> = (1..=4)
+        .map(|seed| {
+            let set = [
+                format!("runs.seed={seed}"),
+                "measurement.duration=100 ms".to_owned(),
+            ];
+            plan_of(SCENARIO, &set.each_ref().map(|s| &**s), Some(40))
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for plan in &plans {
+            scope.spawn(|| {
+                let store = open(&directory, plan);
+                run(plan, &Observed::These(vec![]), &store);
+                assert_eq!(store.notes(), Vec::<String>::new());
+            });
+        }
+    });
+    assert_eq!(partials(&directory), BTreeSet::new());
+    for plan in &plans {
+        let store = open(&directory, plan);
+        assert_eq!(run(plan, &Observed::These(vec![]), &store).1, 80);
+    }
 }
 
 /// Edits of the scenario: those that can change a result, and those that only change what is said of it.

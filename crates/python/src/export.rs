@@ -27,12 +27,13 @@ struct Request {
     scheduler: Option<String>,
     filters: Option<String>,
     overrides: Vec<String>,
+    confine: bool,
 }
 
 /// The policies of a configuration or of a scenario's links as IOS text or as `tc` commands: JSON
 /// with `text` and `notes`.
 #[pyfunction]
-#[pyo3(signature = (path, to, scenario, platform = "ios", interface = None, link = None, variant = None, policy = None, rate = None, device = None, scheduler = None, filters = None, overrides = Vec::new()))]
+#[pyo3(signature = (path, to, scenario, platform = "ios", interface = None, link = None, variant = None, policy = None, rate = None, device = None, scheduler = None, filters = None, overrides = Vec::new(), confine = false))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn export(
     py: Python<'_>,
@@ -49,6 +50,7 @@ pub(crate) fn export(
     scheduler: Option<String>,
     filters: Option<String>,
     overrides: Vec<String>,
+    confine: bool,
 ) -> PyResult<String> {
     let request = Request {
         path,
@@ -64,6 +66,7 @@ pub(crate) fn export(
         scheduler,
         filters,
         overrides,
+        confine,
     };
     let exported = waiting(py, move || run(&request))?.map_err(|e| input_error(py, &e))?;
     let notes: Vec<_> = exported
@@ -106,6 +109,7 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
     let platform = platform_by_name(&r.platform)?;
     let options = Options {
         overrides: r.overrides.clone(),
+        confine: r.confine,
         ..Options::default()
     };
     let all = port_policies(&r.path, &Disk, &IosImporter::default(), &options)?;

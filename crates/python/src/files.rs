@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use spillgate_capture::Opener;
@@ -22,6 +22,30 @@ impl Files for Disk {
         File::open(path)?;
         Ok(Arc::new(OnDisk(path.to_path_buf())))
     }
+
+    fn lies_in(&self, path: &Path, folder: &Path) -> bool {
+        match (really(path), really(folder)) {
+            (Some(path), Some(folder)) => path.starts_with(folder),
+            _ => false,
+        }
+    }
+}
+
+/// Where a path leads, with all links followed; of what is not there, where it would be. None if that cannot be told.
+fn really(path: &Path) -> Option<PathBuf> {
+    let path = std::env::current_dir().ok()?.join(path);
+    for there in path.ancestors() {
+        if let Ok(found) = there.canonicalize() {
+            let rest = path.strip_prefix(there).ok()?;
+            let plain = |c| matches!(c, Component::Normal(_) | Component::CurDir);
+            return rest.components().all(plain).then(|| found.join(rest));
+        }
+        // A link to what is not there, or to what may not be seen.
+        if there.is_symlink() {
+            return None;
+        }
+    }
+    None
 }
 
 /// The machine's file system, but for what is in memory.
@@ -40,6 +64,11 @@ impl Files for Overlay {
             Some(content) => Ok(Arc::new(Arc::<[u8]>::from(&content[..]))),
             None => Disk.opener(path),
         }
+    }
+
+    fn lies_in(&self, path: &Path, folder: &Path) -> bool {
+        // What is in memory is given with the scenario.
+        self.0.contains_key(path) || Disk.lies_in(path, folder)
     }
 }
 

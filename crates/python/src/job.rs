@@ -65,7 +65,7 @@ pub(crate) struct Job {
 impl Job {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", files = BTreeMap::new()))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new()))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -77,6 +77,7 @@ impl Job {
         ignore_memory: bool,
         strict: bool,
         engine: &str,
+        confine: bool,
         files: BTreeMap<PathBuf, Vec<u8>>,
     ) -> PyResult<Self> {
         let engine = Engine::named(engine)
@@ -86,6 +87,7 @@ impl Job {
             sla,
             seed,
             runs,
+            confine,
         };
         let loaded = waiting(py, move || {
             load(&path, &Overlay(files), &IosImporter { strict }, &options)
@@ -142,8 +144,8 @@ impl Job {
             return Ok(());
         }
         let open = |directory: &PathBuf| {
-            let plan = Arc::clone(self.campaign.plan());
-            Store::open(directory, env!("SPILLGATE_BUILD"), plan).map(Arc::new)
+            let (plan, engine) = (Arc::clone(self.campaign.plan()), self.campaign.engine());
+            Store::open(directory, env!("SPILLGATE_BUILD"), engine, plan).map(Arc::new)
         };
         let store = store.as_ref().map(open).transpose()?;
         self.store
@@ -395,6 +397,11 @@ impl Results {
     /// The runs with their digests, as a JSON list.
     fn runs(&self) -> PyResult<String> {
         self.json(Report::runs)
+    }
+
+    /// The events that the runs took, which depend on the engine.
+    fn events(&self) -> u64 {
+        self.report.events()
     }
 
     /// Time series of the observed runs.

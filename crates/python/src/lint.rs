@@ -15,7 +15,8 @@ use crate::waiting::waiting;
 /// What the rules find in a configuration or scenario: JSON with `findings`, `errors`, `warnings`,
 /// `notes`, and the same as `text` and `sarif`.
 #[pyfunction]
-#[pyo3(signature = (path, is_scenario, platform = "ios", overrides = Vec::new(), select = Vec::new(), ignore = Vec::new()))]
+#[pyo3(signature = (path, is_scenario, platform = "ios", overrides = Vec::new(), select = Vec::new(), ignore = Vec::new(), confine = false))]
+#[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn lint(
     py: Python<'_>,
     path: PathBuf,
@@ -24,10 +25,16 @@ pub(crate) fn lint(
     overrides: Vec<String>,
     select: Vec<String>,
     ignore: Vec<String>,
+    confine: bool,
 ) -> PyResult<String> {
     let selection = Selection { select, ignore };
     let platform = platform.to_owned();
-    let find = move || find(&path, is_scenario, &platform, overrides, &selection);
+    let options = Options {
+        overrides,
+        confine,
+        ..Options::default()
+    };
+    let find = move || find(&path, is_scenario, &platform, &options, &selection);
     let found = waiting(py, find)?.map_err(|e| input_error(py, &e))?;
     let mut out = json(&found);
     out["text"] = text(&found).into();
@@ -39,15 +46,11 @@ fn find(
     path: &Path,
     is_scenario: bool,
     platform: &str,
-    overrides: Vec<String>,
+    options: &Options,
     selection: &Selection,
 ) -> Result<Vec<spillgate_lint::Finding>, Diagnostics> {
     if is_scenario {
-        let options = Options {
-            overrides,
-            ..Options::default()
-        };
-        return scenario(path, &Disk, &options, selection);
+        return scenario(path, &Disk, options, selection);
     }
     let platform = platform_by_name(platform)?;
     let file = path.display().to_string();

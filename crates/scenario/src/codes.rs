@@ -25,6 +25,7 @@ diagnostic_codes! {
     ALIAS = "E0107", "An alias cannot be expanded.";
     UNSUPPORTED_YAML = "E0108", "A feature of YAML that scenarios do not use.";
     EMPTY = "E0109", "The file has no content.";
+    OUTSIDE = "E0110", "A file outside the scenario's folder, where none may be read.";
 
     WRONG_TYPE = "E0201", "A value is of the wrong kind.";
     UNKNOWN_KEY = "E0202", "A key that is not known at its place.";
@@ -62,7 +63,7 @@ diagnostic_codes! {
     BAD_SOURCE = "E0503", "A source with a value out of range.";
     BAD_ADDRESS = "E0504", "An address that a flow cannot have.";
     BAD_PORT = "E0505", "A port where the protocol has none.";
-    BAD_TIMES = "E0506", "A flow that stops before it starts, or a link that is repaired before it fails.";
+    BAD_TIMES = "E0506", "A flow that stops before it starts, a link that is repaired before it fails, or packets on their way for longer than a run may take.";
     TOO_MANY_FLOWS = "E0507", "More flows or classes than this program runs.";
     BAD_PATTERN = "E0508", "A pattern of traffic that these senders, receivers or sources cannot have.";
     TABLE_SYNTAX = "E0511", "A table is not well-formed.";
@@ -107,6 +108,14 @@ diagnostic_codes! {
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";
     W_UNRATED = "W0603", "Speech whose codec has no planning values.";
+}
+
+/// What a code says, as an error's message.
+pub(crate) fn meaning(code: &str) -> String {
+    let found = CODES.iter().find(|(c, _)| *c == code);
+    let text = found.map_or("The file cannot be read as what it should be.", |(_, m)| m);
+    let (first, rest) = text.split_at(1);
+    first.to_lowercase() + rest.trim_end_matches('.')
 }
 
 #[cfg(test)]

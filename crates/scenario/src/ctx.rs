@@ -1,6 +1,6 @@
 //! What every stage of loading shares: the texts, the files, what was found wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,15 +9,26 @@ use spillgate_capture::{Opener, Survey};
 use spillgate_core::Digest;
 use spillgate_core::rng::hash_bytes;
 
+use crate::beside::{Expected, Hidden};
 use crate::codes;
 use crate::de::MAX_ERRORS;
 use crate::error::{Diagnostic, Diagnostics};
 use crate::import::{Files, Imported, Importer, Platform};
+use crate::load::Options;
 use crate::node::{Node, Step, Value};
 use crate::offered::Offered;
 use crate::plan::{Unmodelled, Written};
 use crate::schema::ConfigSpec;
 use crate::text::Texts;
+
+/// An output of a router.
+const SHOWN: Expected = Expected::table(
+    "save what `show policy-map interface` prints, from the interface's name on",
+    |text| {
+        let heads = ["Service-policy", " input: ", " output: "];
+        text.lines().any(|l| heads.iter().any(|h| l.contains(h)))
+    },
+);
 
 /// A file that was read.
 #[derive(Clone)]
@@ -35,6 +46,7 @@ pub(crate) struct Ctx<'a> {
     pub(crate) texts: Texts,
     files: &'a dyn Files,
     importer: &'a dyn Importer,
+    opts: &'a Options,
     dir: PathBuf,
     errors: Vec<Diagnostic>,
     /// With the points at which each was noted; none: it is about none of them.
@@ -50,6 +62,10 @@ pub(crate) struct Ctx<'a> {
     captures: BTreeMap<String, Option<Capture>>,
     /// By path and what is asked of the file; none after an error.
     surveys: BTreeMap<(String, String), Option<Arc<Survey>>>,
+    /// Files outside the scenario's folder, by path as written.
+    outside: BTreeSet<String>,
+    /// Files whose lines are not shown, by their names for diagnostics.
+    hidden: BTreeMap<String, Hidden>,
 }
 
 /// A capture that can be opened.
@@ -63,11 +79,17 @@ pub(crate) struct Capture {
 }
 
 impl<'a> Ctx<'a> {
-    pub(crate) fn new(path: &Path, files: &'a dyn Files, importer: &'a dyn Importer) -> Self {
+    pub(crate) fn new(
+        path: &Path,
+        files: &'a dyn Files,
+        importer: &'a dyn Importer,
+        opts: &'a Options,
+    ) -> Self {
         Self {
             texts: Texts::default(),
             files,
             importer,
+            opts,
             dir: path.parent().map(Path::to_path_buf).unwrap_or_default(),
             errors: Vec::new(),
             warnings: Vec::new(),
@@ -77,6 +99,8 @@ impl<'a> Ctx<'a> {
             imported: BTreeMap::new(),
             captures: BTreeMap::new(),
             surveys: BTreeMap::new(),
+            outside: BTreeSet::new(),
+            hidden: BTreeMap::new(),
         }
     }
 
@@ -166,32 +190,67 @@ impl<'a> Ctx<'a> {
         self.errors.is_empty()
     }
 
+    /// The error for a file that may not be read, if it may not.
+    pub(crate) fn refused(&self, full: &Path) -> Option<Diagnostic> {
+        if !self.opts.confine || self.files.lies_in(full, &self.dir) {
+            return None;
+        }
+        let message = format!("`{}` lies outside the scenario's folder", full.display());
+        let hint = "put it there, itself and not a link to it, or read it without `--confine`";
+        Some(Diagnostic::error(codes::OUTSIDE, message).hint(hint))
+    }
+
+    /// What `read` gives of a file that the scenario refers to at `path` below `root`, if it may be read; none after an error.
+    fn beside<T>(
+        &mut self,
+        file: &str,
+        (root, path): (&Node, &[Step]),
+        read: impl FnOnce(&dyn Files, &Path) -> std::io::Result<T>,
+    ) -> Option<T> {
+        let (files, full) = (self.files, self.dir.join(file));
+        if !files.lies_in(&full, &self.dir) {
+            self.outside.insert(file.to_owned());
+        }
+        // What the command line names is not chosen by the scenario.
+        let chosen = self.opts.sla.iter().any(|f| f == file);
+        if let Some(d) = self.refused(&full).filter(|_| !chosen) {
+            self.error(d, root, path);
+            return None;
+        }
+        let unreadable = |e| {
+            let message = format!("cannot read `{}`: {}", full.display(), reason(&e));
+            let d = Diagnostic::error(codes::UNREADABLE, message)
+                .hint("paths are relative to the scenario file");
+            self.error(d, root, path);
+        };
+        read(files, &full).map_err(unreadable).ok()
+    }
+
     /// Reads a file that the scenario refers to at `path` below `root`, once.
-    pub(crate) fn open(&mut self, file: &str, root: &Node, path: &[Step]) -> Option<File> {
+    pub(crate) fn open(
+        &mut self,
+        file: &str,
+        expected: Expected,
+        root: &Node,
+        path: &[Step],
+    ) -> Option<File> {
         if let Some(known) = self.read.get(file) {
             return known.clone();
         }
-        let full = self.dir.join(file);
-        let name = full.display().to_string();
-        let opened = match self.files.read(&full) {
-            Ok(bytes) => {
-                let text = self.texts.file(&name, &bytes);
-                Some(File {
-                    text,
-                    name,
-                    bytes: bytes.into(),
-                })
-            }
-            Err(e) => {
-                let d = Diagnostic::error(
-                    codes::UNREADABLE,
-                    format!("cannot read `{name}`: {}", reason(&e)),
-                )
-                .hint("paths are relative to the scenario file");
-                self.error(d, root, path);
-                None
-            }
-        };
+        let name = self.file_name(file);
+        let bytes = self.beside(file, (root, path), |files, full| files.read(full));
+        let opened = bytes.map(|bytes| File {
+            text: self.texts.file(&name, &bytes),
+            name: name.clone(),
+            bytes: bytes.into(),
+        });
+        if let Some(found) = &opened {
+            let inside = !self.outside.contains(file);
+            let hidden = expected.hidden(&String::from_utf8_lossy(&found.bytes), inside);
+            // The scenario is its own, whatever it is taken for.
+            let hidden = hidden.filter(|_| name != self.texts.name(0));
+            self.hidden.extend(hidden.map(|h| (name, h)));
+        }
         self.read.insert(file.to_owned(), opened.clone());
         opened
     }
@@ -211,7 +270,8 @@ impl<'a> Ctx<'a> {
         // What is to be said of a file is the same under every prefix.
         let again = |k: &(String, Platform, String)| (&k.0, k.1) == (&file, platform);
         let said = self.imported.keys().any(again);
-        let result = self.open(&file, root, path).and_then(|opened| {
+        let opened = self.open(&file, Expected::Configuration, root, path);
+        let result = opened.and_then(|opened| {
             match self.importer.ios(&opened.name, &opened.bytes, platform) {
                 Ok(mut imported) => {
                     if !said {
@@ -241,22 +301,12 @@ impl<'a> Ctx<'a> {
         if let Some(known) = self.captures.get(file) {
             return known.clone();
         }
-        let full = self.dir.join(file);
-        let name = full.display().to_string();
-        let found = match self.files.opener(&full) {
-            Ok(opener) => Some(Capture {
-                name,
-                opener,
-                fingerprint: String::new(),
-            }),
-            Err(e) => {
-                let message = format!("cannot read `{name}`: {}", reason(&e));
-                let d = Diagnostic::error(codes::UNREADABLE, message)
-                    .hint("paths are relative to the scenario file");
-                self.error(d, root, path);
-                None
-            }
-        };
+        let opener = self.beside(file, (root, path), |files, full| files.opener(full));
+        let found = opener.map(|opener| Capture {
+            name: self.file_name(file),
+            opener,
+            fingerprint: String::new(),
+        });
         self.captures.insert(file.to_owned(), found.clone());
         found
     }
@@ -287,7 +337,7 @@ impl<'a> Ctx<'a> {
         root: &Node,
         path: &[Step],
     ) -> Option<(Offered, u32)> {
-        let opened = self.open(file, root, path)?;
+        let opened = self.open(file, SHOWN, root, path)?;
         match self.importer.offered(&opened.name, &opened.bytes) {
             Ok(mut offered) => {
                 for d in offered.warnings.drain(..) {
@@ -309,6 +359,11 @@ impl<'a> Ctx<'a> {
             .chain(self.captures.keys())
             .cloned()
             .collect()
+    }
+
+    /// Those of them that lie outside the scenario's folder.
+    pub(crate) fn outside(&self) -> Vec<String> {
+        self.outside.iter().cloned().collect()
     }
 
     /// The name of a file that was opened, for diagnostics.
@@ -354,6 +409,12 @@ impl<'a> Ctx<'a> {
         let mut errors = self.errors;
         let rank = |d: &Diagnostic| (self.texts.rank(&d.file), d.line, d.column);
         errors.sort_by_key(rank);
+        for d in &mut errors {
+            if let Some(hidden) = self.hidden.get(&d.file) {
+                hidden.take_out(d);
+            }
+        }
+        errors.dedup();
         if errors.len() > MAX_ERRORS {
             errors.truncate(MAX_ERRORS);
             let file = errors[0].file.clone();

@@ -62,6 +62,9 @@ pub struct Diagnostic {
     /// Length of the offending text in characters, for the underline; 0 if unknown.
     #[serde(skip)]
     pub width: u32,
+    /// Whether nothing of the file is shown, which is none that may be.
+    #[serde(skip)]
+    pub unquoted: bool,
 }
 
 impl Diagnostic {
@@ -78,6 +81,7 @@ impl Diagnostic {
             hint: None,
             source: None,
             width: 0,
+            unquoted: false,
         }
     }
 
@@ -128,9 +132,9 @@ impl Diagnostic {
         self
     }
 
-    /// Copies the offending line out of the file's text; does nothing without a line.
+    /// Copies the offending line out of the file's text, if it may be shown; does nothing without a line.
     pub fn quote(&mut self, text: &str) {
-        if let (None, Some(line)) = (&self.source, self.line) {
+        if let (None, Some(line), false) = (&self.source, self.line, self.unquoted) {
             self.source = text
                 .lines()
                 .nth(line as usize - 1)

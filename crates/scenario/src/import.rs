@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -45,6 +45,27 @@ pub trait Files {
     fn opener(&self, path: &Path) -> io::Result<Arc<dyn Opener>> {
         Ok(Arc::new(Arc::<[u8]>::from(self.read(path)?)))
     }
+
+    /// Whether a file lies in a folder or below it, wherever links lead. Default: by the names alone.
+    fn lies_in(&self, path: &Path, folder: &Path) -> bool {
+        let (path, folder) = (plain(path), plain(folder));
+        let within = |c| matches!(c, Component::Normal(_));
+        path.strip_prefix(folder)
+            .is_ok_and(|rest| rest.components().all(within))
+    }
+}
+
+/// A path without `.`, and without `..` where it has what that takes back.
+fn plain(path: &Path) -> PathBuf {
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        match (part, found.components().next_back()) {
+            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir)) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => drop(found.pop()),
+            (part, _) => found.push(part),
+        }
+    }
+    found
 }
 
 /// Files in memory by path.

@@ -1,5 +1,5 @@
-//! Under which key the runs of a point are stored: the hash of all that decides their results, and of
-//! nothing else.
+//! Under which key the runs of a point are stored: the hash of all that decides their results, of what a user
+//! sets to check these results by making them another way, and of nothing else.
 //!
 //! Titles, names of points and policies, requirements, how results are judged and drawn, and how
 //! a value was spelled do not count; names of nodes, links, classes and flows do, since random
@@ -117,12 +117,15 @@ impl Keys {
                 recipe,
                 police,
                 reassembly,
-                // The results are the same.
-                exact: _,
+                exact,
                 // The others count.
                 spec: _,
             } = switch;
             write!(out, "{node} {outputs:?}{recipe:?}{police:?}{reassembly:?}")?;
+            // The results are the same: it is there to check them.
+            if *exact {
+                out.write_str("exact")?;
+            }
         }
         for line in cell_lines {
             let CellLinePlan {

@@ -22,6 +22,7 @@
 #![allow(clippy::result_large_err)]
 
 mod agreements;
+mod beside;
 pub mod codes;
 mod ctx;
 mod de;

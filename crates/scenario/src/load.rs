@@ -41,6 +41,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Number of runs in place of the file's.
     pub runs: Option<u32>,
+    /// Refuses files outside the scenario's folder, but for [`Options::sla`].
+    pub confine: bool,
 }
 
 /// A scenario that was read and found valid.
@@ -111,7 +113,7 @@ pub fn port_policies(
     opts: &Options,
 ) -> Result<Vec<PortPolicies>, Diagnostics> {
     load(path, files, importer, opts)?;
-    let mut ctx = Ctx::new(path, files, importer);
+    let mut ctx = Ctx::new(path, files, importer, opts);
     let read = |ctx: &mut Ctx<'_>| {
         let source = Source::read(ctx, path, files, opts)?;
         let scenario = typed(ctx, &source.root, &[])?;
@@ -138,7 +140,7 @@ pub fn load(
     importer: &dyn Importer,
     opts: &Options,
 ) -> Result<Loaded, Diagnostics> {
-    let mut ctx = Ctx::new(path, files, importer);
+    let mut ctx = Ctx::new(path, files, importer, opts);
     match run(&mut ctx, path, files, opts) {
         Some((mut scenario, plan, source)) if ctx.is_fine() => {
             let imported = |name: &str| splice::is_imported(&ctx.texts, &source.root, name);
@@ -236,6 +238,7 @@ pub(crate) fn run<'o>(
         warnings: Vec::new(),
         unmodelled: Vec::new(),
         files: ctx.opened(),
+        outside: ctx.outside(),
         hash: hash::of(&scenario, ctx, &beside),
     };
     Some((scenario, plan, source))
@@ -331,6 +334,10 @@ fn replace(ctx: &mut Ctx<'_>, root: &mut Node, overrides: &[String], stage: Stag
 /// The scenario's text as a tree.
 fn parse(ctx: &mut Ctx<'_>, path: &Path, files: &dyn Files) -> Option<Node> {
     let name = path.display().to_string();
+    if let Some(d) = ctx.refused(path) {
+        ctx.report(d.in_file(name));
+        return None;
+    }
     let bytes = match files.read(path) {
         Ok(bytes) => bytes,
         Err(e) => {

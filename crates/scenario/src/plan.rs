@@ -52,6 +52,8 @@ pub struct Plan {
     pub unmodelled: Vec<Unmodelled>,
     /// The files that the scenario refers to, as written there.
     pub files: Vec<String>,
+    /// Those of them that lie outside its folder.
+    pub outside: Vec<String>,
     /// Hash of the canonical scenario with all its files, 32 hexadecimal digits.
     pub hash: String,
 }
@@ -306,6 +308,15 @@ impl SwitchPlan {
 }
 
 impl WorldPlan {
+    /// How long a packet is on its way at most, once it is sent, over links in order: propagation, and what nodes between them
+    /// take.
+    pub fn way(&self, links: &[u32]) -> Dur {
+        let links = links.iter().map(|l| &self.links[*l as usize]);
+        let nodes = links.clone().skip(1).map(|l| self.passing(l.from));
+        let delays = links.map(LinkPlan::longest_delay).chain(nodes);
+        delays.fold(Dur::ZERO, |sum, d| sum + d)
+    }
+
     /// What a node takes at least to pass a packet on.
     pub fn passing(&self, node: u32) -> Dur {
         let found = self.forwarding.binary_search_by_key(&node, |f| f.node);

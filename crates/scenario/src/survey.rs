@@ -162,7 +162,7 @@ pub fn survey(
     importer: &dyn Importer,
     opts: &Options,
 ) -> Result<Surveyed, Diagnostics> {
-    let mut ctx = Ctx::new(path, files, importer);
+    let mut ctx = Ctx::new(path, files, importer, opts);
     let found = read(&mut ctx, path, files, opts);
     match found {
         Some((plan, variants)) if ctx.is_fine() => {

@@ -69,6 +69,34 @@ pub(crate) fn unknown_column(name: &str, known: &[&str]) -> Diagnostic {
         .hint(format!("columns: {}", known.join(", ")))
 }
 
+/// The lines of a text that are neither blank nor comments.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    lines.filter(|l| !l.is_empty() && !l.starts_with('#'))
+}
+
+/// Whether the first line of a text names one of these columns, whatever separates them; also of a text without lines.
+pub(crate) fn names_columns(text: &str, known: &[&str]) -> bool {
+    lines(text).next().is_none_or(|header| {
+        let cells = header.split([',', ';', '\t']).map(|c| c.trim());
+        cells
+            .map(|c| c.trim_matches('"'))
+            .any(|c| known.contains(&c))
+    })
+}
+
+/// Whether the first lines of a text have as many commas each, or as many of what other tables have in their place.
+pub(crate) fn has_columns(text: &str) -> bool {
+    let mut first = lines(text).take(2);
+    let (Some(header), Some(row)) = (first.next(), first.next()) else {
+        return lines(text).next().is_none();
+    };
+    let count = |line: &str, c: char| line.matches(c).count();
+    [',', ';', '\t']
+        .iter()
+        .any(|c| count(header, *c) > 0 && count(header, *c) == count(row, *c))
+}
+
 /// Checks that a header has known columns only, each once, and all `required` ones; none after an error.
 pub(crate) fn check_header(
     ctx: &mut Ctx<'_>,

@@ -281,4 +281,9 @@ impl Campaign {
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
+
+    /// The engine that runs it.
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +23,7 @@ from spillgate.run import Interrupted, Simulation
 from spillgate.rundir import RunDirectory, default_directory, read_manifest
 from spillgate.saved import load
 from spillgate.spreadsheet import written
+from spillgate.whole import replacing
 
 if TYPE_CHECKING:
     from spillgate.cli.signals import Stop
@@ -50,10 +50,11 @@ def run(options: argparse.Namespace) -> int:
         against=options.against,
         ignore_memory=options.ignore_memory,
         strict=options.strict,
-        engine=options.engine,
+        engine=options.engine or "express",
+        confine=options.confine,
     )
     described = options.running = simulation.description
-    if options.verbose and options.engine == "express":
+    if options.verbose and options.engine != "plain":
         _engine_note(simulation)
     specs = _figures(options.figures, described)
     record = _recorder(options, simulation)
@@ -140,7 +141,7 @@ def _lint_note(options: argparse.Namespace, described: Description) -> None:
         # A long capture takes as long the second time; `spillgate check` is there for that.
         if sum((directory / f).stat().st_size for f in described.files) > _READ_AGAIN:
             return
-        found = lint(options.scenario, set=options.set).found
+        found = lint(options.scenario, set=options.set, confine=options.confine).found
     except (InputError, OSError):
         # A file has changed since the run began.
         return
@@ -363,6 +364,7 @@ def _worst(options: argparse.Namespace, results: Results) -> list[Explanation]:
             variant=v,
             run=options.run_number or 0,
             scenario=options.scenario,
+            confine=options.confine,
         )
         for v in options.variant or results.description.variants
     ]
@@ -432,6 +434,7 @@ def explain(options: argparse.Namespace) -> int:
         variant=options.variant,
         run=options.run,
         scenario=options.scenario,
+        confine=options.confine,
     )
     if options.format == "json":
         write_json(found.to_dict())
@@ -486,6 +489,7 @@ def export(options: argparse.Namespace) -> int:
         scheduler=options.scheduler,
         filters=options.filters,
         set=options.set,
+        confine=options.confine,
     )
     if options.output is None:
         sys.stdout.write(exported.text)
@@ -498,12 +502,10 @@ def export(options: argparse.Namespace) -> int:
 
 def _write_whole(path: Path, text: str) -> None:
     """Writes a file that is never half written."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         msg = f"cannot write {path}: {error.strerror or error}"
         raise OutputError(msg) from None
 

@@ -42,6 +42,8 @@ def description(d: Description) -> None:
         f"at most about {format_value(float(d.memory_bytes), 'B')} of memory"
     )
     out.print(Text(f"scenario {d.hash}"))
+    if d.outside:
+        out.print(Text(f"files outside its folder: {', '.join(d.outside)}"), overflow="fold")
     out.print()
     _links(out, d)
     _unusual_links(out, d)

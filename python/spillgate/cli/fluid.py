@@ -44,7 +44,11 @@ def fluid(options: argparse.Namespace) -> int:
     from spillgate.analysis.fluid import from_scenario
 
     loops = from_scenario(
-        options.scenario, link=options.link, variant=options.variant, set=options.set
+        options.scenario,
+        link=options.link,
+        variant=options.variant,
+        set=options.set,
+        confine=options.confine,
     )
     judged = [Judged.of(loop) for loop in loops]
     if options.format == "json":

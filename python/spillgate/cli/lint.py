@@ -31,6 +31,7 @@ def check(options: argparse.Namespace) -> int:
             set=options.set,
             sla=options.sla,
             correction=options.correction,
+            confine=options.confine,
         )
     found = lint(
         options.file,
@@ -38,12 +39,15 @@ def check(options: argparse.Namespace) -> int:
         select=options.select,
         ignore=options.ignore,
         set=options.set if described else None,
+        confine=options.confine,
     )
     if options.format == "json":
         record = {
             "findings": [asdict(f) for f in found.found],
             **{f"{s}s": found.count(s) for s in ("error", "warning", "note")},
         }
+        if described is not None:
+            record |= {"files": described.files, "outside": described.outside}
         write_json(record)
     elif options.format == "sarif":
         write_json(found.sarif, indent=1)

@@ -26,6 +26,7 @@ def command(options: argparse.Namespace) -> int:
         snaplen=options.snaplen,
         force=options.force,
         scenario=options.scenario,
+        confine=options.confine,
     )
     print(_said(made.path, made.packets, made.left_out))
     return 0

@@ -61,7 +61,6 @@ def results(
 def _header(out: Console, found: Results) -> None:
     d = found.description
     out.print(Text(d.name or found.scenario_path.name, "bold"))
-    events = sum(r.events for r in found.runs)
     campaign = ", ".join(
         (
             f"{d.extent()} × {count(d.runs, 'run')}"
@@ -71,7 +70,7 @@ def _header(out: Console, found: Results) -> None:
             f"{format_value(d.warmup, 's')} warm-up",
         )
     )
-    effort = f"{events / 1e6:.3g} M events in {_seconds(found.wall_s)}"
+    effort = f"{found.events / 1e6:.3g} M events in {_seconds(found.wall_s)}"
     lines = (
         campaign,
         f"seed {d.seed}, scenario {d.hash}",

@@ -54,6 +54,8 @@ def complete(options: argparse.Namespace) -> None:
         options.sla = [directory / f for f in required]
     if options.seed is None:
         options.seed = manifest["seed"]
+    if options.engine is None:
+        options.engine = manifest.get("engine")
     if options.runs is None:
         options.runs = max(1, manifest["runs_requested"] // len(manifest["variants"]))
     # The last word is that of the command line.

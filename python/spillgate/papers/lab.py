@@ -133,7 +133,7 @@ class Lab:
             )
         except Interrupted:
             raise KeyboardInterrupt from None
-        self.events += sum(r.events for r in results.runs)
+        self.events += results.events
         self.packets += sum(r.packets for r in results.runs)
         if keep:
             self.batches[batch] = results

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -34,6 +32,7 @@ from spillgate.report.verdicts import matrix
 from spillgate.report.worst import worst_packets
 from spillgate.result import Results
 from spillgate.visible import visible
+from spillgate.whole import replacing
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -183,7 +182,8 @@ def write(
         if target.exists() and not force and not _is_report(target):
             msg = f"{target} exists and is no report; choose another -o or add --force"
             raise OutputError(msg)
-        _replace(target, text.encode())
+        with replacing(target) as temporary:
+            temporary.write_bytes(text.encode())
     except OSError as error:
         msg = f"cannot write the report to {target}: {error.strerror or error}"
         raise OutputError(msg) from error
@@ -193,18 +193,3 @@ def write(
 def _is_report(path: Path) -> bool:
     with path.open("rb") as file:
         return _MARK in file.read(1024)
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """Complete or unchanged: written beside its place and renamed."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.absolute().parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)

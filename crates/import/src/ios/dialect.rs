@@ -17,8 +17,10 @@ pub(super) enum Verdict {
         /// The first line as only IOS XR has it, if there is one.
         xr: Option<u32>,
     },
-    /// Nothing that is read here; the line that says so.
+    /// A configuration of something else, or an output; the line that says so.
     Foreign(u32, Fault),
+    /// No configuration: its lines are not shown, whatever they are.
+    Nothing(u32, Fault),
 }
 
 /// Longer lines are not read to their end: none that speaks for a system is so long.
@@ -105,7 +107,7 @@ fn unknown(text: &str) -> Verdict {
     let mut lines = (1_u32..).zip(text.lines().map(str::trim));
     let Some((number, line)) = lines.find(|(_, l)| !l.is_empty()) else {
         let message = "the file is empty: nothing of Cisco IOS is in it";
-        return Verdict::Foreign(1, refused(message.to_owned(), ""));
+        return Verdict::Nothing(1, refused(message.to_owned(), ""));
     };
     // The frame of a configuration in which there is nothing.
     let frame = |l: &str| l.is_empty() || l.starts_with('!') || l == "end";
@@ -120,7 +122,7 @@ fn unknown(text: &str) -> Verdict {
         _ => "no configuration of a router",
     };
     let message = format!("nothing of Cisco IOS is recognized in this text: it looks like {kind}");
-    Verdict::Foreign(number, refused(message, line))
+    Verdict::Nothing(number, refused(message, ""))
 }
 
 /// Whether a line is IOS XR's and of no other IOS.

@@ -167,6 +167,12 @@ impl IosImporter {
                 report.error(line, "", fault);
                 return Err(report.finish(&decoded.text).err().unwrap_or_default());
             }
+            Verdict::Nothing(line, fault) => {
+                report.error(line, "", fault);
+                let mut errors = report.finish("").err().unwrap_or_default();
+                errors.0.iter_mut().for_each(|d| d.unquoted = true);
+                return Err(errors);
+            }
             Verdict::Ios { xr: Some(line) } if platform != Platform::IosXr => {
                 let message = format!(
                     "this looks like a configuration of IOS XR, read as one of `{}`",

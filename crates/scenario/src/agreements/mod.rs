@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use spillgate_queueing::spec::DisciplineSpec;
 
 use self::row::{COLUMNS, REQUIRED, Row};
+use crate::beside::Expected;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::from_node;
@@ -19,6 +20,11 @@ use crate::schema::{AgreementsSpec, Scenario};
 use crate::splice;
 use crate::table::{self, Cell};
 use crate::text::{Texts, decode};
+
+const TABLE: Expected = Expected::table(
+    "the first line names the columns, the others a customer each: customer,phb,rate,burst",
+    |text| table::names_columns(text, &COLUMNS),
+);
 
 /// Adds the classes of all tables that `root` refers to. What is wrong with `agreements` itself is
 /// left for whoever reads the whole.
@@ -100,7 +106,8 @@ fn read(
         let text = text.0.clone();
         defaults.push((name.as_str(), Cell { text, span }));
     }
-    let file = ctx.open(&spec.file, root, &steps!["agreements", index, "file"])?;
+    let at = steps!["agreements", index, "file"];
+    let file = ctx.open(&spec.file, TABLE, root, &at)?;
     let content = decode(&file.name, &file.bytes)
         .map_err(|d| ctx.report(d.path(Path(&base).to_string())))
         .ok()?;

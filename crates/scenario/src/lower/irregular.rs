@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::quantity::parse_rate_or_zero;
-use spillgate_core::units::parse_dur;
+use spillgate_core::units::{MAX_DUR, parse_dur};
 use spillgate_core::{Dur, Percent, Rate, UnitError};
 
 use super::links::Links;
 use super::period::Times;
 use super::rows;
+use crate::beside::Expected;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
@@ -18,6 +19,7 @@ use crate::plan::RateProcess;
 use crate::schema::{
     LinkSpec, LossSpec, OnOffSpec, RateProcessSpec, ReorderSpec, ScheduleSpec, TraceSpec,
 };
+use crate::table;
 use crate::text::{clamp, decode};
 
 /// What is not as usual on a link.
@@ -27,6 +29,20 @@ pub(super) struct Irregular {
     pub(super) loss: Option<LossSpec>,
     pub(super) reorder: Option<ReorderSpec>,
 }
+
+const RATES: Expected = Expected::table(
+    "the first line is `time,rate`, the others are such as `0.5 s,12 Mb/s`",
+    |text| table::names_columns(text, &["time", "rate"]),
+);
+
+const TIMES: Expected = Expected::table(
+    "each line is a time in whole milliseconds, such as 27",
+    |text| {
+        text.lines()
+            .next()
+            .is_none_or(|l| l.trim().parse::<u64>().is_ok())
+    },
+);
 
 /// Most lines of a trace.
 const MAX_LINES: usize = 10_000_000;
@@ -237,7 +253,7 @@ impl Reader<'_, '_> {
 
     fn trace(&mut self, spec: &TraceSpec) -> Option<RateProcess> {
         let path = [&self.base[..], &steps!["trace", "file"][..]].concat();
-        let file = self.ctx.open(&spec.file, self.root, &path)?;
+        let file = self.ctx.open(&spec.file, RATES, self.root, &path)?;
         let records = rows::records(self.ctx, &file, &self.base)?;
         let start = Span {
             text: file.text,
@@ -321,7 +337,7 @@ impl Reader<'_, '_> {
     fn mahimahi(&mut self, spec: &TraceSpec) -> Option<RateProcess> {
         let here = steps!["mahimahi", "file"];
         let path = [&self.base[..], &here[..]].concat();
-        let file = self.ctx.open(&spec.file, self.root, &path)?;
+        let file = self.ctx.open(&spec.file, TIMES, self.root, &path)?;
         let content = decode(&file.name, &file.bytes)
             .map_err(|d| self.ctx.report(d))
             .ok()?;
@@ -329,9 +345,9 @@ impl Reader<'_, '_> {
         for (line, text) in (1..).zip(content.lines()) {
             let place = (file.text, line);
             let hint = "each line is a time in whole milliseconds, such as 27";
-            // Up to a year: what is longer is no trace but another file.
+            // As long as any time: what is longer is no trace but another file.
             let ms = text.trim().parse::<u64>().ok();
-            let Some(ms) = ms.filter(|ms| *ms <= 366 * 86_400_000) else {
+            let Some(ms) = ms.filter(|ms| Dur::from_ms(*ms) <= MAX_DUR) else {
                 self.refuse_line(place, text, "this is no time of a Mahimahi trace", hint);
                 return None;
             };

@@ -8,17 +8,23 @@ use std::collections::BTreeMap;
 
 use spillgate_core::units::{parse_rate, split_number};
 
-use super::columns::Kind;
+use super::columns::{COLUMNS, Kind};
 use super::rows::{self, Row};
+use crate::beside::Expected;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Span, Step, steps};
 use crate::schema::MatrixSpec;
-use crate::table::Cell;
+use crate::table::{self, Cell};
 
 /// What a cell says where no traffic is offered.
 const NOTHING: [&str; 3] = ["", "-", "–"];
+
+const TABLE: Expected = Expected::table(
+    "the first line names the columns: from,to,rate, or a corner and the sites that receive",
+    |text| table::names_columns(text, &COLUMNS) || table::has_columns(text),
+);
 
 /// The flows of a matrix that can be read, and whether that is all; none if the matrix cannot.
 pub(super) fn read(
@@ -40,7 +46,7 @@ pub(super) fn read(
         }
     }
     let defaults = rows::defaults(ctx, &spec.defaults, root, &base, "defaults");
-    let file = ctx.open(&spec.file, root, &path("file"))?;
+    let file = ctx.open(&spec.file, TABLE, root, &path("file"))?;
     let records = rows::records(ctx, &file, &base)?;
     let mut defaults = defaults?;
     let span = root.nearest(&path("file"));

@@ -12,6 +12,7 @@ mod ends;
 mod failures;
 mod far_ends;
 mod flows;
+mod horizon;
 mod inputs;
 mod irregular;
 mod lines;
@@ -165,6 +166,7 @@ pub(crate) fn world(
     admissible::check(ctx, root, &nodes.switches, &world);
     backlogged::check(ctx, root, &rows, &world);
     unlimited::check(ctx, root, &links, &world);
+    horizon::check(ctx, root, &rows, &world);
     Some(world)
 }
 

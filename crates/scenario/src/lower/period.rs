@@ -2,6 +2,7 @@
 
 use spillgate_core::{Dur, Time};
 
+use super::horizon;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
@@ -124,14 +125,16 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
         .hint("write `warmup: 5 s` unless the start is what you study");
         ctx.warn(d, root, &steps!["measurement", "warmup"]);
     }
-    fine.then_some(Times {
+    let times = Times {
         warmup,
         auto,
         duration: m.duration,
         grace: m.grace.unwrap_or_else(|| usual_grace(m.duration)),
         interval: m.interval,
         gaps: gaps.map(|(from, to)| (Time::ZERO + from, Time::ZERO + to)),
-    })
+    };
+    fine &= horizon::check_grace(ctx, root, &times);
+    fine.then_some(times)
 }
 
 /// Checks the number of runs; `given` if the command line gave it.

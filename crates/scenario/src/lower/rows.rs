@@ -11,6 +11,7 @@ use spillgate_core::Ecn;
 use super::captures::{self, Replayed};
 use super::columns::{COLUMNS, Kind, REQUIRED, is_of_source, told, value};
 use super::{matrix, offered};
+use crate::beside::Expected;
 use crate::codes;
 use crate::ctx::{Ctx, File};
 use crate::de::from_node;
@@ -20,6 +21,11 @@ use crate::schema::{CellText, CsvSpec, FlowSpec, Scenario, SessionsSpec, Traffic
 use crate::suggest::{did_you_mean, list};
 use crate::table::{self, Cell};
 use crate::text::decode;
+
+const TABLE: Expected = Expected::table(
+    "the first line names the columns, the others a flow each: name,from,to,rate,packet",
+    |text| table::names_columns(text, &COLUMNS),
+);
 
 /// One line of traffic.
 pub(super) struct Row {
@@ -194,7 +200,8 @@ fn common(s: &SessionsSpec) -> FlowSpec {
 fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(Vec<Row>, bool)> {
     let base = steps!["traffic", index, "csv"];
     let defaults = defaults(ctx, &csv.defaults, root, &base, "defaults");
-    let file = ctx.open(&csv.file, root, &steps!["traffic", index, "csv", "file"])?;
+    let at = steps!["traffic", index, "csv", "file"];
+    let file = ctx.open(&csv.file, TABLE, root, &at)?;
     let records = records(ctx, &file, &base)?;
     let defaults = defaults?;
     let start = Span {

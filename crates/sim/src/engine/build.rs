@@ -228,13 +228,7 @@ impl<S: EventSet> World<S> {
         for failure in &plan.failures {
             world.repair(failure.link as usize);
         }
-        let delay = |route: &[u32]| {
-            let links = route.iter().map(|l| &plan.links[*l as usize]);
-            let delays = links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay());
-            let between = route.iter().skip(1).map(|l| plan.links[*l as usize].from);
-            between.fold(delays, |sum, node| sum + plan.passing(node))
-        };
-        let delays: Vec<Dur> = plan.routes.iter().map(|r| delay(r)).collect();
+        let delays: Vec<Dur> = plan.routes.iter().map(|r| plan.way(r)).collect();
         world.set_deadlines(&delays);
         world.lane_edge_passed();
         world.lane_rerouted();

@@ -55,6 +55,7 @@ def from_scenario(
     variant: str | None = None,
     files: FilesLike | None = None,
     set: Overrides | None = None,  # noqa: A002 - the option's name on the command line
+    confine: bool = False,
 ) -> list[ControlLoop]:
     """The fluid model of each control loop of a scenario.
 
@@ -68,6 +69,7 @@ def from_scenario(
         variant: Of this variant only.
         files: Contents that stand in for files, by name as the scenario writes it.
         set: Values to replace, by path.
+        confine: Refuses files outside the scenario's folder.
 
     Returns:
         The loops by variant and link, at least one.
@@ -76,7 +78,7 @@ def from_scenario(
         InputError: If the scenario cannot be used, there is no such link or variant, or no loop;
             says why each link with connections closes none.
     """
-    job = open_job(Source.of(scenario, files), set=set)
+    job = open_job(Source.of(scenario, files), set=set, confine=confine)
     variants = list(job.describe()["variants"])
     if variant is not None and variant not in variants:
         there = ", ".join(variants)

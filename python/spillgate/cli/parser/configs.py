@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spillgate.cli.parser.options import Commands, add_command, add_numbers, add_strict
+from spillgate.cli.parser.options import (
+    Commands,
+    add_command,
+    add_confine,
+    add_numbers,
+    add_strict,
+)
 
 
 def add_check(commands: Commands) -> None:
@@ -23,6 +29,7 @@ def add_check(commands: Commands) -> None:
         help="scenario (.yaml, .yml, .json), or configuration (Cisco IOS, IOS XE, IOS XR)",
     )
     add_numbers(parser)
+    add_confine(parser)
     rules = parser.add_argument_group("rules")
     rules.add_argument(
         "--format",
@@ -134,6 +141,7 @@ def add_export(commands: Commands) -> None:
         metavar="PATH=VALUE",
         help="of a scenario: replace a value; may be repeated",
     )
+    add_confine(export)
     export.add_argument(
         "--platform",
         default="ios",

@@ -7,6 +7,7 @@ from pathlib import Path
 from spillgate.cli.parser.options import (
     Commands,
     add_command,
+    add_confine,
     add_recording,
     add_run_directory,
     add_scenario,
@@ -56,6 +57,7 @@ def add_explain(commands: Commands) -> None:
         metavar="FILE",
         help="the scenario, if the run directory lacks files that it refers to",
     )
+    add_confine(explain)
     explain.add_argument(
         "--format",
         choices=("text", "json"),
@@ -89,6 +91,7 @@ def add_pcap(commands: Commands) -> None:
         metavar="FILE",
         help="the scenario, if the run directory lacks files that it refers to",
     )
+    add_confine(pcap)
 
 
 def add_fluid(commands: Commands) -> None:
@@ -104,6 +107,7 @@ def add_fluid(commands: Commands) -> None:
         metavar="PATH=VALUE",
         help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
     )
+    add_confine(fluid)
     fluid.add_argument("--link", metavar="LINK", help="of this link only; default all")
     fluid.add_argument("--variant", metavar="V", help="of this variant only; default all")
     fluid.add_argument(

@@ -88,6 +88,16 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_confine(parser: argparse.ArgumentParser) -> None:
+    """The option to read nothing outside the scenario's folder."""
+    parser.add_argument(
+        "--confine",
+        action="store_true",
+        help="refuse a scenario that refers to files outside its folder, wherever links lead: for "
+        "scenarios of others",
+    )
+
+
 def figures(text: str) -> Path | Literal["default"]:
     """What `--figures` says."""
     return "default" if text == "default" else Path(text)

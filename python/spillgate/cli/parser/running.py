@@ -8,6 +8,7 @@ from pathlib import Path
 from spillgate.cli.parser.options import (
     Commands,
     add_command,
+    add_confine,
     add_numbers,
     add_recording,
     add_scenario,
@@ -36,9 +37,8 @@ def add_run(commands: Commands) -> None:
     run.add_argument(
         "--engine",
         choices=("express", "plain"),
-        default="express",
-        help="plain takes no shortcut and serves to check; the results are the same; default "
-        "express",
+        help="plain takes no shortcut and serves to check: no run of express is taken for one of "
+        "plain, and the results are the same; default express",
     )
     run.add_argument(
         "--verbose",
@@ -46,6 +46,7 @@ def add_run(commands: Commands) -> None:
         help="say which links the express engine takes event by event, and why",
     )
     add_strict(run)
+    add_confine(run)
     _series(run)
     run.add_argument(
         "--against",
@@ -176,6 +177,7 @@ def add_report(commands: Commands) -> None:
         metavar="FILE",
         help="the scenario, if the run directory lacks files that it refers to",
     )
+    add_confine(report)
 
 
 def add_reproduce(commands: Commands) -> None:

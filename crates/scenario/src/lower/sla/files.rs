@@ -1,6 +1,7 @@
 //! Files with the requirements of customers: YAML (or JSON) for one customer, CSV for many.
 
 use super::entries::{Entry, Site};
+use crate::beside::Expected;
 use crate::codes;
 use crate::ctx::{Ctx, File};
 use crate::de::from_node;
@@ -16,6 +17,16 @@ const COLUMNS: [&str; 10] = [
     "customer", "site", "nodes", "class", "dscp", "preset", "share", "metric", "max", "min",
 ];
 
+const TABLE: Expected = Expected::tree(
+    "the first line names the columns, the others a requirement each: customer,class,metric,max",
+    |text| table::names_columns(text, &COLUMNS),
+);
+
+const CUSTOMER: Expected = Expected::tree(
+    "write `customer`, and `objectives` or `sites`, each with its requirements",
+    |text| text.trim().is_empty() || text.contains("customer"),
+);
+
 /// Reads the requirements of a file that `path` below `root` names.
 pub(super) fn read(
     ctx: &mut Ctx<'_>,
@@ -25,14 +36,15 @@ pub(super) fn read(
     roots: &mut Vec<Node>,
     entries: &mut Vec<Entry>,
 ) {
-    let Some(file) = ctx.open(name, root, path) else {
+    let is_table = name.to_ascii_lowercase().ends_with(".csv");
+    let expected = if is_table { TABLE } else { CUSTOMER };
+    let Some(file) = ctx.open(name, expected, root, path) else {
         return;
     };
     let content = match decode(&file.name, &file.bytes) {
         Ok(content) => content,
         Err(d) => return ctx.report(d),
     };
-    let is_table = name.to_ascii_lowercase().ends_with(".csv");
     let done = if is_table {
         table(ctx, &file, content, roots, entries)
     } else {
