@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from itertools import chain
+from types import SimpleNamespace
 
 import pytest
 from made_up import fails, scattered, shifted
@@ -147,13 +148,13 @@ def test_nothing_holds_that_is_not_measured_well():
     """Intervals as wide as the world leave a part undecided, or it does not hold."""
     held = Counter(
         p.text
-        for world in elsewhere(scattered, 40, as_the_paper_says())
+        for world in elsewhere(scattered, 20, as_the_paper_says())
         for j in verdicts(world).values()
         for p in j.parts
         if p.holds and not any(text in p.text for text in OF_ALL_RUNS)
     )
     # By chance all four runs are off to one side in one world of sixteen.
-    assert not {t: n for t, n in held.items() if n > 10}
+    assert not {t: n for t, n in held.items() if n > 6}
 
 
 TABLE = {at(s, r) for s in SCHEDULERS for r in ROUTERS}
@@ -713,6 +714,14 @@ def test_plans_are_of_the_paper():
     assert FULL.decisive == 1.0
     assert FULL.failure == 250.0
     assert max(FULL.costs) == 200.0
+    # What ten runs left undecided has more; with `--quick` nothing has.
+    lab = SimpleNamespace(runs=10, quick=False)
+    often = {b.title: b.effort.protocol(lab).runs for b in PAPER.batches}
+    assert often["Table I mechanisms"] == 40
+    assert often["Timers, for R2"] == 20
+    assert often["What timers cost"] == often["Table I basic FAN"] == 10
+    lab = SimpleNamespace(runs=3, quick=True)
+    assert {b.effort.protocol(lab).runs for b in PAPER.quick.batches} == {1, 3}
     assert set(QUICK.timers) <= set(FULL.timers)
     assert set(QUICK.flows) <= set(FULL.flows)
     assert isinstance(PAPER, Frame)

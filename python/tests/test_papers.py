@@ -344,6 +344,15 @@ def test_each_claim_can_fail(claim):
     assert failed == {claim, *others}
 
 
+def test_a_step_that_is_hardly_known_may_go_down():
+    """A wide interval says neither that it does nor that it does not."""
+    values = as_the_paper_says()
+    values["CBWFQ", "dscp", "af33", "loss_ratio"] = PerRun((0.0, 0.5, 0.05, 0.45), "1")
+    first, *_ = verdicts(values)["M9"].parts
+    assert "AF32 to AF33" in first.text
+    assert first.undecided
+
+
 def test_waiting_is_reported_beside_the_delay():
     values = as_the_paper_says()
     values["FIFO", "queue", "wan/class-default", "sojourn_mean"] = around(9e-3, "s")

@@ -46,7 +46,9 @@ def sections(study: Study, plan: Plan) -> Iterator[Section]:
     second = min(plan.runs(2), lab.runs)
     yield study.section(
         "Table I",
-        f"Table I is from {lab.runs} runs at {plan.scale:g} of the paper's rates: FAN links, "
+        f"Table I is from {lab.runs} runs with basic FAN and "
+        f"{len(study.main.own(at('PFQ', 'EFM'), 'wait R2').ended)} with mechanisms, which decide "
+        f"more, at {plan.scale:g} of the paper's rates: FAN links, "
         "volumes, buffers and the rates of streams (at least "
         f"{system.LEAST_HZ} packets a second) in proportion, so that everything takes as "
         f"long with fewer packets. Basic FAN is run for {2 * plan.failure:g} s, mechanisms until "
@@ -96,7 +98,7 @@ def sections(study: Study, plan: Plan) -> Iterator[Section]:
             tables.flows(plan, _rates(study, plan)),
             tables.timers(plan),
             tables.regressions(plan),
-            tables.costs(plan, min(plan.runs(3), lab.runs)),
+            tables.costs(plan, min(plan.runs(system.COSTLY), lab.runs)),
         ),
         (
             figures.waits_by_flows(plan),

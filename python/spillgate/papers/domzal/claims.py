@@ -6,7 +6,7 @@ The bounds are those of the acceptance gates that were fixed before the runs, G1
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from spillgate.papers.domzal import oracle, system
@@ -59,7 +59,6 @@ TENS = Ours("tens of seconds", (25, 130), ((10, 100), (40, 110)), lambda b: f"{_
 TIMES = Ours("basic FAN's wait over a mechanism's", 10, (5, 20))
 STUCK = Ours("wait at R4 in half of the runs", 30, (10, 100), _SECONDS)
 CLOSED = Ours("closure over the oracle's", 0.15, (0.1, 0.25), "within {:.0%}".format)
-HALF = Ours("wait at R2 that follows the explanation", TIMER / 2, (2, 3), _SECONDS)
 SOON = Ours("wait at R4 that follows the explanation", 3, (0.6, TIMER / 2), _SECONDS)
 BASIC_ALIKE = Ours("means of basic FAN", 0.3, (0.1, 0.5), "within {:.0%}".format)
 ALIKE = Ours("difference between the schedulers", 0.5, (0.25, 1), _SECONDS)
@@ -155,19 +154,23 @@ def closed(scheduler: str, plan: Plan) -> Term:
     return own("openings", at(scheduler, BASIC, RUN_ON), ratios)
 
 
-def fast(router: str, shape: Ours[float]) -> Iterator[Check]:
-    """D3 and D4 (G1, G2); what they are about is the slowest mechanism."""
+def fast(router: str, shape: Callable[[Callable[[float], Check]], Check]) -> Iterator[Check]:
+    """D3 and D4 (G1, G2); what they are about is the slowest mechanism.
+
+    That a stream waits for half the timer at most is the paper's own bound for R2.
+    """
     waits = {f"with {m} under {s}": wait(at(s, m), router) for s, m in EVERYWHERE}
     text = f"the slowest mechanism lets streams wait less than one second at {router}"
     yield number(most(waits.values()).below(1), text)
     for how, waiting in waits.items():
         yield number(waiting.below(1), f"streams wait less than one second at {router} {how}")
     for how, waiting in waits.items():
-        yield shape.judged(partial(_below, how, waiting))
+        yield shape(partial(_below, how, waiting))
 
 
 def _below(how: str, waiting: Term, seconds: float) -> Check:
-    return trend(waiting.below(seconds), f"less than {seconds:g} s {how}")
+    half = "half the timer, " if seconds == TIMER / 2.0 else ""
+    return trend(waiting.below(seconds), f"less than {half}{seconds:g} s {how}")
 
 
 def _basic_alike(off: float) -> Check:
@@ -369,9 +372,9 @@ def claims(plan: Plan) -> tuple[Claim, ...]:
             "D3",
             "With EFM, RAEF, RBAEF a stream is accepted at R2 in less than one second",
             None,
-            "mean below 1 s; shape: below half the timer (G1)",
+            "mean below 1 s; shape: below half the timer, the paper's explanation (G1)",
             "wait at R2, the slowest of the mechanisms",
-            every(*fast("R2", HALF)),
+            every(*fast("R2", lambda below: below(TIMER / 2.0))),
             (DROPPED, Switch(waiting, timers.label)),
         ),
         Claim(
@@ -380,7 +383,7 @@ def claims(plan: Plan) -> tuple[Claim, ...]:
             None,
             "mean below 1 s; shape: below 3 s (G2)",
             "wait at R4, the slowest of the mechanisms",
-            every(*fast("R4", SOON)),
+            every(*fast("R4", SOON.judged)),
             (DROPPED,),
         ),
         Claim(

@@ -7,10 +7,12 @@ from itertools import pairwise
 
 from spillgate.papers import terms
 from spillgate.papers.groups import Groups, explained, grouped, levels
+from spillgate.papers.judge import within
 from spillgate.papers.measured import View
 from spillgate.papers.mitroi import system
 from spillgate.papers.mitroi.system import CLASS_BASED, EARLY, POLICIES, REAL_TIME
 from spillgate.papers.model import Claim, Elsewhere, Part, Switch
+from spillgate.papers.ours import Ours
 from spillgate.papers.terms import beside, every, least, most, number, queued, trend, value
 
 FIFO, LLQ, WRED = "FIFO", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED"
@@ -94,16 +96,19 @@ def _slower(policy: str, *others: str) -> terms.Term:
     return most(_delay(policy, c) / least(_delay(p, c) for p in others) for c in system.CONGESTED)
 
 
-def _no_step_down(v: View) -> Part:
-    """M9. A step that is not told apart from none does not fall."""
-    found = [
-        (f"{a.upper()} to {b.upper()}", (_point("CBWFQ", b) - _point("CBWFQ", a)).take(v).quantity)
-        for a, b in pairwise(system.CONGESTED_POINTS)
-    ]
-    name, q = min(found, key=lambda step: step[1].mean or 0.0)
-    top = q.mean if q.high is None else q.high
-    text = f"no step from AF31 to AF23 goes down; the lowest is {name}"
-    return Part(text, q, "trend", holds=top is not None and top >= 0.0)
+def _no_step_down(most: float) -> terms.Check:
+    """M9. What falls by less is level."""
+
+    def check(v: View) -> Part:
+        steps = [
+            (f"{a.upper()} to {b.upper()}", (_point("CBWFQ", b) - _point("CBWFQ", a)).take(v))
+            for a, b in pairwise(system.CONGESTED_POINTS)
+        ]
+        name, step = min(steps, key=lambda s: s[1].quantity.mean or 0.0)
+        text = f"no step from AF31 to AF23 goes down by {most:.1%}; the lowest is {name}"
+        return within(text, step, above=-most, kind="trend")
+
+    return check
 
 
 def _spread(policy: str, x: int) -> terms.Term:
@@ -119,6 +124,7 @@ def _changes(y: int) -> list[terms.Term]:
 JITTER = {(p, c): value("jitter", p, c) for p in POLICIES for c in REAL_TIME}
 LEVEL_GAP = 0.01
 """Losses a percentage point apart are different levels: what a bar chart of 0 to 50 % shows."""
+LEVEL = Ours("fall of a step that is one", LEVEL_GAP, (0.002, 0.03), "{:.1%}".format)
 
 
 def flow_losses(place: str) -> dict[float, list[terms.Term]]:
@@ -270,10 +276,10 @@ CLAIMS = (
         "M9",
         "Under CBWFQ loss grows step by step from AF31 to AF23",
         None,
-        "no step down, and up from AF31 to AF33 to AF21 to AF23",
+        "no step down by a point, and up from AF31 to AF33 to AF21 to AF23",
         "lowest step",
         every(
-            _no_step_down,
+            LEVEL.judged(_no_step_down),
             *(
                 trend(
                     (_point("CBWFQ", b) - _point("CBWFQ", a)).above(0),
