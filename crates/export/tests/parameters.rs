@@ -103,6 +103,7 @@ fn table() -> Vec<Row> {
         ("unit", json!(["bytes"])),
         ("size_scaling", json!(["paper", "ns"])),
         ("mean_packet", json!(["1000 B", "501 B"])),
+        ("idle", json!(["none"])),
     ];
     all.extend(aqm("red", "RedSpec", json!({}), red));
     let paper: &[(&str, Value)] = &[("max_packet", json!(["1000 B"]))];
@@ -127,6 +128,7 @@ fn table() -> Vec<Row> {
         ),
         ("ecn", json!([true])),
         ("mean_packet", json!(["501 B"])),
+        ("idle", json!(["none"])),
     ];
     all.extend(aqm("wred", "WredSpec", json!({}), wred));
     let wred: &[(&str, Value)] = &[("precedence", json!([{"1": {"min": 30, "max": 40}}]))];

@@ -490,9 +490,10 @@ pub(super) fn red(
         },
         ecn: rules.ecn,
         mean_packet: rules.mean_packet,
+        idle: rules.idle,
         ..WredSpec::default()
     };
-    let rest = changed(r, &["ecn", "gentle", "mean_packet"]);
+    let rest = changed(r, &["ecn", "gentle", "mean_packet", "idle"]);
     let rest = match rest.is_empty() {
         true => rest,
         false => format!("; it is of RED with {rest}"),
@@ -633,6 +634,12 @@ pub(super) fn wred(
                 "the mean packet of WRED's idle decay is the router's, not {} (`mean_packet`)",
                 w.mean_packet
             ),
+        );
+    }
+    if w.idle != defaults.idle {
+        notes.add(
+            place,
+            "the idle decay of WRED's average is the router's (`idle: none`)",
         );
     }
 }

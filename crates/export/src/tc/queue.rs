@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use spillgate_core::{Dur, Limit, Rate, math};
 use spillgate_queueing::Line;
 use spillgate_queueing::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedMarks, RedShape, RedSpec, RedSpread, RedUnit, SizeScaling,
-    WredProfile, WredSpec, WredUnit,
+    AqmSpec, CodelSpec, InverseSqrt, RedIdle, RedMarks, RedShape, RedSpec, RedSpread, RedUnit,
+    SizeScaling, WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::ClassSpec;
 
@@ -213,6 +213,9 @@ fn unlike(spec: &RedSpec) -> Vec<String> {
     if r.spare_short_queue {
         all.push("red drops at a short queue too (`spare_short_queue`)".to_owned());
     }
+    if r.idle == RedIdle::None {
+        all.push("the average of red decays while the queue is idle (`idle: none`)".to_owned());
+    }
     let scaled = match r.size_scaling {
         SizeScaling::None => None,
         SizeScaling::Paper => Some(("max_packet", r.max_packet)),
@@ -333,7 +336,12 @@ fn one_profile(
         .copied()
         .unwrap_or_else(|| profile(spillgate_core::Dscp::DEFAULT));
     if found.len() > 1 {
-        let told = ["ecn", "exponential_weighting_constant", "mean_packet"];
+        let told = [
+            "ecn",
+            "exponential_weighting_constant",
+            "mean_packet",
+            "idle",
+        ];
         let written = match changed(w, &told) {
             none if none.is_empty() => none,
             profiles => format!(" with {profiles}"),
@@ -357,6 +365,7 @@ fn one_profile(
         gentle: Some(false),
         ecn: w.ecn,
         mean_packet: Some(w.mean_packet),
+        idle: w.idle,
         ..RedSpec::default()
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{MovedRed, MovedVars, RedCurve};
-use super::{Automaton, Backlog, Draw, LeafFacts, UpstreamUse};
+use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::stats::Adapted;
@@ -52,6 +52,9 @@ pub struct AdaptiveRedSpec {
     pub ecn: bool,
     /// Length of the typical packet: of C, and of an idle queue's decay. Default 500 B.
     pub mean_packet: Size,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 impl Default for AdaptiveRedSpec {
@@ -66,6 +69,7 @@ impl Default for AdaptiveRedSpec {
             gentle: true,
             ecn: false,
             mean_packet: Size(500),
+            idle: RedIdle::Decay,
         }
     }
 }
@@ -107,7 +111,8 @@ impl AdaptiveRedSpec {
         leaf: &LeafFacts,
     ) -> Result<AdaptiveRed, BuildError> {
         let weight = self.weight(leaf.rate);
-        let red = MovedRed::checked(at, leaf, weight, self.mean_packet, self.gentle, self.ecn)?;
+        let packet = (self.mean_packet, self.idle);
+        let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;
         let curve = self.curve(leaf.rate);
         curve.checked(at, leaf.max_packets)?;
         at.check(

@@ -20,7 +20,7 @@ use spillgate_core::{Dscp, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 use super::automaton::DropStage;
 use super::early::RedCurve;
 use super::rio::{self, Colors, RioMode, RioSpec, profile_bits};
-use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
+use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
 use crate::condition::SlidingRate;
 use crate::evidence::Odds;
 use crate::recipe::At;
@@ -71,6 +71,9 @@ pub struct AdaptiveRioSpec {
     pub ecn: bool,
     /// Length of the typical small packet by which the averages of an idle queue decay. Default 500 B.
     pub mean_packet: Size,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 impl Default for AdaptiveRioSpec {
@@ -93,6 +96,7 @@ impl Default for AdaptiveRioSpec {
             weight: rio.weight,
             ecn: rio.ecn,
             mean_packet: rio.mean_packet,
+            idle: RedIdle::Decay,
         }
     }
 }
@@ -109,6 +113,7 @@ impl AdaptiveRioSpec {
             gentle: false,
             ecn: self.ecn,
             mean_packet: self.mean_packet,
+            idle: self.idle,
         }
     }
 
@@ -190,7 +195,7 @@ impl AdaptiveRioSpec {
         Ok(AdaptiveRio {
             colors: Colors {
                 within: profile_bits(&self.profile),
-                average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate),
+                average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate, self.idle),
                 rate: leaf.rate,
                 coupled: true,
             },

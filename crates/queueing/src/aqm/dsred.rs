@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{Count, Region, checked_average};
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
+use super::{
+    Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default,
+};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
@@ -41,6 +43,9 @@ pub struct DsredSpec {
     pub ecn: bool,
     /// Length of the typical small packet by which an idle queue's average decays. Default 500 B.
     pub mean_packet: Size,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 impl Default for DsredSpec {
@@ -53,6 +58,7 @@ impl Default for DsredSpec {
             spread: false,
             ecn: false,
             mean_packet: Size(500),
+            idle: RedIdle::Decay,
         }
     }
 }
@@ -83,10 +89,10 @@ impl DsredSpec {
             "it must be between 0 and 1",
             "the usual value is 0.96",
         )?;
-        checked_average(at, self.weight, self.mean_packet)?;
+        checked_average(at, self.weight, self.mean_packet, self.idle)?;
         Ok(Dsred {
             spec: self.clone(),
-            average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate),
+            average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate, self.idle),
             odds: None,
         })
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Packet, Size, Time, Verdict};
 
-use super::{Average, AverageParams, Backlog, Draw, LeafFacts};
+use super::{Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle};
 use crate::BuildError;
 use crate::evidence::Odds;
 use crate::recipe::At;
@@ -99,7 +99,9 @@ pub(super) fn checked_average(
     at: &mut At<'_>,
     weight: f64,
     mean_packet: Size,
+    idle: RedIdle,
 ) -> Result<(), BuildError> {
+    idle.check(at);
     at.check(
         weight > 0.0 && weight <= 1.0,
         "weight",
@@ -206,15 +208,15 @@ impl MovedRed {
         at: &mut At<'_>,
         leaf: &LeafFacts,
         weight: f64,
-        mean_packet: Size,
+        (mean_packet, idle): (Size, RedIdle),
         gentle: bool,
         ecn: bool,
     ) -> Result<Self, BuildError> {
-        checked_average(at, weight, mean_packet)?;
+        checked_average(at, weight, mean_packet, idle)?;
         Ok(Self {
             gentle,
             ecn,
-            average: AverageParams::new(weight, mean_packet.0, leaf.rate),
+            average: AverageParams::new(weight, mean_packet.0, leaf.rate, idle),
             odds: None,
         })
     }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{MovedRed, MovedVars, RedCurve};
-use super::{Automaton, Backlog, Draw, LeafFacts, UpstreamUse};
+use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
 use crate::evidence::Odds;
 use crate::recipe::{At, UNLIMITED_BYTES};
 use crate::stats::Adapted;
@@ -62,6 +62,9 @@ pub struct LoadAdaptiveRedSpec {
     pub ecn: bool,
     /// Length of the typical packet: of a limit in bytes, and of an idle queue's decay. Default 500 B.
     pub mean_packet: Size,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 impl Default for LoadAdaptiveRedSpec {
@@ -79,6 +82,7 @@ impl Default for LoadAdaptiveRedSpec {
             gentle: false,
             ecn: false,
             mean_packet: Size(500),
+            idle: RedIdle::Decay,
         }
     }
 }
@@ -141,7 +145,7 @@ impl LoadAdaptiveRedSpec {
         at: &mut At<'_>,
         leaf: &LeafFacts,
     ) -> Result<LoadAdaptiveRed, BuildError> {
-        let (weight, packet) = (self.weight, self.mean_packet);
+        let (weight, packet) = (self.weight, (self.mean_packet, self.idle));
         let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;
         for (key, share, least) in [
             ("target_loss", self.target_loss, 0.0),

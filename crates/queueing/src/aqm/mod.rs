@@ -11,6 +11,7 @@ mod adaptive_red;
 mod adaptive_rio;
 mod arrival;
 mod automaton;
+mod average;
 mod codel;
 mod custom;
 mod drain;
@@ -37,6 +38,8 @@ pub use adaptive_rio::AdaptiveRioSpec;
 pub use arrival::ArrivalAqm;
 pub(crate) use automaton::{Automaton, DropStage, Managed, Unmanaged};
 pub use automaton::{Backlog, Draw};
+pub use average::RedIdle;
+use average::{Average, AverageParams};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub(crate) use custom::Custom;
 pub use custom::CustomAqm;
@@ -71,6 +74,11 @@ pub(crate) struct LeafFacts {
     pub(crate) max_packets: Option<u32>,
     /// The hard limit.
     pub(crate) limit: Limit,
+}
+
+/// Whether a key has its default, and is not written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Generates, from one line per algorithm, the specification enum, the runtime
@@ -294,62 +302,6 @@ impl Aqm {
     }
 }
 
-/// The exponentially weighted average queue of RED and WRED with its idle decay.
-///
-/// An arrival that finds the queue busy is one sample: packets are queued, or the last one is still
-/// in transmission. An arrival that finds it idle first lets the average decay as if m = idle time
-/// / s small packets had found it empty, m being real: (1-w)^m, in closed form.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Average {
-    value: f64,
-    /// When the queue becomes idle if nothing is queued, which may lie in the future: the end of
-    /// the last packet's transmission. [`Time::MAX`] if it never was busy, or if unknown.
-    idle_since: Time,
-}
-
-/// Parameters of [`Average`].
-#[derive(Clone, Copy, Debug)]
-struct AverageParams {
-    /// Weight of one sample.
-    weight: f64,
-    /// Small packets a second: 1/s.
-    small_per_sec: f64,
-}
-
-impl AverageParams {
-    fn new(weight: f64, mean_packet: u64, rate: Rate) -> Self {
-        Self {
-            weight,
-            small_per_sec: rate.bytes_per_sec() / mean_packet as f64,
-        }
-    }
-}
-
-impl Average {
-    const ZERO: Self = Self {
-        value: 0.0,
-        idle_since: Time::MAX,
-    };
-
-    /// The average after a sample of `length`, to which what waits in front of the queue belongs: it is idle only while
-    /// nothing waits there either.
-    #[inline]
-    fn sample(&mut self, p: &AverageParams, now: Time, length: f64, upstream: &Upstream) -> f64 {
-        if length == 0.0 && self.idle_since <= now {
-            if self.value > 0.0 {
-                let idle = now.since(self.idle_since.max(upstream.empty_since));
-                let m = idle.as_secs_f64() * p.small_per_sec;
-                self.value *= spillgate_core::math::pow(1.0 - p.weight, m);
-            }
-            // If this packet is dropped the queue stays idle, counted from now on.
-            self.idle_since = now;
-        } else {
-            self.value += p.weight * (length - self.value);
-        }
-        self.value
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -383,54 +335,5 @@ pub(crate) mod tests {
             max_packets: None,
             limit: Limit::Packets(u32::MAX),
         }
-    }
-
-    fn average(weight: f64) -> (Average, AverageParams) {
-        let p = AverageParams::new(weight, 500, facts().rate);
-        (Average::ZERO, p)
-    }
-
-    /// Burst of L packets on an average of 0, the new packet not counted: the
-    /// closed form for L - 1 in L + ((1-w)^L - 1)/w.
-    #[test]
-    fn a_burst_builds_the_average_up() {
-        let (mut a, p) = average(0.002);
-        for q in 0..50 {
-            a.sample(&p, Time::ZERO, q.into(), &Upstream::NONE);
-        }
-        assert!((a.value - 2.373_409).abs() < 5e-7, "{}", a.value);
-        let (mut a, p) = average(1.0 / 512.0);
-        let at = [
-            (1, 0.125),
-            (2, 0.249_756),
-            (100, 11.365_089),
-            (512, 40.478_727),
-            (1024, 55.355_464),
-        ];
-        let mut n = 0;
-        for (steps, expected) in at {
-            while n < steps {
-                a.sample(&p, Time::ZERO, 64.0, &Upstream::NONE);
-                n += 1;
-            }
-            assert!((a.value - expected).abs() < 5e-7, "{steps}: {}", a.value);
-        }
-    }
-
-    #[test]
-    fn an_idle_queue_forgets_by_the_real_exponent() {
-        let (mut a, p) = average(0.002);
-        a.value = 8.0;
-        a.idle_since = Time::ZERO;
-        let tenth = Time::from_secs_f64(0.1);
-        let mut halves = a;
-        // 8 * 0.998^37.5, the exponent being 375 packets/s * 0.1 s.
-        assert!((a.sample(&p, tenth, 0.0, &Upstream::NONE) - 7.421_390_522).abs() < 1e-9);
-        // A refused arrival half way through must not matter.
-        halves.sample(&p, Time::from_secs_f64(0.05), 0.0, &Upstream::NONE);
-        halves.sample(&p, tenth, 0.0, &Upstream::NONE);
-        assert!((a.value - halves.value).abs() < 1e-12);
-        // After a day nothing is left, in one step.
-        assert!(a.sample(&p, Time::from_secs_f64(86_400.0), 0.0, &Upstream::NONE) < 1e-9);
     }
 }

@@ -29,7 +29,12 @@ impl RedSpec {
         let rules = self.checked(at, leaf)?;
         Ok(Red {
             params: Params {
-                average: AverageParams::new(rules.weight, rules.mean_packet.0, leaf.rate),
+                average: AverageParams::new(
+                    rules.weight,
+                    rules.mean_packet.0,
+                    leaf.rate,
+                    rules.idle,
+                ),
                 mean_packet: rules.mean_packet.0,
                 max_packet: rules.max_packet.0 as f64,
                 rules,

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Rate, Size};
 
-use super::LeafFacts;
+use super::{LeafFacts, RedIdle, is_default};
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
 
@@ -77,6 +77,9 @@ pub struct RedSpec {
     /// The length at which `size_scaling: paper` leaves the probability alone. Default 1500 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_packet: Option<Size>,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 /// Implementations of RED.
@@ -174,6 +177,7 @@ pub struct RedRules {
     pub size_scaling: SizeScaling,
     pub mean_packet: Size,
     pub max_packet: Size,
+    pub idle: RedIdle,
 }
 
 impl RedRules {
@@ -196,6 +200,7 @@ impl RedRules {
             size_scaling: SizeScaling::None,
             mean_packet: Size(500),
             max_packet: Size(1500),
+            idle: RedIdle::Decay,
         };
         match variant {
             None => floyd,
@@ -277,6 +282,7 @@ impl RedSpec {
             size_scaling: self.size_scaling.unwrap_or(base.size_scaling),
             mean_packet,
             max_packet: self.max_packet.unwrap_or(base.max_packet),
+            idle: self.idle,
         }
     }
 
@@ -300,6 +306,7 @@ impl RedSpec {
         leaf: &LeafFacts,
     ) -> Result<RedRules, BuildError> {
         let r = self.rules();
+        r.idle.check(at);
         let (unit, usual) = match r.unit {
             RedUnit::Packets => ("packets", "the usual value is 5"),
             RedUnit::Bytes => ("bytes", "five packets are usual"),

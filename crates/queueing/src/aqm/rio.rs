@@ -21,7 +21,10 @@ use spillgate_core::{Dscp, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::automaton::DropStage;
 use super::early::{Count, RedCurve, checked_average};
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, Upstream, UpstreamUse};
+use super::{
+    Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, Upstream, UpstreamUse,
+    is_default,
+};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
@@ -48,6 +51,9 @@ pub struct RioSpec {
     pub ecn: bool,
     /// Length of the typical small packet by which the averages of an idle queue decay. Default 500 B.
     pub mean_packet: Size,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 /// Which average judges packets that are out of profile.
@@ -85,6 +91,7 @@ impl Default for RioSpec {
             gentle: false,
             ecn: false,
             mean_packet: Size(500),
+            idle: RedIdle::Decay,
         }
     }
 }
@@ -101,7 +108,7 @@ impl RioSpec {
     }
 
     pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Rio, BuildError> {
-        checked_average(at, self.weight, self.mean_packet)?;
+        checked_average(at, self.weight, self.mean_packet, self.idle)?;
         at.check(
             !self.profile.is_empty(),
             "profile",
@@ -131,7 +138,7 @@ impl RioSpec {
         Ok(Rio {
             colors: Colors {
                 within: profile_bits(&self.profile),
-                average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate),
+                average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate, self.idle),
                 rate: leaf.rate,
                 coupled: self.mode == RioMode::Coupled,
             },

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{MovedRed, MovedVars, RedCurve};
-use super::{Automaton, Backlog, Draw, LeafFacts, UpstreamUse};
+use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::stats::Adapted;
@@ -50,6 +50,9 @@ pub struct SelfConfiguringRedSpec {
     pub ecn: bool,
     /// Length of the typical small packet by which the average of an idle queue decays. Default 500 B.
     pub mean_packet: Size,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 impl Default for SelfConfiguringRedSpec {
@@ -64,6 +67,7 @@ impl Default for SelfConfiguringRedSpec {
             gentle: false,
             ecn: false,
             mean_packet: Size(500),
+            idle: RedIdle::Decay,
         }
     }
 }
@@ -88,7 +92,7 @@ impl SelfConfiguringRedSpec {
         at: &mut At<'_>,
         leaf: &LeafFacts,
     ) -> Result<SelfConfiguringRed, BuildError> {
-        let (weight, packet) = (self.weight, self.mean_packet);
+        let (weight, packet) = (self.weight, (self.mean_packet, self.idle));
         let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;
         let curve = self.curve();
         curve.checked(at, leaf.max_packets)?;

@@ -24,7 +24,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dscp, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
+use super::{
+    Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default,
+};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
@@ -60,6 +62,9 @@ pub struct WredSpec {
     pub ecn: bool,
     /// Length of the typical small packet by which an idle queue's average decays. Default 500 B.
     pub mean_packet: Size,
+    /// What the average does while the queue is idle. Default `decay` (1993).
+    #[serde(skip_serializing_if = "is_default")]
+    pub idle: RedIdle,
 }
 
 impl Default for WredSpec {
@@ -73,6 +78,7 @@ impl Default for WredSpec {
             precedence: BTreeMap::new(),
             ecn: false,
             mean_packet: Size(500),
+            idle: RedIdle::Decay,
         }
     }
 }
@@ -135,10 +141,6 @@ pub enum WredDefaults {
     /// the whole, 2 from a quarter to a half, 3 from an eighth to a quarter. EF and CS1 .. CS7 are
     /// treated as drop precedence 1, all others as 3. For `by: dscp` only.
     Staggered,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// One WRED drop profile.
@@ -359,6 +361,7 @@ impl WredSpec {
     }
 
     pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Wred, BuildError> {
+        self.idle.check(at);
         let n = self.weighting_constant(leaf.limit, leaf.rate);
         at.check(
             (1..=16).contains(&n),
@@ -436,7 +439,7 @@ impl WredSpec {
         let weight = 1.0 / f64::from(1_u32 << n);
         Ok(Wred {
             params: Arc::new(Params {
-                average: AverageParams::new(weight, self.mean_packet.0, leaf.rate),
+                average: AverageParams::new(weight, self.mean_packet.0, leaf.rate, self.idle),
                 ecn: self.ecn,
                 unit: self.unit,
                 profiles,

@@ -13,6 +13,7 @@ pub(crate) const OUT: [&str; 22] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
+    "{fifo: {limit: 50 packets, aqm: {red: {min_th: 2, max_th: 9, weight: 0.1, idle: none}}}}",
     "{fifo: {limit: 50 packets, aqm: {pie: {target: 4 ms, update: 5 ms, max_burst: 10 ms, ecn: true}}}}",
     "{fifo: {limit: 50 packets, aqm: {pie: {target: 4 ms, update: 5 ms, max_burst: 10 ms, dq_rate_estimator: true}}}}",
     "{fq: {limit: 90 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 5 ms, dq_rate_estimator: true}}}}",
