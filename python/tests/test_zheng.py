@@ -102,6 +102,21 @@ def test_the_ledger_judges_what_its_points_decide():
     assert list(found) == ["Z1", "Z2", "Z3", "Z4", "Z5", "Z6"]
 
 
+def test_bounds_that_are_ours_are_judged_over_a_range():
+    found = verdicts({**as_the_paper_says(), **both(DSRED, delay=0.2)})
+    assert {k for k, j in found.items() if j.bounds} == {"Z1", "Z2", "Z3", "Z4", "Z5"}
+    assert [b.said(1.0) for b in claims.ABOUT.values()] == [
+        "0.4 to 0.7",
+        "0.75 to 0.95",
+        "0.15 to 0.5",
+    ]
+    # 0.20 / 0.55 is 0.364 ±0.008; twice as far from 0.30 / 0.55 on both sides is 0.255 to 0.855.
+    [of] = found["Z2"].bounds.values()
+    assert of["0.4 to 0.7"] == "shape_only"
+    assert of["0.255 to 0.855"] == "reproduced"
+    assert len(of) == 7
+
+
 # What is taken of runs
 
 
@@ -193,6 +208,36 @@ def test_the_contract_halves_the_rate(lab):
     assert 0.9 * system.LINE / 2 < carried[NRT] <= system.LINE / 2 + 200 * 424 / 10.0
 
 
+def test_without_decay_a_slow_average_locks_red_up(lab):
+    """Under UBR; in longer runs 61 % and 97 % of what is sent arrives."""
+    points = (place(UBR, DSRED, system.LOCKED), place(UBR, RED, system.LOCKED), place(UBR, RED))
+    made = [Case(p, GRIDS[p].places[p].set) for p in points]
+    m = Measured(lab.run("x", made, Protocol(1, 0.0, 60.0)), ("class",))
+    view = View({p: (m, p) for p in points})
+    dsred, red, decaying = (system.received(p).take(view).values[0] for p in points)
+    assert red < 0.8
+    assert dsred > 0.9
+    assert decaying > 0.9
+
+
+def test_a_circuit_as_slow_as_the_numbers_say(lab):
+    """A fifteenth of OC-1 carries the 40 packets a second that DSRED's numbers mean."""
+    assert system.sent(DSRED) == pytest.approx(40.0)
+    rate = system.per_second(system.MTU, 1 / system.SLOWER)
+    assert rate == pytest.approx(40.0, rel=0.02)
+    points = [system.circuit(s, system.LOOSEST) for s in BOTH]
+    made = [Case(p, GRIDS[p].places[p].set) for p in points]
+    m = Measured(lab.run("x", made, Protocol(1, 0.0, 60.0)), ("queue", "link"))
+    for p in points:
+        [carried] = m.of(p, "link", "vc", "carried").values
+        assert carried < 1.01 * system.LINE / system.SLOWER
+        # Little's law: what waits, over what leaves.
+        [wait] = m.of(p, "queue", "vc/fifo", "sojourn_mean").values
+        [queue] = m.of(p, "queue", "vc/fifo", "backlog_packets_mean").values
+        assert wait == pytest.approx(queue / (carried / system.LINE * 594.34), rel=0.05)
+        assert wait > 0.2
+
+
 # A run of everything, with few and short runs
 
 
@@ -215,5 +260,16 @@ def test_everything_is_run_and_written(quick):
     names = {p.stem for p in (where / "figures").glob("*.png")}
     figures = {"fig04-throughput", "fig06-queue", "fig07-drops", "fig09-throughput"}
     assert names >= figures | {"fig11-queue", "fig12-drops", "start", "distribution"}
-    for name in ("table1", "rival", "sizes", "scr", "plain", "arithmetic", "ledger"):
+    for name in (
+        "table1",
+        "rival",
+        "sizes",
+        "scr",
+        "plain",
+        "arithmetic",
+        "ledger",
+        "quotes",
+        "circuit",
+        "bounds",
+    ):
         assert (where / f"tables/{name}.csv").is_file()

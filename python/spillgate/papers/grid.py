@@ -129,7 +129,9 @@ def cases(grid: Grid, point: Point | None = None) -> dict[str, Case]:
     """The variants of a grid under another choice, by place; those only that it can touch."""
     p = point or Point("")
     return {
-        name: Case(name, {**({} if p.instead else v.set), **p.set, **v.always})
+        name: Case(
+            name, {**({} if p.instead else v.set), **p.set, **p.own.get(name, {}), **v.always}
+        )
         for name, v in grid.places.items()
         if (name in p.places or not p.places) and name not in p.same
     }

@@ -236,6 +236,7 @@ class Point:
             The others are taken from the runs with everything as chosen, which are the same.
         same: Points of the grid whose runs are those of another point under this choice.
         instead: Whether it replaces what its places set, where it is not added to that.
+        own: What it replaces at some points only, by point.
     """
 
     label: str
@@ -243,6 +244,7 @@ class Point:
     places: tuple[str, ...] = ()
     same: Mapping[str, str] = field(default_factory=dict)
     instead: bool = False
+    own: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,16 @@ from spillgate.papers.terms import Check
 V = TypeVar("V")
 
 
+def widths(bound: float) -> tuple[float, ...]:
+    """Values from half of a bound to twice it.
+
+    Example:
+        >>> widths(20.0)
+        (10.0, 15.0, 18.0, 22.0, 30.0, 40.0)
+    """
+    return tuple(k * bound for k in (0.5, 0.75, 0.9, 1.1, 1.5, 2.0))
+
+
 @dataclass(frozen=True)
 class Ours(Generic[V]):
     """A bound that we chose, and others that could as well have been chosen.

@@ -259,13 +259,23 @@ class Study:
         lengths = " or ".join(f"{x:g}" for x in sorted({p.duration for p in protocols}))
         many = ", as many as of the claims" if runs == {self.lab.runs} else ""
         said = " or ".join(str(n) for n in sorted(runs))
-        at = f" At {'; '.join(self.paper.ledger)}." if self.paper.ledger else ""
+        at = f" At {self._ledgered()}." if self.paper.ledger else ""
         unjudged = [c.id for c in self.paper.claims if c.id not in base]
         left = f" {', '.join(unjudged)} need others, and are not judged here." if unjudged else ""
         return (
             f"{said} runs at each point{many}, under the same seeds, of {lengths} s each; the "
             f"first line is our choice in such runs.{at}{left} {agreement(self.claims, base)}"
         )
+
+    def _ledgered(self) -> str:
+        """The points of the ledger, those of whole batches by the name of these."""
+        left = list(self.paper.ledger)
+        said = []
+        for b in self.paper.batches:
+            if set(b.grid.places) <= set(left):
+                left = [p for p in left if p not in b.grid.places]
+                said.append(f"all points of {b.title}")
+        return "; ".join([*said, *left])
 
 
 def agreement(claims: Sequence[Judged], base: Mapping[str, Judged]) -> str:

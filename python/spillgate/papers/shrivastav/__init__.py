@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from spillgate.papers.frame import Frame
 from spillgate.papers.model import Section
-from spillgate.papers.shrivastav import figures, stability, system
+from spillgate.papers.shrivastav import figures, stability, system, why
 from spillgate.papers.shrivastav.claims import CAUSES, CLAIMS
 from spillgate.papers.shrivastav.silent import LEDGER, SILENT
 from spillgate.papers.shrivastav.system import LARGE, SMALL
@@ -20,12 +20,14 @@ from spillgate.papers.study import Study
 
 def sections(study: Study) -> Iterator[Section]:
     """What the page shows beside verdicts and ledger."""
+    yield why.section(study)
     measured = study.measured()
     numbered = ((SMALL, 2), (LARGE, 4))
     pictures = [c.picture(study.main) for size, n in numbered for c in figures.figures(size, n)]
     tables = [f(size, n) for size, n in numbered for f in (figures.queues, figures.losses)]
     made = tuple(t.table(study.main) for t in tables)
     yield replace(measured, tables=made, pictures=tuple(pictures))
+    yield why.fabrics(study)
     yield study.section("Matchings", "", (figures.MATCHED,))
     text = " ".join(figures.weights_said(size)(study.main) for size in system.SIZES)
     title = "The weight of the input queues"

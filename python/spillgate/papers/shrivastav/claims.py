@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
+from spillgate.papers import judge
 from spillgate.papers.judge import Kind, within
 from spillgate.papers.measured import PerRun, View
-from spillgate.papers.model import Claim, Elsewhere, Part, Switch
+from spillgate.papers.model import Claim, Elsewhere, Part, Quantity, Switch
+from spillgate.papers.ours import Ours, widths
 from spillgate.papers.shrivastav.system import (
+    CELL,
     CROSSBAR,
     LARGE,
     LIGHTER,
@@ -22,12 +25,69 @@ from spillgate.papers.shrivastav.system import (
     SIZES,
     SMALL,
     TAIL,
+    TOGETHER,
     Size,
 )
 from spillgate.papers.terms import Check, Term, either, every, number, own, trend
 
-ALIKE = 0.15
-"""Within what part of each other two results are alike."""
+
+def percent(share: float) -> str:
+    """A bound in words.
+
+    Example:
+        >>> percent(0.075)
+        '7.5 %'
+    """
+    return f"{100 * share:.3g} %"
+
+
+def few(part: float) -> float:
+    """Packets by which queues may differ that are alike within a part."""
+    return 2 * part
+
+
+def alike_or_few(part: float) -> str:
+    """Both in words.
+
+    Example:
+        >>> alike_or_few(0.15)
+        '15 % or 0.3 packets'
+    """
+    return f"{percent(part)} or {few(part):.3g} packets"
+
+
+def points(part: float) -> str:
+    """A difference of shares in words."""
+    return f"{100 * part:.3g} points"
+
+
+def less_to_more(more: float) -> str:
+    """A difference of losses in words, which may be a quarter of that below 0."""
+    return f"{-25 * more:.3g} to {points(more)}"
+
+
+# The paper has words for these: about the same, very low, significantly lower, approach each
+# other, almost the same, slightly larger, minor.
+ALIKE = Ours("difference of input queues about the same", 0.15, widths(0.15), alike_or_few)
+SHORT = Ours("very low input queue over that at the lowest speedup", 0.1, widths(0.1), percent)
+SHORTER = Ours("part by which it is significantly lower", 0.2, widths(0.2), percent)
+CLOSE = Ours("difference of output queues that approach", 0.05, widths(0.05), percent)
+SAME = Ours("difference of utilizations almost the same", 0.02, widths(0.02), points)
+MORE = Ours("loss that is slightly larger at most", 0.02, widths(0.02), less_to_more)
+MINOR = Ours("minor effect of a fabric", 0.15, widths(0.15), percent)
+
+Bounded = Callable[[float], Check]
+"""A part under a bound."""
+
+
+def about_one(ratio: Term, text: str) -> Bounded:
+    """That a ratio is within a bound of 1; the text has a place for it."""
+    return lambda v: number(ratio.between(1 - v, 1 + v), text.format(percent(v)))
+
+
+def below(ratio: Term, text: str) -> Bounded:
+    """That a ratio is below a bound."""
+    return lambda v: number(ratio.below(v), text.format(percent(v)))
 
 
 def at(key: str, size: Size, scheme: str, s: float, load: int | None = None, **of: str) -> Term:
@@ -37,14 +97,19 @@ def at(key: str, size: Size, scheme: str, s: float, load: int | None = None, **o
 
 def same_inputs(size: Size) -> Iterator[Check]:
     """S1."""
+
+    def alike(first: Term, second: Term, text: str) -> Bounded:
+        difference = first - second
+        ratio = about_one(first / second, f"{text} {{}}: ratio")
+        return lambda v: either(
+            ratio(v), number(difference.between(-few(v), few(v)), f"{text} {few(v):.3g} packets")
+        )
+
     for s in size.speedups:
         for a, b in combinations(SCHEMES, 2):
             first, second = (at("input queue", size, x, s) for x in (a, b))
             text = f"input queues with {a} and {b} at speedup {s:g} are within"
-            yield either(
-                number((first / second).between(1 - ALIKE, 1 + ALIKE), f"{text} 15 %: ratio"),
-                number((first - second).between(-0.3, 0.3), f"{text} 0.3 packets"),
-            )
+            yield ALIKE.judged(alike(first, second, text))
 
 
 def falling_inputs(size: Size) -> Iterator[Check]:
@@ -54,9 +119,9 @@ def falling_inputs(size: Size) -> Iterator[Check]:
         for s in size.high:
             part = at("input queue", size, x, s) / at("input queue", size, x, slowest)
             text = (
-                f"the input queue with {x} at speedup {s:g} is below 10 % of that at {slowest:g}"
+                f"the input queue with {x} at speedup {s:g} is below {{}} of that at {slowest:g}"
             )
-            yield number(part.below(0.1), text)
+            yield SHORT.judged(below(part, text))
     for x in SCHEMES:
         for a, b in pairwise(size.speedups):
             fall = at("input queue", size, x, a) - at("input queue", size, x, b)
@@ -89,9 +154,13 @@ def disjoint(short: Term, long: Term, text: str, kind: Kind = "number") -> Check
 
 def shorter_outputs(size: Size) -> Iterator[Check]:
     """S4."""
+
+    def shorter(ratio: Term, text: str) -> Bounded:
+        return lambda v: number(ratio.below(1 - v), text.format(percent(v)))
+
     for s in size.low:
-        text = f"modified RED's output queue at speedup {s:g} is at least 20 % shorter: ratio"
-        yield number(shortened(size, s).below(0.8), text)
+        text = f"modified RED's output queue at speedup {s:g} is at least {{}} shorter: ratio"
+        yield SHORTER.judged(shorter(shortened(size, s), text))
     for s in size.low:
         modified, red = (at("output queue", size, x, s) for x in (MODIFIED, RED))
         yield disjoint(modified, red, f"the intervals of both at {s:g} are disjoint")
@@ -101,8 +170,8 @@ def shorter_outputs(size: Size) -> Iterator[Check]:
 def converging(size: Size) -> Iterator[Check]:
     """S5."""
     for s in size.high:
-        text = f"output queues of modified RED and RED at speedup {s:g} are within 5 %: ratio"
-        yield number(shortened(size, s).between(0.95, 1.05), text)
+        text = f"output queues of modified RED and RED at speedup {s:g} are within {{}}: ratio"
+        yield CLOSE.judged(about_one(shortened(size, s), text))
 
 
 def change(key: str, size: Size, load: int) -> Term:
@@ -113,16 +182,24 @@ def change(key: str, size: Size, load: int) -> Term:
 
 def same_use(size: Size) -> Iterator[Check]:
     """S6, the highest load first."""
+
+    def same(difference: Term, text: str) -> Bounded:
+        return lambda v: number(difference.between(-v, v), text.format(points(v)))
+
     for load in reversed(size.loads):
-        text = f"utilization with modified RED and RED at {load} sessions is within 2 points"
-        yield number(change("utilization", size, load).between(-0.02, 0.02), text)
+        text = f"utilization with modified RED and RED at {load} sessions is within {{}}"
+        yield SAME.judged(same(change("utilization", size, load), text))
 
 
 def same_loss(size: Size) -> Iterator[Check]:
     """S7, the highest load first."""
+
+    def more(difference: Term, text: str) -> Bounded:
+        return lambda v: number(difference.between(-v / 4, v), text.format(less_to_more(v)))
+
     for load in reversed(size.loads):
-        text = f"loss with modified RED minus RED at {load} sessions is -0.5 to 2 points"
-        yield number(change("loss", size, load).between(-0.005, 0.02), text)
+        text = f"loss with modified RED minus RED at {load} sessions is {{}}"
+        yield MORE.judged(more(change("loss", size, load), text))
 
 
 def in_large() -> Iterator[Check]:
@@ -135,19 +212,24 @@ def in_large() -> Iterator[Check]:
 
         return named
 
-    parts = (shorter_outputs, same_inputs, falling_inputs, tail_longest, converging, same_use)
-    for claim, f in zip(
-        ("S4", "S1", "S2", "S3", "S5", "S6", "S7"), (*parts, same_loss), strict=True
-    ):
-        for check in f(LARGE):
+    for claim, checks in {
+        "S4": shorter_outputs(LARGE),
+        "S1": same_inputs(LARGE),
+        "S2": falling_inputs(LARGE),
+        "S3": tail_longest(LARGE),
+        "S5": converging(LARGE),
+        "S6": same_use(LARGE),
+        "S7": same_loss(LARGE),
+    }.items():
+        for check in checks:
             yield of(claim, check)
 
 
 COMPARED = ("output queue", "input queue", "loss")
-ROTATED = Elsewhere(
-    "a crossbar that connects its ports in fixed rotation",
+SHARED = Elsewhere(
+    f"a crossbar that rotates in slots of {CELL} B",
     {
-        size.at(x, s, load, CROSSBAR): size.at(x, s, load, ROTATION)
+        size.at(x, s, load, CROSSBAR): size.at(x, s, load, TOGETHER)
         for size in SIZES
         for s, load in size.run_on(CROSSBAR)
         for x in SCHEMES
@@ -171,12 +253,7 @@ LIGHT = Elsewhere(
         for s, load in size.points
     },
 )
-CAUSES = (ROTATED, CROSSED, LIGHT)
-WAITING = Switch(
-    "RED of 1993 drops two to three times as many packets as ns-2's code, which waits 1/p_b "
-    "packets after each drop",
-    "red.variant, as ns-2's code",
-)
+CAUSES = (SHARED, CROSSED, LIGHT)
 OWN_LINK = Switch(
     "a VOQ waits for its own s/n of the fabric, even while the output idles and other VOQs of its "
     "input are empty",
@@ -189,28 +266,65 @@ HEAVY = Switch(
 )
 
 
-def farthest(key: str, size: Size) -> Check:
-    """That both fabrics are alike at each point: the part about the one that is least so."""
+def against(key: str, size: Size, x: str, s: float, load: int, fabric: str) -> Term:
+    """A fabric over parallel links at a point."""
+    over, links = (at(key, size, x, s, load, fabric=f) for f in (fabric, PARALLEL))
+    return over / links
+
+
+def apart(q: Quantity) -> float:
+    """How far a ratio is from 1, on a scale on which 2 is as far as 1/2."""
+    return abs(math.log(q.mean)) if q.mean else math.inf
+
+
+def farthest(
+    key: str, size: Size, part: Callable[[str, PerRun], Part], fabric: str, schemes: Sequence[str]
+) -> Check:
+    """The part about the point at which a fabric is least as parallel links."""
 
     def check(v: View) -> Part:
         found = []
-        for s, load in size.run_on(CROSSBAR):
-            for x in SCHEMES:
-                both = [at(key, size, x, s, load, fabric=f).take(v) for f in (CROSSBAR, PARALLEL)]
-                # Runs of one number have the same seeds; of the large crossbar there are fewer.
-                n = min(len(q.values) for q in both)
-                cross, links = (PerRun(q.values[:n], q.unit) for q in both)
-                where = f"{x}, speedup {s:g}, {load} sessions"
+        for s, load in size.run_on(fabric):
+            for x in schemes:
                 text = (
-                    f"{key} in the {size.name} switch, crossbar / parallel, within 15 %: {where}"
+                    f"{key} in the {size.name} switch, {fabric} / parallel: {x}, speedup {s:g}, "
+                    f"{load} sessions"
                 )
-                part = within(text, cross / links, above=1 - ALIKE, below=1 + ALIKE)
-                mean = part.quantity.mean
-                found.append((part, abs(math.log(mean)) if mean else math.inf))
+                found.append(part(text, against(key, size, x, s, load, fabric).take(v)))
         # What is missed first, then what is undecided, each the farthest from 1.
-        return max(found, key=lambda f: (f[0].missed, f[0].undecided, f[1]))[0]
+        return max(found, key=lambda p: (p.missed, p.undecided, apart(p.quantity)))
 
     return check
+
+
+def alike_fabrics() -> Iterator[Check]:
+    """S9."""
+
+    def minor(key: str, size: Size) -> Bounded:
+        def of(bound: float) -> Check:
+            def part(text: str, ratio: PerRun) -> Part:
+                within_it = f"{text}, within {percent(bound)}"
+                return within(within_it, ratio, above=1 - bound, below=1 + bound)
+
+            return farthest(key, size, part, CROSSBAR, SCHEMES)
+
+        return of
+
+    for size in SIZES:
+        for key in COMPARED:
+            yield MINOR.judged(minor(key, size))
+
+
+def crossed() -> Iterator[Check]:
+    """Beside S9: the fabrics in which a VOQ has its share and no more, as on parallel links."""
+    for size in SIZES:
+        for key in COMPARED:
+            for fabric, schemes in (
+                (TOGETHER, SCHEMES),
+                (ROTATION, (TAIL, RED)),
+                (ROTATION, (MODIFIED,)),
+            ):
+                yield farthest(key, size, judge.beside, fabric, schemes)
 
 
 def faster(size: Size) -> Iterator[Check]:
@@ -272,7 +386,7 @@ CLAIMS = (
         "within 2 points at each load, speedup 1.1",
         "utilization at the highest load, modified RED minus RED",
         every(*same_use(SMALL)),
-        (WAITING, HEAVY, OWN_LINK),
+        (HEAVY, OWN_LINK),
     ),
     Claim(
         "S7",
@@ -281,7 +395,7 @@ CLAIMS = (
         "difference between -0.5 and +2 points at each load, speedup 1.1",
         "loss at the highest load, modified RED minus RED",
         every(*same_loss(SMALL)),
-        (WAITING, HEAVY, OWN_LINK),
+        (HEAVY, OWN_LINK),
     ),
     Claim(
         "S8",
@@ -296,14 +410,14 @@ CLAIMS = (
         "S9",
         "That packets cross together, at a lower rate, is a minor effect",
         1.0,
-        "queues and loss of parallel links and of a crossbar within 15 %",
+        "queues and loss of parallel links and of a crossbar within 15 %, where they differ most",
         "4 x 4, output queue, crossbar / parallel, where it differs most",
-        every(*(farthest(key, size) for size in SIZES for key in COMPARED)),
+        every(*alike_fabrics(), *crossed()),
         (
             Switch(
-                "a crossbar with iSLIP serves whatever VOQ has packets, a link of s/n of the line "
-                "rate its own only",
-                ROTATED.label,
+                "a crossbar with iSLIP is work-conserving, it serves whatever VOQ has packets; a "
+                "link of s/n of the line rate serves its own VOQ only",
+                SHARED.label,
             ),
         ),
     ),

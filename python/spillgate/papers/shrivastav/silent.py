@@ -3,37 +3,57 @@
 from __future__ import annotations
 
 from spillgate.papers.model import Point, Silent
-from spillgate.papers.shrivastav.system import MODIFIED, PARALLEL, RED, SCHEMES, SMALL, SWITCH, tcp
+from spillgate.papers.shrivastav.system import (
+    BUFFER,
+    MODIFIED,
+    PARALLEL,
+    RED,
+    SCHEMES,
+    SIZES,
+    SWITCH,
+    tcp,
+)
 
 DELAY = 0.01
 """Seconds of each link."""
 LINKS = ("in", "out", "acks", "home")
 AQM = "policies.RED.fifo.aqm"
-PLAIN = {"min_th": 5, "max_th": 15, "weight": 0.004, "max_p": 0.1}
+STATED = {"min_th": 5, "max_th": 15, "weight": 0.004, "max_p": 0.1}
 """The paper's parameters of RED."""
-WITH_RED = tuple(SMALL.at(x, s, n) for x in (RED, MODIFIED) for s, n in SMALL.points)
-LEDGER = tuple(SMALL.at(x, s, n, PARALLEL) for x in SCHEMES for s, n in SMALL.points)
-"""Where silent choices are varied: the 4 x 4 switch with parallel links."""
-
-
-def sessions(values: dict[str, object]) -> dict[str, object]:
-    """Values of the sessions of each source."""
-    return {
-        f"traffic.{i}.sessions.{key}": v for i in range(SMALL.ports) for key, v in values.items()
-    }
+NS2 = {"as": "ns2", "unit": "packets", "size_scaling": "none"}
+"""RED as ns-2 has it where it counts packets."""
+LEDGER = tuple(
+    size.at(x, s, n, PARALLEL) for size in SIZES for x in SCHEMES for s, n in size.points
+)
+"""Where silent choices are varied: both switches with parallel links."""
+WITH_RED = tuple(
+    size.at(x, s, n) for size in SIZES for x in (RED, MODIFIED) for s, n in size.points
+)
 
 
 def _tcp(label: str, **of: object) -> Point:
-    return Point(label, sessions({"tcp": tcp(**of)}))  # type: ignore[arg-type]
+    values = tcp(**of)  # type: ignore[arg-type]
+    own = {
+        size.at(x, s, n): {f"traffic.{i}.sessions.tcp": values for i in range(size.ports)}
+        for size in SIZES
+        for x in SCHEMES
+        for s, n in size.points
+    }
+    return Point(label, own=own)
 
 
 def _red(label: str, values: dict[str, object]) -> Point:
-    return Point(label, {AQM: {"red": {**PLAIN, **values}}})
+    return Point(label, {AQM: {"red": {**STATED, **values}}})
 
 
 def _delay(delay: str) -> Point:
     return Point(delay, {f"topology.links.{x}.delay": delay for x in LINKS})
 
+
+SPACING_OF_1993 = "drops spaced as in 1993"
+"""RED's gaps of 1 to 1/p_b - 1 packets, where ns-2's code waits for 1/p_b packets first."""
+VARIANT = f"red.variant, {SPACING_OF_1993}"
+"""The setting with that."""
 
 SILENT = (
     Silent(
@@ -84,20 +104,30 @@ SILENT = (
         "input.buffer",
         "20 packets in each VOQ",
         "each is a queue of ns-2 with its own limit",
-        {f"{SWITCH}.buffer.per": ["input"]},
+        (
+            Point("20 packets in all VOQs of an input", {f"{SWITCH}.buffer.per": "input"}),
+            Point(
+                "19 packets, also in drop-tail outputs: ns-2 refuses what would make it 20",
+                {
+                    f"{SWITCH}.buffer.limit": f"{BUFFER - 1} packets",
+                    "policies.TAIL.fifo.limit": f"{BUFFER - 1} packets",
+                },
+            ),
+        ),
     ),
     Silent(
         "red.gentle",
         "gentle: the drop probability rises to 1 between max_th and twice that",
         "ns-2's default at the time; the figure of the probability ends at max_th",
-        (_red("not gentle", {"gentle": False}),),
+        (_red("not gentle", {**NS2, "gentle": False}),),
         places=WITH_RED,
     ),
     Silent(
         "red.variant",
-        "RED of 1993, thresholds in packets",
-        "the paper's own description; ns-2's code differs",
-        (_red("as ns-2's code", {"as": "ns2", "unit": "packets", "size_scaling": "none"}),),
+        "as ns-2's code, thresholds in packets",
+        "the paper was simulated in ns, whose packet size, window, gentle mode and limits are "
+        "chosen here, too; corrected after the first runs, which had the spacing of 1993",
+        (_red(SPACING_OF_1993, {}),),
         places=WITH_RED,
     ),
     Silent(

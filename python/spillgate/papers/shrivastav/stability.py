@@ -64,7 +64,7 @@ def model(size: Size, speedup: float, nu: float, flows: float, rtt: float) -> fl
     """The model of an output."""
     from spillgate.analysis import fluid
 
-    red = fluid.Red(5, 15, 0.1, 0.004, spread="per-packet")
+    red = fluid.Red(5, 15, 0.1, 0.004, spread="per-packet", wait=True)
     switch = fluid.Switch(ports=size.ports, speedup=speedup, nu=nu)
     return fluid.Model(flows, CAPACITY, rtt, red, limit=BUFFER, switch=switch)
 

@@ -13,9 +13,16 @@ from spillgate.result import Results
 SYSTEM = Path(__file__).parent / "system"
 
 TAIL, RED, MODIFIED = SCHEMES = ("drop-tail", "RED", "modified RED")
-PARALLEL, CROSSBAR, ROTATION = FABRICS = ("parallel", "crossbar", "rotation")
+PARALLEL, CROSSBAR, ROTATION, TOGETHER = FABRICS = (
+    "parallel",
+    "crossbar",
+    "rotation of packets",
+    "rotation of cells",
+)
 PACKET, HEADERS, WINDOW = 1000, 40, 20
 """Bytes of a packet, bytes of it that are headers, and the window of a connection in packets."""
+CELL = 50
+"""Bytes of a cell, of which the packets of an input cross by turns, so all at once."""
 PERIOD = 100.0
 """Seconds in which sessions begin, all of which are measured."""
 ACTIVE = 100
@@ -153,8 +160,10 @@ FABRIC: Mapping[str, Settings] = {
     PARALLEL: {},
     CROSSBAR: crossbar(),
     ROTATION: crossbar("rotation", f"{PACKET} B"),
+    TOGETHER: crossbar("rotation", f"{CELL} B"),
 }
-"""Rotation is a crossbar that connects each pair of ports in every n-th slot, whatever waits."""
+"""Rotation is a crossbar that connects each pair of ports in every n-th slot, whatever waits: in
+slots of a packet the packets of an input cross one by one, in slots of a cell all together."""
 
 
 def experiment(
@@ -190,17 +199,18 @@ def weight(nu: float) -> str:
 
 def batches() -> list[Batch]:
     """What is run."""
-    whole = Effort(0.0, PERIOD, quick=(0.0, 20.0))
-    few = varied = Effort(0.0, PERIOD, quick=(0.0, 10.0), runs=5)
+    few = Effort(0.0, PERIOD, quick=(0.0, 10.0), runs=5)
     found = []
     for size in SIZES:
         small = size is SMALL
+        whole = Effort(0.0, PERIOD, quick=(0.0, 20.0 if small else 10.0))
+        varied = few if small else Effort(0.0, PERIOD, quick=(0.0, 2.0), runs=3)
         for fabric in FABRICS:
             grid = experiment(size, fabric, {x: scheme(x, size.nu) for x in SCHEMES})
             main = fabric == PARALLEL
             effort = whole if main or small else few
             title = f"{size.name}, {fabric}"
-            found.append(Batch(title, grid, effort, varied if main and small else None, keep=main))
+            found.append(Batch(title, grid, effort, varied if main else None, keep=main))
         light = {MODIFIED: scheme(MODIFIED, size.nu / 4)}
         grid = experiment(size, PARALLEL, light, weight={LIGHTER: {}})
         found.append(Batch(f"{size.name}, {LIGHTER}", grid, whole))

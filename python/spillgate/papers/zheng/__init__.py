@@ -30,9 +30,16 @@ def sections(study: Study) -> Iterator[Section]:
     yield study.section(
         "Numbers that cannot hold together",
         show.ARITHMETIC_SAID,
-        (show.arithmetic(),),
+        (show.QUOTES, show.arithmetic()),
         name="arithmetic",
     )
+    yield study.section(
+        "A circuit as slow as the numbers say",
+        show.CIRCUIT_SAID(study.main),
+        (show.CIRCUIT_TABLE,),
+        name="circuit",
+    )
+    yield study.section("An average without decay", show.LOCKED_SAID(study.main), name="locked")
     yield study.section(
         "Why a shorter queue drops more",
         show.WHY_SAID(study.main),

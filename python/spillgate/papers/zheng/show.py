@@ -11,12 +11,17 @@ from spillgate.papers.model import Quantity, Table
 from spillgate.papers.show import By, Column, Curves, Line, Panel, filled, from_zero
 from spillgate.papers.terms import Term, value
 from spillgate.papers.zheng.system import (
+    AS_STATED,
+    AUTHORS,
     BOTH,
     BUFFER,
     CLOCKS,
     CONTRACTS,
     DSRED,
+    IDLE,
     LINE,
+    LOCKED,
+    LOOSEST,
     MTU,
     NRT,
     PLAIN,
@@ -27,9 +32,12 @@ from spillgate.papers.zheng.system import (
     SHARES,
     SINGLE,
     SIZES,
+    SLOWER,
     SMALL,
+    STATED,
     UBR,
     cells,
+    circuit,
     drops,
     early,
     mean_queue,
@@ -37,15 +45,13 @@ from spillgate.papers.zheng.system import (
     per_second,
     place,
     received,
+    sent,
     waiting,
 )
 from spillgate.result import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-STATED = {DSRED: (0.98, 0.30, 100, 0.8), RED: (0.66, 0.55, 118, 3.0)}
-"""The paper's Table 1: NTP, AQD in s, PQS in packets, APD in packets/s."""
 
 BINS = 60
 """Stretches over which rates are averaged in the figures of throughput."""
@@ -98,12 +104,72 @@ RIVAL_TABLE = By(
     columns(lambda x, s: place(UBR, s, x) if x else place(UBR, s), MECHANISM),
     "The first rows are those of Table 1.",
 )
+CIRCUIT_TABLE = By(
+    "circuit",
+    "A circuit of a fifteenth of OC-1",
+    {"setting": (AS_STATED, LOOSEST), "scheme": BOTH},
+    {
+        "received / sent": lambda x, s: received(circuit(s, x)),
+        "NTP stated": lambda _, s: stated(s, 0),
+        "delay": lambda x, s: waiting(circuit(s, x)),
+        "AQD stated": lambda _, s: stated(s, 1, "s"),
+        "peak queue": lambda x, s: peak(circuit(s, x)),
+        "PQS stated": lambda _, s: stated(s, 2, "packets"),
+        "drops": lambda x, s: drops(circuit(s, x)),
+        "APD stated": lambda _, s: stated(s, 3, "packets/s"),
+        "mean queue": lambda x, s: mean_queue(circuit(s, x)),
+        "timeouts": lambda x, s: value("timeouts", circuit(s, x), "ftp"),
+    },
+    "Stated is what the paper's Table 1 has.",
+)
+CIRCUIT_SAID = filled(
+    f"A circuit of a fifteenth of OC-1 carries {per_second(MTU, 1 / SLOWER):.0f} packets in a "
+    f"second, as many as DSRED's NTP and APD mean are sent ({sent(DSRED):.0f}). With the settings "
+    "of Table 1 packets wait there for {a} with DSRED and {b} with RED, and the peaks are {c} and "
+    "{d}. With weight 0.002 in both, max_p 0.02 and no count they wait for {e} and {f}, where "
+    f"the paper has {STATED[DSRED][1]:.2f} s and {STATED[RED][1]:.2f} s, and the peaks are "
+    "{g} and {h}, where it has "
+    f"{STATED[DSRED][2]} and {STATED[RED][2]} packets. Received over sent are {{i}} and {{j}}.",
+    a=waiting(circuit(DSRED)),
+    b=waiting(circuit(RED)),
+    c=peak(circuit(DSRED)),
+    d=peak(circuit(RED)),
+    e=waiting(circuit(DSRED, LOOSEST)),
+    f=waiting(circuit(RED, LOOSEST)),
+    g=peak(circuit(DSRED, LOOSEST)),
+    h=peak(circuit(RED, LOOSEST)),
+    i=received(circuit(DSRED, LOOSEST)),
+    j=received(circuit(RED, LOOSEST)),
+)
+LOCKED_SAID = filled(
+    "Equation (1) of the paper has an average that changes at arrivals only. With it, and the "
+    "weight of RED's authors in RED alone, {a} of the packets sent are received with DSRED and "
+    "{b} with RED under UBR, {c} and {d} under nrt-VBR, where the paper has "
+    f"{STATED[DSRED][0]:g} and {STATED[RED][0]:g}: once RED's average is above max_th, all that "
+    "arrives is dropped, connections wait for ever longer timeouts, and each of the few packets "
+    "that they then send lowers the average by a 500th only. RED uses {x} of the line, DSRED {y}. "
+    "Neither does it alone: with no decay and a weight of 0.07 in both {e} are received with RED "
+    "under UBR, with decay and the weight of its authors {f}.",
+    a=received(place(UBR, DSRED, LOCKED)),
+    b=received(place(UBR, RED, LOCKED)),
+    c=received(place(NRT, DSRED, LOCKED)),
+    d=received(place(NRT, RED, LOCKED)),
+    x=value("utilization", place(UBR, RED, LOCKED), "vc", "link"),
+    y=value("utilization", place(UBR, DSRED, LOCKED), "vc", "link"),
+    e=received(place(UBR, RED, IDLE)),
+    f=received(place(UBR, RED, AUTHORS)),
+)
 SCR_TABLE = By(
     "scr",
     "The sustainable rate",
     {"SCR / line": [f"{s:g}" for s in SHARES], "scheme": BOTH},
     columns(lambda x, s: f"SCR {x}, {s}", MECHANISM),
 )
+
+
+def stated(scheme: str, i: int, unit: str = "ratio") -> Quantity:
+    """What the paper's Table 1 has."""
+    return Quantity(STATED[scheme][i], None, None, unit, 1)
 
 
 def varied(scheme: str, mtu: str, clock: str) -> str:
@@ -126,13 +192,13 @@ def arithmetic() -> Table:
         (SMALL, 1.0, "whole line"),
     ):
         rate = per_second(size, share)
-        for scheme, (ntp, delay, longest, dropped) in STATED.items():
+        for scheme, (_, delay, longest, _) in STATED.items():
             rows.append(
                 (
                     f"{size} B, {line}",
                     scheme,
                     exactly(rate, "packets/s"),
-                    exactly(dropped / (1.0 - ntp), "packets/s"),
+                    exactly(sent(scheme), "packets/s"),
                     exactly(longest / rate, "s"),
                     exactly(delay, "s"),
                     exactly(delay * rate, "packets"),
@@ -160,10 +226,30 @@ def arithmetic() -> Table:
 
 ARITHMETIC_SAID = (
     "The absolute values of Table 1 cannot hold together. Its drops and throughput would mean "
-    f"{3.0 / 0.34:.0f} to {0.8 / 0.02:.0f} packets sent in a second, where the line carries "
+    f"{sent(RED):.0f} to {sent(DSRED):.0f} packets sent in a second, where the line carries "
     f"{per_second(MTU):.0f} of {MTU} B. Its delays are longer than a queue of its peak takes to "
-    f"leave, {118 / per_second(MTU):.2f} s, and mean more packets than the peak, with RED more "
-    f"than the buffer of {BUFFER}. So claims are judged by order and ratio."
+    f"leave, {STATED[RED][2] / per_second(MTU):.2f} s, and mean more packets than the peak, with "
+    f"RED more than the buffer of {BUFFER}. So claims are judged by order and ratio."
+)
+_TWICE = STATED[RED][3] / STATED[DSRED][3]
+QUOTES = Table(
+    "quotes",
+    "Text and table of the paper",
+    ("", "section 3.3.1 of the paper, nrt-VBR", "its Table 1"),
+    (
+        ("queueing delay, DSRED", "0.35 s", f"{STATED[DSRED][1]:.2f} s"),
+        ("queueing delay, RED", "0.55 s", f"{STATED[RED][1]:.2f} s"),
+        ("normalized throughput, DSRED", "“around 0.9”", f"{STATED[DSRED][0]:g}"),
+        ("normalized throughput, RED", "“around 0.6”", f"{STATED[RED][0]:g}"),
+        (
+            "drops, RED over DSRED",
+            "peak “around 5.2 packet/second which is almost twice the value for DSRED”",
+            f"{STATED[RED][3]:g} and {STATED[DSRED][3]:g} packets/s, {_TWICE:.2f} times",
+        ),
+        ("the queue is longest", "“at around 60 seconds”, then “at 50”", "–"),
+        ("drops are most frequent", "“at around 50 seconds”, then at 90", "–"),
+    ),
+    "Claims are judged by Table 1. Peak and mean of drops need not have one ratio.",
 )
 
 WHY_SAID = filled(
@@ -183,12 +269,12 @@ WHY_SAID = filled(
     x=value("timeouts", place(UBR, DSRED), "ftp"),
     y=value("timeouts", place(UBR, RED), "ftp"),
     z=value("timeouts", place(UBR, SINGLE), "ftp"),
-    far=mean_queue(place(UBR, RED, list(SETTINGS)[-1])),
-    near=mean_queue(place(UBR, DSRED, list(SETTINGS)[-1])),
-    top=peak(place(UBR, RED, list(SETTINGS)[-1])),
-    low=peak(place(UBR, DSRED, list(SETTINGS)[-1])),
-    more=drops(place(UBR, DSRED, list(SETTINGS)[-1])),
-    less=drops(place(UBR, RED, list(SETTINGS)[-1])),
+    far=mean_queue(place(UBR, RED, LOOSEST)),
+    near=mean_queue(place(UBR, DSRED, LOOSEST)),
+    top=peak(place(UBR, RED, LOOSEST)),
+    low=peak(place(UBR, DSRED, LOOSEST)),
+    more=drops(place(UBR, DSRED, LOOSEST)),
+    less=drops(place(UBR, RED, LOOSEST)),
 )
 
 

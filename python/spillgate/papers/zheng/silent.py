@@ -17,6 +17,7 @@ from spillgate.papers.zheng.system import (
 
 LEDGER = tuple(place(c, s) for c in CONTRACTS for s in BOTH)
 """Points at which silent choices are varied."""
+WITH_RED = tuple(place(c, RED) for c in CONTRACTS)
 _TCP = "traffic.0.flow.tcp"
 _VC = "topology.links.vc"
 _SHAPED = tuple(place(NRT, s) for s in BOTH)
@@ -92,7 +93,25 @@ SILENT = (
         "not gentle: all is dropped from max_th on",
         "RED of 1993, which the paper compares with",
         (Point("gentle", {"policies.RED.fifo.aqm.red.gentle": True}),),
-        places=tuple(p for p in LEDGER if RED in p.split(", ")),
+        places=WITH_RED,
+    ),
+    Silent(
+        "red.weight",
+        "0.07, as that of DSRED",
+        "the paper gives one w for its configuration, and does not say whose it is",
+        (Point("0.002", {"policies.RED.fifo.aqm.red.weight": 0.002}),),
+        places=WITH_RED,
+    ),
+    Silent(
+        "average.idle",
+        "decays while the queue is idle",
+        "RED of 1993, with which the paper compares; its equation (1) has no such term",
+        (
+            Point(
+                "none",
+                {f"policies.{x}.fifo.aqm.{x.lower()}.idle": "none" for x in ("RED", "DSRED")},
+            ),
+        ),
     ),
     Silent(
         "start",

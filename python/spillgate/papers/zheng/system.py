@@ -87,11 +87,44 @@ CLOCKS: Mapping[str, Settings] = {
 
 SLOW: Settings = {f"{_RED}.weight": 0.002, f"{_DSRED}.weight": 0.002}
 LOOSE: Settings = {**SLOW, f"{_RED}.max_p": 0.02, f"{_RED}.spread": "none"}
+STILL: Settings = {f"{_RED}.idle": "none", f"{_DSRED}.idle": "none"}
+AUTHORS, IDLE, LOCKED, LOOSEST = (
+    "weight 0.002",
+    "no decay while idle",
+    "no decay while idle, RED with weight 0.002",
+    "RED with weight 0.002, max_p 0.02 and no count",
+)
 SETTINGS: Mapping[str, Settings] = {
-    "weight 0.002": SLOW,
-    "RED with weight 0.002, max_p 0.02 and no count": LOOSE,
+    AUTHORS: SLOW,
+    IDLE: STILL,
+    LOCKED: {**STILL, f"{_RED}.weight": 0.002},
+    LOOSEST: LOOSE,
 }
-"""What the rival may have been: the weight of RED's authors, and their max_p too."""
+"""What the rival may have been: the weight of RED's authors, in both or in RED alone; averages as
+in equation (1), which change at arrivals only; and the max_p of RED's authors, too."""
+
+STATED = {DSRED: (0.98, 0.30, 100, 0.8), RED: (0.66, 0.55, 118, 3.0)}
+"""The paper's Table 1: NTP, AQD in s, PQS in packets, APD in packets/s."""
+SLOWER = 15
+"""By how many times a circuit is slower than OC-1 that carries what DSRED's NTP and APD mean."""
+FIFTEENTH, AS_STATED = "a fifteenth of OC-1", "as stated"
+
+
+def sent(scheme: str) -> float:
+    """Packets that the servers send in a second, if all that is not received was dropped.
+
+    Example:
+        >>> round(sent(DSRED)), round(sent(RED))
+        (40, 9)
+    """
+    received, _, _, dropped = STATED[scheme]
+    return dropped / (1.0 - received)
+
+
+def circuit(scheme: str, setting: str = AS_STATED) -> str:
+    """A point of the slow circuit."""
+    return f"{FIFTEENTH}, {scheme}, {setting}"
+
 
 STARTUP = 10.0
 """Seconds that are sampled closely, for what happens at the start."""
@@ -123,6 +156,15 @@ def _batches() -> tuple[Batch, ...]:
         Batch(
             "SCR",
             Grid(share={f"SCR {s:g}": vbr(s) for s in SHARES}, scheme=both),
+            whole,
+        ),
+        Batch(
+            "A slow circuit",
+            Grid(
+                circuit={FIFTEENTH: {_CONTRACT: {"ubr": {"pcr": f"{LINE / SLOWER:.0f} b/s"}}}},
+                scheme=both,
+                setting={AS_STATED: {}, LOOSEST: LOOSE},
+            ),
             whole,
         ),
         Batch("A plain link", Grid(line={PLAIN: _IP}, scheme=rivals), whole),
