@@ -213,9 +213,6 @@ fn unlike(spec: &RedSpec) -> Vec<String> {
     if r.spare_short_queue {
         all.push("red drops at a short queue too (`spare_short_queue`)".to_owned());
     }
-    if r.idle == RedIdle::None {
-        all.push("the average of red decays while the queue is idle (`idle: none`)".to_owned());
-    }
     let scaled = match r.size_scaling {
         SizeScaling::None => None,
         SizeScaling::Paper => Some(("max_packet", r.max_packet)),
@@ -268,6 +265,12 @@ fn red(spec: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes)
         place,
         format!("red counts bytes: a packet {before}{last} is taken as {PACKET_BYTES} B{decay}"),
     );
+    if r.idle == RedIdle::None {
+        notes.add(
+            place,
+            "the average of red decays while the queue is idle (`idle: none`)",
+        );
+    }
     if bytes(r.min_th) != min {
         let one = if r.in_bytes() { "byte" } else { "packet" };
         notes.add(
