@@ -107,7 +107,13 @@ RIVAL_TABLE = By(
 CIRCUIT_TABLE = By(
     "circuit",
     "A circuit of a fifteenth of OC-1",
-    {"setting": (AS_STATED, LOOSEST), "scheme": BOTH},
+    {
+        "setting": {
+            AS_STATED: "as in Table 1",
+            LOOSEST: "weight 0.002 in both, max_p 0.02, no count",
+        },
+        "scheme": BOTH,
+    },
     {
         "received / sent": lambda x, s: received(circuit(s, x)),
         "NTP stated": lambda _, s: stated(s, 0),
@@ -147,9 +153,9 @@ LOCKED_SAID = filled(
     "{b} with RED under UBR, {c} and {d} under nrt-VBR, where the paper has "
     f"{STATED[DSRED][0]:g} and {STATED[RED][0]:g}: once RED's average is above max_th, all that "
     "arrives is dropped, connections wait for ever longer timeouts, and each of the few packets "
-    "that they then send lowers the average by a 500th only. RED uses {x} of the line, DSRED {y}. "
-    "Neither does it alone: with no decay and a weight of 0.07 in both {e} are received with RED "
-    "under UBR, with decay and the weight of its authors {f}.",
+    "that they then send lowers the average by a 500th only. Under UBR RED uses {x} of the line "
+    "then, and DSRED {y}. Neither does it alone: with no decay and a weight of 0.07 in both {e} "
+    "are received with RED under UBR, with decay and the weight of its authors {f}.",
     a=received(place(UBR, DSRED, LOCKED)),
     b=received(place(UBR, RED, LOCKED)),
     c=received(place(NRT, DSRED, LOCKED)),
