@@ -44,8 +44,9 @@ impl Expected {
         }
     }
 
-    /// What keeps its lines from being shown, if anything does.
-    pub(crate) fn hidden(self, text: &str, inside: bool) -> Option<Hidden> {
+    /// What keeps its lines from being shown, if anything does; `own`: it lies in the scenario's folder, or the command line
+    /// names it.
+    pub(crate) fn hidden(self, text: &str, own: bool) -> Option<Hidden> {
         let Self::Data {
             lines,
             is_one,
@@ -54,7 +55,7 @@ impl Expected {
         else {
             return None;
         };
-        let why = match (inside, is_one(text)) {
+        let why = match (own, is_one(text)) {
             (true, true) => return None,
             (true, false) => "what it has is not shown, as it looks like something else",
             (false, _) => "what it has is not shown, as it lies outside the scenario's folder",

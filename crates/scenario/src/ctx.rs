@@ -200,6 +200,11 @@ impl<'a> Ctx<'a> {
         Some(Diagnostic::error(codes::OUTSIDE, message).hint(hint))
     }
 
+    /// Whether the command line names a file, so that it is not the scenario's choice.
+    fn is_given(&self, file: &str) -> bool {
+        self.opts.sla.iter().any(|f| f == file)
+    }
+
     /// What `read` gives of a file that the scenario refers to at `path` below `root`, if it may be read; none after an error.
     fn beside<T>(
         &mut self,
@@ -211,9 +216,7 @@ impl<'a> Ctx<'a> {
         if !files.lies_in(&full, &self.dir) {
             self.outside.insert(file.to_owned());
         }
-        // What the command line names is not chosen by the scenario.
-        let chosen = self.opts.sla.iter().any(|f| f == file);
-        if let Some(d) = self.refused(&full).filter(|_| !chosen) {
+        if let Some(d) = self.refused(&full).filter(|_| !self.is_given(file)) {
             self.error(d, root, path);
             return None;
         }
@@ -245,8 +248,8 @@ impl<'a> Ctx<'a> {
             bytes: bytes.into(),
         });
         if let Some(found) = &opened {
-            let inside = !self.outside.contains(file);
-            let hidden = expected.hidden(&String::from_utf8_lossy(&found.bytes), inside);
+            let own = !self.outside.contains(file) || self.is_given(file);
+            let hidden = expected.hidden(&String::from_utf8_lossy(&found.bytes), own);
             // The scenario is its own, whatever it is taken for.
             let hidden = hidden.filter(|_| name != self.texts.name(0));
             self.hidden.extend(hidden.map(|h| (name, h)));

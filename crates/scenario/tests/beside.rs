@@ -198,18 +198,24 @@ fn requirements_of_the_command_line_are_read() {
     let table = "name,from,to,rate,packet\nvoice,a,b,1 Mb/s,100 B\n";
     let customer = "customer: Acme\nobjectives: [{class: voice, metric: owd_p99, max: 50 ms}]\n";
     let text = scenario.replace('@', "flows.csv");
-    let files = memory(&[
-        ("in/s.yaml", text.as_bytes()),
-        ("in/flows.csv", table.as_bytes()),
-        ("in/../acme.yaml", customer.as_bytes()),
-    ]);
-    let opts = Options {
-        sla: vec!["../acme.yaml".to_owned()],
-        confine: true,
-        ..Options::default()
+    let required = |customer: &str| {
+        let files = memory(&[
+            ("in/s.yaml", text.as_bytes()),
+            ("in/flows.csv", table.as_bytes()),
+            ("in/../acme.yaml", customer.as_bytes()),
+        ]);
+        let opts = Options {
+            sla: vec!["../acme.yaml".to_owned()],
+            confine: true,
+            ..Options::default()
+        };
+        load(Path::new("in/s.yaml"), &files, &Router, &opts)
     };
-    let loaded = load(Path::new("in/s.yaml"), &files, &Router, &opts);
-    let plan = loaded.unwrap_or_else(|e| panic!("{e}")).plan;
+    let plan = required(customer).unwrap_or_else(|e| panic!("{e}")).plan;
     assert_eq!(plan.sla.len(), 1);
     assert_eq!(plan.outside, ["../acme.yaml"]);
+    // Its mistakes are shown to them, too.
+    let wrong = customer.replace("owd_p99", "owd_p98");
+    let errors = required(&wrong).unwrap_err().to_string();
+    assert!(errors.contains("| objectives: [{class: voice"), "{errors}");
 }
