@@ -44,10 +44,15 @@ def sections(study: Study, plan: Plan) -> Iterator[Section]:
     other = study.paper.judged(study.switched(ADMITTED)[0])
     settings = {"it is dropped": study.claims, "it is admitted": other}
     second = min(plan.runs(2), lab.runs)
+    efforts = {b.title: b.effort for b in study.paper.batches}
+
+    def runs(title: str) -> int:
+        return efforts[title].protocol(lab).runs
+
     yield study.section(
         "Table I",
         f"Table I is from {lab.runs} runs with basic FAN and "
-        f"{len(study.main.own(at('PFQ', 'EFM'), 'wait R2').ended)} with mechanisms, which decide "
+        f"{runs('Table I mechanisms')} with mechanisms, which decide "
         f"more, at {plan.scale:g} of the paper's rates: FAN links, "
         "volumes, buffers and the rates of streams (at least "
         f"{system.LEAST_HZ} packets a second) in proportion, so that everything takes as "
@@ -98,7 +103,11 @@ def sections(study: Study, plan: Plan) -> Iterator[Section]:
             tables.flows(plan, _rates(study, plan)),
             tables.timers(plan),
             tables.regressions(plan),
-            tables.costs(plan, min(plan.runs(system.COSTLY), lab.runs)),
+            tables.costs(
+                plan,
+                runs("What timers cost"),
+                runs("What the cheapest timer costs"),
+            ),
         ),
         (
             figures.waits_by_flows(plan),

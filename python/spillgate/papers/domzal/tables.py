@@ -5,6 +5,7 @@ from __future__ import annotations
 from spillgate.papers.domzal.claims import E721_INTERNATIONAL, E721_LOCAL, closed, line, long_gap
 from spillgate.papers.domzal.system import (
     BASIC,
+    CHEAPEST,
     FORMS,
     LINKS,
     MECHANISMS,
@@ -170,8 +171,15 @@ def regressions(plan: Plan) -> By:
     )
 
 
-def costs(plan: Plan, runs: int) -> By:
-    """What the timer does to transfers, and to those who wait."""
+def costs(plan: Plan, runs: int, often: int) -> By:
+    """What the timer does to transfers, and to those who wait.
+
+    Args:
+        plan: What is run.
+        runs: How often.
+        often: How often basic FAN is run, and the timer by which D10 is decided.
+    """
+    decisive = [at(*CHEAPEST)] if CHEAPEST[1] in plan.costs else []
 
     def over_basic(key: str) -> Column:
         basic = own(key, at("PFQ", BASIC, UNTIMED, WHOLE))
@@ -192,9 +200,10 @@ def costs(plan: Plan, runs: int) -> By:
             "of those that ended / basic": over_basic("finished"),
             **taken(point, {"transfers done": "done"}),
         },
-        f"PFQ, {runs} runs. Transfer times of all elastic flows, those that are under way at the "
-        "end counted with the time so far (they begin within some seconds, and the mean age is "
-        "taken for it). Where streams were never admitted, waits are at least what is printed.",
+        f"PFQ, {runs} runs, of {' and '.join([*decisive, BASIC])} {often}. Transfer times of all "
+        "elastic flows, those that are under way at the end counted with the time so far (they "
+        "begin within some seconds, and the mean age is taken for it). Where streams were never "
+        "admitted, waits are at least what is printed.",
         where=lambda m, t: (m == BASIC) == (t == UNTIMED),
         bare=0,
     )
