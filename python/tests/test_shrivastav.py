@@ -334,7 +334,7 @@ def test_a_quick_reproduction_judges_every_claim(quick):
     assert [x.assumption.key for x in quick.assumptions] == [a.key for a in SILENT]
     table = {t.file: t for s in quick.sections for t in s.tables}
     assert {"queues-4", "loss-4", "queues-16", "loss-16", "weights", "margins"} <= set(table)
-    assert {"bounds", "fabrics"} <= set(table)
+    assert len(table["fabrics"].rows) == len(SIZES) * (len(FABRICS) - 1) * len(SCHEMES)
     # Each claim that parallel links decide is judged under each choice, S8 among them.
     assert table["ledger"].head[2:] == tuple(c.id for c in CLAIMS if c.id != "S9")
     assert len(table["oscillation"].rows) == len(stability.SWUNG)
