@@ -277,6 +277,31 @@ fn there_is_one_rescue_per_recovery() {
     );
 }
 
+/// What is written after the rescue leaves once: it is the tail then, and no second rescue takes it again.
+#[test]
+fn what_follows_a_rescue_is_not_rescued() {
+    play_with(
+        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        10,
+        "0    > 1-10
+         100  < 2
+         101  < 2 sack 3
+         102  < 2 sack 3-4
+         103  < 2 sack 3-5
+         103  > 2
+         106  < 2 sack 3-8
+         106  > 10
+         110  + 1
+         203  < 9
+         203  > 11
+         206  < 9 sack 10
+         206  > 9
+         210  < 9 sack 10-11
+         306  < 12
+         306  = fast 1 timeouts 0",
+    );
+}
+
 /// RFC 6298 §5.5 and RFC 5681 §3.1: the timeout doubles, the threshold is set once.
 #[test]
 fn timeouts_back_off() {
@@ -438,6 +463,65 @@ fn tail_loss_probe() {
     assert_eq!(tx.poll_timeout(), None);
 }
 
+/// RFC 8985 §7.2: for one segment in flight, which the receiver may be slow to acknowledge, a probe waits for that, too.
+#[test]
+fn a_probe_of_one_segment_waits_for_a_delayed_acknowledgment() {
+    let spec: TcpSpec = serde_json::from_str(
+        r#"{"mss": "1000 B", "handshake": false, "timestamps": false, "cc": "newreno", "sack": true,
+            "rack_tlp": true, "initial_window": 4, "delayed_ack": {"timeout": "50 ms", "every": 2}}"#,
+    )
+    .unwrap();
+    let cfg = Arc::new(spec.resolve().unwrap());
+    for (segments, script) in [
+        (5, "0 > 1-4\n100 < 5\n100 > 5\n350 > 5"),
+        (6, "0 > 1-4\n100 < 5\n100 > 5-6\n300 > 6"),
+    ] {
+        play_with(Arc::clone(&cfg), segments, script);
+    }
+}
+
+/// RFC 8985 §7.4: a probe that repaired a loss is answered as a loss is.
+#[test]
+fn a_loss_that_a_probe_repaired_is_answered() {
+    play_with(
+        config(r#""cc": "newreno", "sack": true, "rack_tlp": true"#),
+        4,
+        "0   > 1-4
+         100 < 4
+         300 > 4
+         310 + 2
+         310 > 5-6
+         400 < 5
+         400 = fast 0
+         410 < 7
+         410 = fast 1 timeouts 0",
+    );
+}
+
+/// RFC 8985 §6.2 step 4: with five spurious retransmissions the window of reordering would be 150 ms, but it is one round trip at most:
+/// the hole behind 21, sent at 500 ms, is repaired 100 ms after the 100 ms of the round trip.
+#[test]
+fn reordering_may_take_a_round_trip_at_most() {
+    play(
+        config(
+            r#""cc": "newreno", "sack": true, "rack_tlp": true, "initial_window": 4, "max_window": "4000 B""#,
+        ),
+        "0   > 1-4
+         100 < 5 sack 1
+         100 > 5-8
+         200 < 9 sack 5
+         200 > 9-12
+         300 < 13 sack 9
+         300 > 13-16
+         400 < 17 sack 13
+         400 > 17-20
+         500 < 21 sack 17
+         500 > 21-24
+         600 < 21 sack 22
+         700 > 21",
+    );
+}
+
 /// RFC 8985 §7.3: a probe of new data leaves though the window is full, and takes its room there.
 #[test]
 fn a_probe_of_new_data_counts_in_the_window() {
@@ -481,6 +565,27 @@ fn rack_waits_for_the_reordering_window() {
     assert_eq!((tx.stats().timeouts, tx.stats().fast_retransmits), (0, 1));
 }
 
+/// RFC 8985 §6.2 step 2: segment 2 comes late, after it was sent again. That its acknowledgment follows the copy by 1 ms, less than any
+/// round trip, says that it is the original's: what left before the copy is not overtaken by it, and nothing more is sent again.
+#[test]
+fn rack_leaves_alone_what_an_acknowledgment_of_an_original_overtakes() {
+    let tx = play(
+        config(r#""cc": "newreno", "sack": true, "rack_tlp": true, "initial_window": 10"#),
+        "0   > 1-10
+         100 < 2
+         100 > 11-12
+         101 < 2 sack 3
+         101 > 13
+         102 < 2 sack 3-4
+         102 > 14
+         103 < 2 sack 3-5
+         103 > 2
+         104 < 6 sack 7
+         105 < 8",
+    );
+    assert_eq!(tx.stats().retransmits, 1);
+}
+
 /// RFC 6937 §3: while more than half the window is in flight every second delivery sends
 /// (the retransmission is the first), then each one does; half the window leaves in all.
 #[test]
@@ -511,11 +616,59 @@ fn prr_sends_in_proportion() {
     );
 }
 
+/// Linux: below its target the window opens by a segment more than what was delivered, but not where the same
+/// acknowledgment tells of further losses. Of 20 segments 1, 2 and 8 to 15 are lost. The acknowledgment of the first two copies
+/// brings what was delivered to 9 segments, of which 2 have left again: so 7 of the 8 leave.
+#[test]
+fn prr_opens_no_further_while_losses_go_on() {
+    play_with(
+        config(
+            r#""cc": "newreno", "profile": "linux", "rack_tlp": false, "min_rto": "1 s", "initial_window": 20"#,
+        ),
+        20,
+        "0   > 1-20
+         100 < 1 sack 3
+         101 < 1 sack 3-4
+         102 < 1 sack 3-5
+         102 > 1
+         102 = cwnd 10
+         103 < 1 sack 3-6
+         104 < 1 sack 3-7
+         104 > 2
+         204 < 8 sack 16-19
+         204 > 8-14",
+    );
+}
+
 fn data(n: u64, now: Time) -> Segment {
     Segment {
         len: 1000,
         ..Segment::bare((n - 1) * 1000 + 1, Flags::ACK, now)
     }
+}
+
+/// RFC 8257 §3.2: an acknowledgment tells of segments that came in one state. Where the state changes, what waits to be acknowledged is
+/// so at once, with the echo of the state in which it came.
+#[test]
+fn dctcp_echoes_the_state_in_which_segments_came() {
+    let mut cfg = TcpConfig::clone(&config(r#""cc": "dctcp""#));
+    cfg.delayed_ack = Some(spillgate_endpoints::tcp::config::DelayedAck {
+        timeout: Dur::from_ms(40),
+        every: 2,
+    });
+    let mut rx = Receiver::new(&Arc::new(cfg));
+    let mut put = |n, ecn| {
+        rx.handle_segment(Time::ZERO, &data(n, Time::ZERO), ecn);
+        std::iter::from_fn(|| rx.poll_transmit(Time::ZERO))
+            .map(|a| (a.ack / 1000 + 1, a.flags.has(Flags::ECE)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(put(1, Ecn::Ect0), []);
+    assert_eq!(put(2, Ecn::Ce), [(2, false)]);
+    assert_eq!(put(3, Ecn::Ce), [(4, true)]);
+    assert_eq!(put(4, Ecn::Ce), []);
+    assert_eq!(put(5, Ecn::Ect0), [(5, true)]);
+    assert_eq!(put(6, Ecn::Ect0), [(7, false)]);
 }
 
 /// RFC 5681 §4.2: every second segment at once, one alone after the delay, anything out of

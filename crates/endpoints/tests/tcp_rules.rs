@@ -41,6 +41,38 @@ fn an_acknowledgment_after_a_timeout_measures_nothing() {
     assert_eq!(tx.srtt(), Some(Dur::from_ms(200)));
 }
 
+/// RFC 6298 §5.7: after a SYN that timed out data begin with a timeout of 3 s, without with 1 s.
+#[test]
+fn data_wait_longer_after_a_lost_syn() {
+    let at = |ms| Time::ZERO + Dur::from_ms(ms);
+    let spec: TcpSpec = serde_json::from_str(r#"{"mss": "1000 B", "timestamps": false}"#).unwrap();
+    let cfg = Arc::new(spec.resolve().unwrap());
+    for (syn, answered, again) in [(0, 100, 1100), (1000, 1100, 4100)] {
+        let mut tx = Sender::new(&cfg, Time::ZERO);
+        tx.write(Time::ZERO, 1000);
+        let mut sent = Vec::new();
+        let mut poll = |tx: &mut Sender, now: Time| {
+            while let Some(s) = tx.poll_transmit(now) {
+                sent.push((now, s.len > 0));
+            }
+        };
+        poll(&mut tx, at(0));
+        while let Some(due) = tx.poll_timeout().filter(|due| *due <= at(syn)) {
+            tx.handle_timeout(due);
+            poll(&mut tx, due);
+        }
+        let mut syn_ack = Segment::bare(0, Flags::SYN | Flags::ACK, at(answered));
+        syn_ack.ack = 1;
+        tx.handle_segment(at(answered), &syn_ack, Ecn::NotEct);
+        poll(&mut tx, at(answered));
+        let due = tx.poll_timeout().unwrap();
+        tx.handle_timeout(due);
+        poll(&mut tx, due);
+        let data: Vec<_> = sent.iter().filter(|s| s.1).map(|s| s.0).collect();
+        assert_eq!(data, [at(answered), at(again)]);
+    }
+}
+
 /// RFC 5681 §3.1, equation 4: never less than two segments.
 #[test]
 fn the_threshold_is_two_segments_at_least() {
@@ -154,6 +186,40 @@ fn the_window_restarts_after_a_silence_of_one_timeout() {
         }
         // The last one was sent 150 ms ago.
         assert_eq!(w.round(ms - 150 + silence, 12), leave, "after {silence} ms");
+    }
+}
+
+/// Linux's head room: segments are paced at twice the window in a round trip while that is below half of the threshold, which is 16
+/// segments after the timeout here, and at 1.2 times the window from there on.
+#[test]
+fn pacing_has_less_head_room_from_half_of_the_threshold_on() {
+    let spec: TcpSpec = serde_json::from_str(
+        r#"{"mss": "1000 B", "handshake": false, "cc": "newreno", "sack": true, "pacing": true, "initial_window": 32}"#,
+    )
+    .unwrap();
+    let mut tx = Sender::new(&Arc::new(spec.resolve().unwrap()), Time::ZERO);
+    tx.write(Time::ZERO, u64::MAX);
+    // No round trip is known yet, so nothing is paced.
+    while tx.poll_transmit(Time::ZERO).is_some() {}
+    let mut now = tx.poll_timeout().unwrap();
+    tx.handle_timeout(now);
+    while tx.poll_transmit(now).is_some() {}
+    let rtt = Dur::from_ms(100);
+    for n in 1..=13_u64 {
+        now += rtt;
+        let mut ack = Segment::bare(1, Flags::ACK, now);
+        (ack.ack, ack.ts_ecr) = (1 + 1000 * n, Time::ZERO + now.since(Time::ZERO + rtt));
+        tx.handle_segment(now, &ack, Ecn::NotEct);
+        assert_eq!((tx.cwnd(), tx.ssthresh()), (1000 * (n + 1), 16_000));
+        assert!(tx.poll_transmit(now).is_some() && tx.poll_transmit(now).is_none());
+        // The second of the two that this acknowledgment allows.
+        let next = tx.poll_timeout().unwrap();
+        let head_room = rtt.as_secs_f64() / next.since(now).as_secs_f64() / (n + 1) as f64;
+        let wanted = if n + 1 < 8 { 2.0 } else { 1.2 };
+        // Times are whole picoseconds.
+        assert!((head_room - wanted).abs() < 1e-9, "{n}: {head_room}");
+        tx.handle_timeout(next);
+        assert!(tx.poll_transmit(next).is_some());
     }
 }
 

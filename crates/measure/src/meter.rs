@@ -208,10 +208,12 @@ mod tests {
         // |D| = 1 ms.
         assert_eq!(m.jitter.value(), Some(0.001 / 16.0));
 
+        m.lost.count_outside();
         let mut class = FlowMeter::new(5);
         class.merge(&m);
         class.merge(&m);
         assert_eq!((class.sent_bytes, class.unresolved()), (2_000, 2));
+        assert_eq!((class.lost.total(), class.lost.outside()), (2, 2));
         assert_eq!(class.delay.count(), 4);
         assert_eq!(class.jitter.value(), m.jitter.value());
     }

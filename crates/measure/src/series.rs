@@ -155,6 +155,8 @@ mod tests {
         assert_eq!(outline(&v, 4), [0, 1, 6]);
         assert_eq!(outline(&v, 7), [0, 1, 3, 6]);
         assert_eq!(outline(&[f64::NAN; 4], 2), [0]);
+        // A plateau is seen from its beginning.
+        assert_eq!(outline(&[1.0, 0.0, 5.0, 5.0, 5.0], 2), [1, 2]);
         assert_eq!(extent(&v), Some((1.0, 14.0 / 5.0, 5.0)));
         assert_eq!(extent(&v[4..6]), None);
     }

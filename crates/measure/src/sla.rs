@@ -322,6 +322,10 @@ mod tests {
         assert!((p_value(&i, Some(5.0), None) - 0.047_42).abs() < 1e-5);
         assert!((p_value(&i, None, Some(1.0)) - 0.047_42).abs() < 1e-5);
         assert_eq!(p_value(&i, Some(3.0), None), 1.0);
+        // Of two bounds the nearer one decides.
+        let nearer = p_value(&i, Some(5.0), None);
+        assert_eq!(p_value(&i, Some(5.0), Some(0.0)), nearer);
+        assert_eq!(p_value(&i, Some(9.0), Some(1.0)), nearer);
         assert_eq!(
             p_value(&Interval::of(&[2.0, 2.0], 0.95), Some(3.0), None),
             0.0

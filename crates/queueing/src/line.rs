@@ -104,3 +104,20 @@ impl From<Rate> for Line {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spillgate_core::Cells;
+
+    /// Rates that count other bytes than the link count labels, too.
+    #[test]
+    fn labels_count_whatever_else_does() {
+        let mut packet = Packet::new(0, 0, 100);
+        (0..2).for_each(|exp| packet.labels.push(exp));
+        packet.len = 146;
+        assert_eq!(bytes(None, &packet), 146);
+        let frame = Overhead::new(14, 0, Cells::None);
+        assert_eq!(bytes(Some(frame), &packet), 122);
+    }
+}

@@ -131,6 +131,27 @@ fn a_turn_is_paid_for_what_left() {
     assert!((a - b).abs() <= 300 + 4 * 1500, "{a} {b}");
 }
 
+/// What is left of a turn ends with the queue, also where the AQM remembers it: of 1500 B one that comes again has two packets of 700 B
+/// in its turn, whatever it left before.
+#[test]
+fn a_queue_that_comes_again_has_saved_nothing() {
+    let json = r#"{"main": {"drr": {"quantum": "1500 B", "aqm": {"red": {"weight": 0.5, "min_th": 50, "max_th": 90}}}}}"#;
+    let mut bench = Bench::new(build(json, 1_000_000), rate(1_000_000));
+    for seq in 0..3 {
+        bench.arrive(Time::ZERO, packet(0, seq, 100));
+    }
+    let later = Time::from_secs_f64(1.0);
+    for seq in 3..7 {
+        for flow in [0, 1] {
+            bench.arrive(later, packet(flow, seq, 700));
+        }
+    }
+    let out = bench.run();
+    let order: Vec<u32> = out.departures.iter().map(|d| d.packet.flow).collect();
+    // The first of all leaves as it comes, before there is anyone else.
+    assert_eq!(order, [0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1]);
+}
+
 #[test]
 fn errors_say_where() {
     for (json, path) in [

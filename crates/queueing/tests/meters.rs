@@ -206,6 +206,23 @@ fn markers_of_flows_draw_apart() {
     }
 }
 
+/// The average of a flow begins with its first packet at the committed rate: one that begins after 10 s is marked as one that begins at
+/// once.
+#[test]
+fn the_average_of_a_flow_begins_with_it() {
+    let police = r#"{"rate": "400 kb/s", "window": "100 ms", "per_flow": true, "conform": {"set-dscp": "cs1"}, "exceed": {"set-dscp": "cs2"}}"#;
+    let marks = |from_ms: u64| -> Vec<_> {
+        let mut d = policer(police, 1_000_000_000);
+        let at = |ms: u64| Time::from_ps((from_ms + ms) * 1_000_000_000);
+        (0..200)
+            .map(|ms| treat_of(&mut d, 1, at(ms), 100, dscp("ef")))
+            .collect()
+    };
+    let at_once = marks(0);
+    assert!(at_once.contains(&Some(dscp("cs1"))) && at_once.contains(&Some(dscp("cs2"))));
+    assert_eq!(marks(10_000), at_once);
+}
+
 /// What a class that drops everything is: no rate lets a packet through, and every drop is a policer's.
 #[test]
 fn a_class_that_drops_lets_nothing_through() {

@@ -182,3 +182,21 @@ fn policers_by_percent_follow_the_rate() {
         }
     }
 }
+
+/// The policers of flows that have come before follow the rate of the port, too.
+#[test]
+fn policers_of_known_flows_follow_the_rate() {
+    let json = r#"{"main": {"class-based": {"classes": [
+        {"name": "a", "match": {}, "police": {"rate": "40 %", "burst": "1500 B", "per_flow": true}}]}}}"#;
+    let dropped = |mut d: Discipline| {
+        offer(&mut d, at_ms(0), 0, 1);
+        d.set_rate(at_ms(0), rate(3 * MBPS)).unwrap();
+        for ms in 1..1000 {
+            offer(&mut d, at_ms(ms), 0, 1);
+        }
+        d.leaves()[0].drops_packets[DropReason::Policer.index()]
+    };
+    let of = dropped(build(json, 3 * MBPS));
+    assert!(of > 100, "{of}");
+    assert_eq!(dropped(build(json, MBPS)), of);
+}

@@ -736,3 +736,60 @@ fn inadmissible_traffic_is_warned_of() {
         .is_empty()
     );
 }
+
+/// A way back has the delay and the cost of its link, also those that a list deals to the links of a group.
+#[test]
+fn a_way_back_is_as_long_and_as_dear_as_its_link() {
+    let text = SMALL
+        .replace("nodes: [a, b]", "nodes: [{name: a, count: 3}, b]")
+        .replace(
+            "delay: 5 ms,",
+            "delay: [1 ms, 2 ms, 3 ms], cost: 7, duplex: true,",
+        );
+    let links = &plan(&text).variants[0].world.links;
+    let found: Vec<_> = links.iter().map(|l| (l.delay, l.cost)).collect();
+    let of = |ms| (Dur::from_ms(ms), 7);
+    assert_eq!(found, [1, 1, 2, 2, 3, 3].map(of));
+}
+
+/// Packets are waited for for a second: in a short measurement for half of it at most, in a long one for a tenth.
+#[test]
+fn the_usual_grace_is_no_large_part_of_a_measurement() {
+    for (duration, grace) in [("1 s", 500), ("4 s", 1000), ("60 s", 6000)] {
+        let text = SMALL.replace("duration: 10 s", &format!("duration: {duration}"));
+        let world = &plan(&text).variants[0].world;
+        assert_eq!(world.grace, Dur::from_ms(grace), "{duration}");
+    }
+}
+
+/// Flows without ports of their own have different ones, whatever row they are in.
+#[test]
+fn default_ports_differ_between_rows() {
+    let more = "  - flow: {name: data, count: 2, from: a, to: b, source: {cbr: {rate: 64 kb/s, packet: 200 B}}}\nmeasurement";
+    let p = plan(&SMALL.replace("measurement", more));
+    let flows = p.variants[0].world.flows.iter();
+    let ports: Vec<u16> = flows.map(|f| f.key.sport).collect();
+    assert_eq!(ports, [49_152, 49_153, 49_154, 49_155, 49_156]);
+}
+
+/// No circuit carries a longer packet than an AAL5 frame holds behind its 8 bytes of LLC/SNAP.
+#[test]
+fn a_circuit_has_the_mtu_of_its_frames() {
+    let p = plan(&SMALL.replace("policy: Q}", "policy: Q, atm: {}}"));
+    assert_eq!(p.variants[0].world.links[0].mtu, 65_535 - 8);
+}
+
+/// A failure lasts until its repair and its spread: only then may its link fail again.
+#[test]
+fn a_link_does_not_fail_again_within_the_spread() {
+    let failing = |again: &str| {
+        let failures = format!(
+            "  failures: [{{link: wan, at: 2 s, repair: 3 s, spread: 2 s}}, {{link: wan, at: {again}}}]\npolicies"
+        );
+        let text = SMALL.replacen("policies", &failures, 1);
+        plan_with(&text, &[], &Options::default()).map(|p| p.variants[0].world.failures.len())
+    };
+    assert_eq!(failing("5500 ms").unwrap(), 2);
+    let error = failing("4 s").unwrap_err().to_string();
+    assert!(error.contains("has it down from 2 s until 5 s"), "{error}");
+}

@@ -158,6 +158,34 @@ measurement: {{warmup: 0 s, duration: 100 ms, interval: 10 ms}}
     );
 }
 
+/// A packet is lost for the reason of the first of its cells that is. Of five cells of `a`, 10 us apart, those at 10, 20 and 30 us do
+/// not conform; that at 40 us does, and finds the one place taken: a cell of `b` waits there from 25 to 50 us.
+#[test]
+fn the_first_cell_that_is_lost_says_why() {
+    let plan = common::plan(
+        "schema_version: 1
+topology:
+  nodes: [a, b, d, {name: s, atm_switch: {buffer: 1, police: discard}}]
+  links:
+    a: {from: a, to: s, rate: 42.4 Mb/s, atm: {shaped: false, phase: aligned, encapsulation: vc-mux, contract: {cbr: {pcr: 10.6 Mb/s}}}}
+    b: {from: b, to: s, rate: 42.4 Mb/s, atm: {phase: aligned, encapsulation: vc-mux}}
+    out: {from: s, to: d, rate: 16.96 Mb/s}
+traffic:
+  - flow: {name: a, from: a, to: d, stop: 500 us, source: {cbr: {rate: 1.856 Mb/s, packet: 232 B, phase: 0 s}}}
+  - flow: {name: b, from: b, to: d, start: 5 us, stop: 500 us, source: {cbr: {rate: 7.616 Mb/s, packet: 952 B, phase: 0 s}}}
+measurement: {warmup: 0 s, duration: 10 ms, interval: 1 ms}
+",
+    );
+    let (digest, of) = run(&plan, Engine::Express, false);
+    assert_eq!(run(&plan, Engine::Plain, true).0, digest);
+    let drops = [Metric::DropsPolicer, Metric::DropsCell];
+    let a = drops.map(|m| value(&plan, &of, Scope::Flow, "a", m));
+    assert_eq!(a, [1.0, 0.0]);
+    // That of `b`, which conforms, is lost for want of room.
+    let out = drops.map(|m| value(&plan, &of, Scope::AtmPort, "out", m));
+    assert_eq!(out, [1.0, 1.0]);
+}
+
 /// N·D/D/1 at the port of a switch, each source on a circuit of its own; see `atm.rs` for the formula.
 fn more_work_than(x: f64, sources: u32, period: f64) -> f64 {
     let all = f64::from(sources);

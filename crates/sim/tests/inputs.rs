@@ -76,6 +76,34 @@ fn a_policer_at_arrival_drops_before_the_node_sees_the_packet() {
     assert_eq!(ran.kbps("fifo"), 200.0);
 }
 
+/// What a policer at arrival drops in the warm-up does not count.
+#[test]
+fn drops_at_arrival_count_in_the_measured_period_only() {
+    let yaml = |warmup: &str| {
+        format!(
+            "schema_version: 1
+topology:
+  nodes: [a, r, b]
+  links:
+    a: {{from: a, to: r, rate: 8 Mb/s, input_policy: IN}}
+    wan: {{from: r, to: b, rate: 8 Mb/s}}
+policies:
+  IN: {{class-based: {{classes: [{{name: v, match: {{}}, police: {{rate: 40 kb/s, burst: 100 B}}}}]}}}}
+traffic:
+  - flow: {{name: f, from: a, to: b, source: {{cbr: {{rate: 80 kb/s, packet: 100 B, phase: 0 s}}}}}}
+measurement: {{warmup: {warmup}, duration: 1 s}}
+runs: {{count: 1, seed: 5}}
+"
+        )
+    };
+    for warmup in ["0 s", "2 s"] {
+        let plan = common::plan(&yaml(warmup));
+        let finished = common::run(&plan, 1);
+        let ran = Ran(plan, finished);
+        assert_eq!(ran.arrived("a/v", Metric::DropsPolicer), 50.0, "{warmup}");
+    }
+}
+
 /// The overhead of the link counts for the meter: with 100 B more a packet, 80 kb/s let in every
 /// second one.
 #[test]

@@ -462,6 +462,37 @@ fn what_waits_for_a_link_that_fails_is_lost_at_its_port() {
     );
 }
 
+/// Losses at outputs count in the measured period only, as those at inputs do: what is too much ends before it.
+#[test]
+fn losses_in_the_warm_up_do_not_count() {
+    let light =
+        "  - flow: {name: light, from: a1, to: b1, source: {cbr: {rate: 1 Mb/s, packet: 500 B}}}\n";
+    let policies = "policies: {R: {fifo: {limit: 20 packets}}}\n";
+    let yaml = |keys: &str, warmup: &str| {
+        scenario(&switch(keys), policies, 1.5, ", policy: R", "")
+            .replace("source:", "stop: 200 ms, source:")
+            .replace("measurement:", &format!("{light}measurement:"))
+            .replace("warmup: 500 ms", &format!("warmup: {warmup}"))
+    };
+    let kinds = [
+        ("architecture: output-queued", Metric::LossOutput),
+        (
+            "architecture: voq, buffer: {limit: 20 packets}",
+            Metric::LossInput,
+        ),
+    ];
+    for (keys, lost) in kinds {
+        for (warmup, loses) in [("0 s", true), ("500 ms", false)] {
+            let plan = common::plan(&yaml(keys, warmup));
+            let of = outcome(&plan, Engine::Plain);
+            for metric in [lost, Metric::LossRatio] {
+                let share = value(&plan, &of, Scope::Switch, "s", metric);
+                assert_eq!(share > 0.0, loses, "{keys}, {warmup}: {metric:?} {share}");
+            }
+        }
+    }
+}
+
 /// Links that are not listed are no ports: what takes them passes at once.
 #[test]
 fn what_takes_other_links_passes_the_switch_by() {
@@ -566,14 +597,22 @@ fn driven_with_output(
     }
 }
 
-/// The congestion measure: the node's AQMs drop what they drop when they are told by hand, and more than without it.
+/// The congestion measure, in packets and in bytes: the node's AQMs drop what they drop when they are told by hand, and more
+/// than without it.
 #[test]
 fn aqms_at_outputs_know_what_waits_at_inputs() {
-    let red = "policies: {R: {fifo: {limit: 40 packets, aqm: {red: {min_th: 4, max_th: 12, weight: 0.05}}}}}\n";
-    for fabric in ["parallel: {}", "crossbar: {cell: packets}", "crossbar: {}"] {
+    const PACKETS: &str = "{red: {min_th: 4, max_th: 12, weight: 0.05}}";
+    const BYTES: &str = "{wred: {unit: bytes, exponential_weighting_constant: 4, dscp: {default: {min: 3000, max: 9000}}}}";
+    for (fabric, aqm) in [
+        ("parallel: {}", PACKETS),
+        ("crossbar: {cell: packets}", PACKETS),
+        ("crossbar: {}", PACKETS),
+        ("parallel: {}", BYTES),
+    ] {
+        let red = format!("policies: {{R: {{fifo: {{limit: 40 packets, aqm: {aqm}}}}}}}\n");
         let drops = ["", ", congestion_measure: {nu: 0.5}"].map(|measure| {
             let keys = format!("architecture: cioq, speedup: 1.1, buffer: {{limit: 20 packets}}, fabric: {{{fabric}}}{measure}");
-            let yaml = scenario(&switch(&keys), red, 1.05, ", policy: R", "");
+            let yaml = scenario(&switch(&keys), &red, 1.05, ", policy: R", "");
             let plan = common::plan(&yaml);
             let tap = Box::new(Log::default());
             let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 9, 0, false, tap);
@@ -597,7 +636,7 @@ fn aqms_at_outputs_know_what_waits_at_inputs() {
         });
         assert!(
             drops[0] > 50 && drops[1] as f64 > 1.2 * drops[0] as f64,
-            "{fabric}: {drops:?}"
+            "{fabric}, {aqm}: {drops:?}"
         );
     }
 }

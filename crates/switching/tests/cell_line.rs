@@ -36,8 +36,13 @@ fn line(contracts: &[Contract]) -> CellLine {
 
 /// Sends until `end`; a circuit whose packet has left begins with another of so many cells at once.
 fn saturate(line: &mut CellLine, cells: &[u32], end: Time) -> Vec<SentCell> {
+    saturate_from(line, cells, Time::ZERO, end)
+}
+
+/// The same where all begin at `start`.
+fn saturate_from(line: &mut CellLine, cells: &[u32], start: Time, end: Time) -> Vec<SentCell> {
     for (circuit, cells) in (0..).zip(cells) {
-        line.begin(circuit, Time::ZERO, *cells);
+        line.begin(circuit, start, *cells);
     }
     let mut sent = Vec::new();
     while line.next().is_some_and(|t| t <= end) {
@@ -96,6 +101,21 @@ fn a_minimum_rate_is_kept_among_best_effort() {
         // Turns differ by a cell, and so do minimum and constant rate at the end.
         assert!((cells as f64 - wanted).abs() <= 3.0, "{cells} {wanted}");
     }
+}
+
+/// Nothing of a minimum rate is saved while its circuit is silent: of 1,000 slots after 10,000 it has a quarter, and a half of the rest.
+#[test]
+fn no_minimum_rate_is_saved_while_a_circuit_is_silent() {
+    let minimum = resolve(&ContractSpec::Ubr(UbrSpec {
+        mdcr: Some(rate(LINE / 4)),
+        ..UbrSpec::default()
+    }));
+    let mut line = line(&[ubr(), minimum]);
+    let (start, end) = (Time::ZERO + SLOT * 10_000, Time::ZERO + SLOT * 11_000);
+    let sent = saturate_from(&mut line, &[7, 20], start, end);
+    let cells = sent.iter().filter(|c| c.circuit == 1).count();
+    // Turns differ by a cell, and so does the minimum rate at either end.
+    assert!((622..=628).contains(&cells), "{cells}");
 }
 
 fn contract() -> impl Strategy<Value = Contract> {

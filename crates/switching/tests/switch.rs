@@ -55,6 +55,23 @@ fn a_packet_crosses_in_cells() {
     assert_eq!(slots.shares(), [0.6, 0.0, 0.4]);
 }
 
+/// A slot in which nothing waited is over: what arrives as it began crosses in the next one. 8 us a slot.
+#[test]
+fn a_slot_does_not_come_twice() {
+    let mut s = recipe(&crossbar("voq", "1", r#""islip": {}"#), 2).build(&[].into());
+    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let us = |n: u64| Time::from_ps(n * 1_000_000);
+    for (at, done) in [(us(0), us(8)), (us(8), us(24))] {
+        s.offer(at, (0, 1), Packet::new(0, 0, 1000), &mut rng, &mut out);
+        while let Some(now) = s.next_wake() {
+            s.wake(now, &mut rng, &mut out);
+            for _ in out.crossed.drain(..) {
+                assert_eq!(now, done);
+            }
+        }
+    }
+}
+
 /// A lone queue of the parallel fabric has speedup / n of a line.
 #[test]
 fn parallel_links_have_a_share_of_the_line() {
@@ -118,6 +135,52 @@ fn packets_of_any_length_cross() {
     assert_eq!(slots.all, 5_000_000);
 }
 
+/// What crosses in each slot of a crossbar with cells of 1000 B, after these arrivals in the slot: input, output, bytes.
+fn crossings(matching: &str, arrivals: &[&[(u16, u16, u16)]]) -> Vec<Vec<(u16, u16)>> {
+    let mut s = recipe(&crossbar("voq", "1", matching), 4).build(&[].into());
+    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let slot = |(slot, arrivals): (u64, &&[(u16, u16, u16)])| {
+        for &(i, o, len) in *arrivals {
+            let packet = Packet::new(0, 0, len);
+            s.offer(Time::from_ps(slot), (i, o), packet, &mut rng, &mut out);
+        }
+        s.phase(Time::from_ps(slot), &mut rng, &mut out);
+        out.crossed.drain(..).map(|c| (c.input, c.output)).collect()
+    };
+    (0..).zip(arrivals).map(slot).collect()
+}
+
+/// Longest queue first weighs what waits, with a packet of which some cells have crossed: that one goes on where another queue is
+/// as long, and waits where another is longer.
+#[test]
+fn the_longest_queue_is_served_first() {
+    let lqf = r#""longest-queue-first": {}"#;
+    let one = (1, 0, 1000);
+    let found = crossings(lqf, &[&[(0, 0, 1000), one, one, one], &[], &[], &[]]);
+    assert_eq!(found, [[(1, 0)], [(1, 0)], [(0, 0)], [(1, 0)]]);
+    let long = (0, 0, 2000);
+    let as_long = crossings(lqf, &[&[long], &[one], &[]]);
+    assert_eq!(as_long, [vec![], vec![(0, 0)], vec![(1, 0)]]);
+    let longer = crossings(lqf, &[&[long], &[one, one], &[], &[]]);
+    assert_eq!(longer, [vec![], vec![(1, 0)], vec![(0, 0)], vec![(1, 0)]]);
+}
+
+/// Stable matching: an input prefers the queue that has last become busy, and a packet of which some cells have crossed keeps its
+/// queue busy, whatever comes behind it.
+#[test]
+fn a_queue_is_busy_until_its_last_cell_has_crossed() {
+    let stable = r#""stable-marriage": {}"#;
+    // The queue for output 1 becomes busy after that for output 0, which has the first cell.
+    let found = crossings(stable, &[&[(0, 0, 1000), (0, 1, 1000)], &[]]);
+    assert_eq!(found, [[(0, 1)], [(0, 0)]]);
+    // Output 0 is busy since slot 0, output 1 since slot 1; a packet that follows in slot 1 changes nothing.
+    let found = crossings(
+        stable,
+        &[&[(0, 0, 2000)], &[(0, 1, 1000), (0, 0, 1000)], &[], &[]],
+    );
+    assert_eq!(found, [vec![], vec![(0, 1)], vec![(0, 0)], vec![(0, 0)]]);
+}
+
 /// Choudhury and Hahne 1998: m queues that are always full hold alpha B / (1 + m alpha) each.
 #[test]
 fn dynamic_thresholds_settle_where_published() {
@@ -146,6 +209,8 @@ fn dynamic_thresholds_settle_where_published() {
                 (held - expected).abs() <= 1.0 + alpha,
                 "{alpha}, {full}: {held}, {expected}"
             );
+            // One queue alone finds a threshold that only it moves, and stops at it.
+            assert!(full > 1 || held == expected, "{alpha}: {held}");
         }
         assert!(
             out.lost

@@ -107,3 +107,46 @@ impl<G: Growth> Controller for Proportional<G> {
         self.w.limit(cwnd);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spillgate_core::Dur;
+
+    /// §3.3 by hand: windows of four segments of which all, none and half are marked. What one had counts in no other.
+    #[test]
+    fn each_window_has_its_own_share_of_marks() {
+        let mut alpha = Alpha::new();
+        let mut una = 1;
+        let mut window = |marks: &[u64]| {
+            for marked in marks {
+                una += 1000;
+                alpha.on_ack(&AckSample {
+                    now: Time::ZERO,
+                    acked: 1000,
+                    delivered: 1000,
+                    marked: 1000 * marked,
+                    ece: false,
+                    prior_in_flight: 4000,
+                    in_flight: 4000,
+                    una,
+                    nxt: una + 3000,
+                    rtt: None,
+                    srtt: None,
+                    min_rtt: Dur::MAX,
+                    cwnd_limited: true,
+                    in_recovery: false,
+                    paced: false,
+                    rate: None,
+                });
+            }
+            alpha.value
+        };
+        // The first acknowledgment ends a window of its own.
+        assert_eq!(window(&[1]), 1.0);
+        assert_eq!(window(&[1, 1, 1, 1]), 1.0);
+        assert_eq!(window(&[0, 0, 0, 0]), 15.0 / 16.0);
+        let half = 15.0 / 16.0 * 15.0 / 16.0 + 0.5 / 16.0;
+        assert_eq!(window(&[0, 1, 1, 0]), half);
+    }
+}

@@ -228,6 +228,8 @@ fn probe_rtt_every_ten_seconds() {
     d.round(1e6, 50 * MSS);
     d.round(1e6, 4 * MSS);
     let begun = d.now;
+    // From here on no round trip is as small as what it found.
+    d.rtt = RTT + Dur::from_ms(20);
     d.now = begun + Dur::from_ms(200);
     d.ack(1e6, (4 * MSS, 4 * MSS), true);
     assert_eq!(d.b.mode, Mode::ProbeRtt);
@@ -235,8 +237,7 @@ fn probe_rtt_every_ten_seconds() {
     d.ack(1e6, (4 * MSS, 4 * MSS), false);
     assert_eq!(d.b.mode, Mode::ProbeBw);
     assert!(d.b.cwnd() >= before);
-    // The next one in 10 s again, where no round trip is as small as what it found.
-    d.rtt = RTT + Dur::from_ms(20);
+    // The next one 10 s after its end.
     let next = d.now + Dur::from_secs(10);
     while d.now + d.rtt <= next {
         d.round(1e6, 100 * MSS);

@@ -80,3 +80,50 @@ impl HyStart {
         self.found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::TcpSpec;
+
+    /// A rise shows in the round in which it is measured, whatever the rounds before had: with 100 ms by an eighth, 12.5 ms. Acknowledgments
+    /// 3 ms apart are no train.
+    #[test]
+    fn each_round_has_its_own_smallest_round_trip() {
+        let mut w = Window::new(&TcpSpec::default().resolve().unwrap());
+        w.cwnd = 20 * w.mss;
+        for (later, over) in [(112, false), (113, true)] {
+            let mut h = HyStart::new(Time::ZERO);
+            let (mut now, mut una) = (Time::ZERO + Dur::from_ms(100), 1);
+            let mut found = false;
+            for rtt in [100, later] {
+                let nxt = una + 40 * w.mss;
+                for _ in 0..20 {
+                    (now, una) = (now + Dur::from_ms(3), una + w.mss);
+                    let ack = AckSample {
+                        now,
+                        acked: w.mss,
+                        delivered: w.mss,
+                        marked: 0,
+                        ece: false,
+                        prior_in_flight: w.cwnd,
+                        in_flight: w.cwnd,
+                        una,
+                        nxt,
+                        rtt: None,
+                        srtt: None,
+                        min_rtt: Dur::from_ms(100),
+                        cwnd_limited: true,
+                        in_recovery: false,
+                        paced: false,
+                        rate: None,
+                    };
+                    let (rtt, least) = (Dur::from_ms(rtt), Dur::from_ms(100));
+                    found |= h.is_over(&ack, rtt, least, &w);
+                }
+                h.end = una; // what is acknowledged next begins a round
+            }
+            assert_eq!(found, over, "{later} ms");
+        }
+    }
+}

@@ -5,6 +5,7 @@
 //! 100  < 1 sack 2 4-5  an acknowledgment expects segment 1 and holds 2, 4 and 5
 //! 100  < 2 ece         ... with ECN echo
 //! 100  = cwnd 5        so many segments; also ssthresh, ecn, timeouts, fast
+//! 100  + 2             the application writes two more segments
 //! ```
 //!
 //! What the sender sends must stand in the script, at that time and in that
@@ -120,6 +121,11 @@ pub(crate) fn play_with(cfg: Arc<TcpConfig>, segments: u64, script: &str) -> Sen
                 run.ack(now, words);
             }
             ("=", words) => run.check(words, line),
+            ("+", words) => {
+                let segments: u64 = words.trim().parse().unwrap();
+                run.tx.write(now, segments * mss);
+                run.drain(now);
+            }
             _ => panic!("{line}"),
         }
     }

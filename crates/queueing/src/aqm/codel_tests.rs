@@ -55,6 +55,25 @@ fn departures(spec: &CodelSpec, ecn: Ecn, n: u32, gap: f64) -> (Vec<f64>, Vec<f6
     (marks, drops, due)
 }
 
+/// Linux: after packets were pushed out drops are as close as if CoDel had dropped them. Of a queue that has lost 8 so and then waits for
+/// too long the second drop comes 100/√8 ms after the first.
+#[test]
+fn drops_after_a_push_out_are_close() {
+    let (mut judge, mut vars) = (judge(&CodelSpec::default()), CodelVars::NEW);
+    judge.pushed_out(&mut vars, 8);
+    let mut seen = Vec::new();
+    // A packet every 10 us.
+    for us in (0..150_000_u64).step_by(10) {
+        let now = ms(50.0) + Dur::from_us(us);
+        let p = waited_for(now, Dur::from_ms(50), Ecn::NotEct);
+        let mut stage = DropStage::First;
+        while judge.judge(&mut vars, &mut stage, now, &p, 100_000) != Verdict::Pass {
+            seen.push(us as f64 / 1e3);
+        }
+    }
+    assert_eq!(seen, [100.0, 135.36]);
+}
+
 /// Drops after the first, in ms: partial sums of 100/√n.
 #[test]
 fn drops_come_faster_with_the_root_of_their_number() {

@@ -14,6 +14,22 @@ fn ms(t: f64) -> Dur {
     Dur::from_us((t * 1e3) as u64)
 }
 
+/// RFC 8033 §4.2: the burst allowance comes back once two delays in a row are below half of the target, not with the first.
+#[test]
+fn one_short_delay_brings_no_burst_allowance() {
+    let spec = PieSpec::default();
+    let pie = pie(&spec);
+    let mut v = PieVars {
+        delay: spec.target,
+        burst: Dur::ZERO,
+        ..pie.vars
+    };
+    pie.automaton.update(&mut v, Dur::ZERO);
+    assert_eq!((v.probability, v.burst), (0.0, Dur::ZERO));
+    pie.automaton.update(&mut v, Dur::ZERO);
+    assert_eq!(v.burst, spec.max_burst);
+}
+
 /// Probability, delay and the one before in ms, and the probability after: by hand, each row of the
 /// table of steps, the cap of 0.02, and the decay of an empty queue.
 #[test]

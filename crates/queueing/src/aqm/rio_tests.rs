@@ -92,6 +92,34 @@ fn packets_out_go_first() {
     );
 }
 
+/// Gaps between losses are counted from a packet that the full queue refused, too. At w = 1 and probability n / 100 behind n
+/// packets the 8th arrival, the first after the refusal of the 7th, is lost with 0.06 / (1 - 0.06) = 0.064; had six passed since the last
+/// loss it would be 0.06 / (1 - 0.42) = 0.103.
+#[test]
+fn a_refusal_of_the_full_queue_restarts_the_gap() {
+    for within in [true, false] {
+        let curve = RedCurve {
+            min_th: 0.0,
+            max_th: 100.0,
+            max_p: 1.0,
+        };
+        let mut rio = rio(RioSpec {
+            within: curve,
+            out: curve,
+            weight: 1.0,
+            ..RioSpec::default()
+        });
+        let mut v = rio.vars();
+        let mut draws = Script::new(&[0.99, 0.99, 0.99, 0.99, 0.99, 0.99, 0.99, 0.08]);
+        let mut arrive = |v: &mut Vars| arrive(&mut rio, v, Time::ZERO, within, &mut draws);
+        for _ in 0..7 {
+            assert_eq!(arrive(&mut v), Verdict::Pass);
+        }
+        v.overflowed();
+        assert_eq!(arrive(&mut v), Verdict::Pass);
+    }
+}
+
 /// The average of packets in decays from the end of the last one's transmission, though others wait.
 #[test]
 fn each_color_idles_by_itself() {

@@ -96,6 +96,9 @@ impl CellPort {
     pub fn counts(&self, now: Time) -> Counts {
         let mut all = self.counts;
         let (_, end) = self.window;
+        if self.counted < now.min(end) {
+            all.most = all.most.max(self.waiting);
+        }
         all.waited +=
             u128::from(self.waiting) * u128::from(now.min(end).since(self.counted).as_ps());
         all
@@ -185,6 +188,10 @@ impl CellPort {
     fn level(&mut self, now: Time, by: i32) {
         let (start, end) = self.window;
         let to = now.min(end);
+        if self.counted < to {
+            // It may have waited when the period began.
+            self.counts.most = self.counts.most.max(self.waiting);
+        }
         self.counts.waited += u128::from(self.waiting) * u128::from(to.since(self.counted).as_ps());
         self.counted = self.counted.max(to);
         self.waiting = self.waiting.wrapping_add_signed(by);
@@ -304,6 +311,42 @@ mod tests {
         assert_eq!(fates(&mut port, &frame(1, 1, 3)[..2]), "fr");
         port.sent(Time::from_ps(20));
         assert_eq!(fates(&mut port, &[cell(1, 1, true)]), ".");
+    }
+
+    /// A cell that is lost before the queue begins its frame, and ends it: early packet discard judges the frame by what its first cell
+    /// finds, and what follows a last cell is another frame.
+    #[test]
+    fn a_frame_begins_and_ends_with_cells_that_do_not_conform() {
+        let mut port = port(AtmSwitchSpec {
+            buffer: 9,
+            discard: Discard::Epd,
+            epd_threshold: Some(2),
+            ..AtmSwitchSpec::default()
+        });
+        port.refuse(Time::ZERO, cell(0, 0, false));
+        assert_eq!(fates(&mut port, &frame(1, 1, 3)), ">..");
+        // Two wait: a frame that began now would be lost.
+        assert_eq!(fates(&mut port, &frame(0, 0, 4)[1..3]), "..");
+        port.refuse(Time::ZERO, cell(0, 0, true));
+        // Its last cell ends what has been kept of the frame before.
+        assert_eq!(fates(&mut port, &frame(0, 2, 2)), "e.");
+    }
+
+    /// Only what happens within the measured period counts: the longest queue was before it, and what waits waits on after it.
+    #[test]
+    fn counts_end_with_the_measured_period() {
+        let ps = Time::from_ps;
+        let mut port = port(AtmSwitchSpec::default());
+        port.measure(ps(15), ps(35));
+        fates(&mut port, &frame(0, 0, 4));
+        [10, 20].map(|t| port.sent(ps(t)));
+        let counts = port.counts(ps(35));
+        // Two waited from 15 to 20, one from then on.
+        assert_eq!(
+            (counts.offered, counts.waited, counts.most),
+            (0, 2 * 5 + 15, 2)
+        );
+        assert_eq!(port.counts(ps(50)), counts);
     }
 
     /// The last cell of frame 0 finds no room. That of frame 1, of which nothing else is kept, ends it, so that frame 2 is

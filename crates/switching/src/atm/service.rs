@@ -227,6 +227,20 @@ mod tests {
         assert_eq!(found, [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 0, 1, 1, 1]);
     }
 
+    /// A circuit that was silent for 100,000 slots has its burst, its minimum rate and its turns from then on, and nothing of
+    /// what it left to others: of 1,000 slots a fifth is due, and of the rest it has a half.
+    #[test]
+    fn no_minimum_rate_is_saved_while_a_circuit_is_silent() {
+        let contracts = [
+            contract(r#"{"gfr": {"mcr": "29.952 Mb/s", "mbs": 3, "mfs": 9}}"#),
+            contract(r#"{"ubr": {}}"#),
+        ];
+        let mut service = Service::by_category(&contracts);
+        let found = sent(&mut service, &[None, None], 100_000..101_000);
+        // MBS cells at once, and one turn.
+        assert!(found[0].abs_diff(600) <= 4, "{found:?}");
+    }
+
     /// Of 1,000 slots CBR has 100, one in ten, and VBR 200 in a burst, which starves all others for longer than their
     /// tolerances; 350 are the minima of three circuits, and of the rest each of five has a fifth.
     #[test]

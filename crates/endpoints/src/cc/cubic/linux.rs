@@ -223,3 +223,75 @@ impl Controller for Steps {
         self.w.limit(cwnd);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::TcpSpec;
+
+    /// Reno's estimate grows by a segment when more than 15/8 windows were acknowledged, of 8 segments with the 16th.
+    #[test]
+    fn the_estimate_grows_by_a_segment_in_15_eighths_of_a_window() {
+        let cfg = TcpSpec::default().resolve().unwrap();
+        let mut c = Steps::new(&CubicSpec::default(), &cfg, Time::ZERO);
+        c.epoch = Some(Epoch {
+            start: Time::ZERO,
+            k: 0,
+            origin: 8,
+            estimate: 8,
+            acked: 0,
+        });
+        for (ms, acked, estimate) in [(40, 15, 8), (80, 1, 9), (120, 14, 9), (160, 1, 10)] {
+            c.update(Time::ZERO + Dur::from_ms(ms), 8, acked);
+            assert_eq!(c.epoch.unwrap().estimate, estimate, "{ms} ms");
+        }
+    }
+
+    /// A silence of the application is no time on the curve: after 10 s of it the window is as without it.
+    #[test]
+    fn time_without_data_is_taken_out_of_the_curve() {
+        let cfg = TcpSpec::default().resolve().unwrap();
+        let window = |silence: Dur| {
+            let mut c = Steps::new(&CubicSpec::default(), &cfg, Time::ZERO);
+            let mss = c.w.mss;
+            c.w.cwnd = 100 * mss;
+            let mut now = Time::ZERO + Dur::from_secs(1);
+            c.on_congestion(&LossSample {
+                now,
+                cause: Cause::Loss,
+                in_flight: 100 * mss,
+                delivered: 0,
+                nxt: 0,
+                peer_window: u64::MAX,
+            });
+            for n in 0..200 {
+                // Further apart than a judgment is kept.
+                now += Dur::from_ms(40);
+                if n == 50 {
+                    now += silence;
+                    c.on_restart(now, silence);
+                }
+                c.on_ack(&AckSample {
+                    now,
+                    acked: 2 * mss,
+                    delivered: 2 * mss,
+                    marked: 0,
+                    ece: false,
+                    prior_in_flight: c.w.cwnd,
+                    in_flight: c.w.cwnd,
+                    una: 1,
+                    nxt: 1,
+                    rtt: Some(Dur::from_ms(40)),
+                    srtt: Some(Dur::from_ms(40)),
+                    min_rtt: Dur::from_ms(40),
+                    cwnd_limited: true,
+                    in_recovery: false,
+                    paced: false,
+                    rate: None,
+                });
+            }
+            c.w.cwnd / mss
+        };
+        assert_eq!(window(Dur::from_secs(10)), window(Dur::ZERO));
+    }
+}
