@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 22] = [
+pub(crate) const OUT: [&str; 23] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
