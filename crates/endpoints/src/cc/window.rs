@@ -166,34 +166,6 @@ pub(crate) fn is_limited(cwnd: u64, ssthresh: u64, mss: u64, prior_in_flight: u6
     prior_in_flight + mss > cwnd || (cwnd < ssthresh && cwnd < 2 * prior_in_flight)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp::TcpSpec;
-
-    /// What was acknowledged towards the next segment of a window is forgotten with that window.
-    #[test]
-    fn a_smaller_window_begins_to_count_anew() {
-        let mut w = Window::new(&TcpSpec::default().resolve().unwrap());
-        (w.cwnd, w.ssthresh) = (10 * w.mss, 5 * w.mss);
-        w.grow(9 * w.mss);
-        assert_eq!(w.cwnd, 10 * w.mss);
-        let loss = LossSample {
-            now: spillgate_core::Time::ZERO,
-            cause: Cause::Loss,
-            in_flight: 10 * w.mss,
-            delivered: 0,
-            nxt: 0,
-            peer_window: u64::MAX,
-        };
-        w.decrease(&loss, 0.5);
-        w.grow(4 * w.mss);
-        assert_eq!(w.cwnd, 5 * w.mss);
-        w.grow(w.mss);
-        assert_eq!(w.cwnd, 6 * w.mss);
-    }
-}
-
 /// For an algorithm without parameters: an empty table that needs no check.
 macro_rules! no_parameters {
     ($(#[doc = $doc:literal])+ $spec:ident) => {
@@ -259,3 +231,31 @@ macro_rules! additive_increase {
 
 pub(super) use additive_increase;
 pub(super) use no_parameters;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::TcpSpec;
+
+    /// What was acknowledged towards the next segment of a window is forgotten with that window.
+    #[test]
+    fn a_smaller_window_begins_to_count_anew() {
+        let mut w = Window::new(&TcpSpec::default().resolve().unwrap());
+        (w.cwnd, w.ssthresh) = (10 * w.mss, 5 * w.mss);
+        w.grow(9 * w.mss);
+        assert_eq!(w.cwnd, 10 * w.mss);
+        let loss = LossSample {
+            now: spillgate_core::Time::ZERO,
+            cause: Cause::Loss,
+            in_flight: 10 * w.mss,
+            delivered: 0,
+            nxt: 0,
+            peer_window: u64::MAX,
+        };
+        w.decrease(&loss, 0.5);
+        w.grow(4 * w.mss);
+        assert_eq!(w.cwnd, 5 * w.mss);
+        w.grow(w.mss);
+        assert_eq!(w.cwnd, 6 * w.mss);
+    }
+}

@@ -339,7 +339,9 @@ mod tests {
         let mut port = port(AtmSwitchSpec::default());
         port.measure(ps(15), ps(35));
         fates(&mut port, &frame(0, 0, 4));
-        [10, 20].map(|t| port.sent(ps(t)));
+        for t in [10, 20] {
+            port.sent(ps(t));
+        }
         let counts = port.counts(ps(35));
         // Two waited from 15 to 20, one from then on.
         assert_eq!(
