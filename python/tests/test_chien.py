@@ -188,9 +188,9 @@ def test_bounds_that_are_ours_are_judged_over_a_range():
     world[RIO] = values(6e6, 2e6, phases=3.9e6, idle=7e6)
     found = verdicts(world)
     assert found["C2"].bounds[claims.MET.name] == {
-        "90%": "reproduced",
-        "95%": "reproduced",
-        "100%": "not_reproduced",
+        "90 %": "reproduced",
+        "95 %": "reproduced",
+        "100 %": "not_reproduced",
     }
     assert {k for k, j in found.items() if j.bounds} == {"C1", "C2", "C6"}
 

@@ -13,6 +13,16 @@ from spillgate.papers.terms import Check
 V = TypeVar("V")
 
 
+def percent(share: float) -> str:
+    """A share in words.
+
+    Example:
+        >>> percent(0.95), percent(0.001)
+        ('95 %', '0.1 %')
+    """
+    return f"{100 * share:g} %"
+
+
 def widths(bound: float) -> tuple[float, ...]:
     """Values from half of a bound to twice it.
 
@@ -34,8 +44,8 @@ class Ours(Generic[V]):
         said: A value in words.
 
     Example:
-        >>> Ours("share of the rate", 0.95, (0.9, 0.99), "{:.0%}".format).labels
-        ('90%', '95%', '99%')
+        >>> Ours("share of the rate", 0.95, (0.9, 0.99), percent).labels
+        ('90 %', '95 %', '99 %')
     """
 
     name: str

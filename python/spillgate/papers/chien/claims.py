@@ -30,7 +30,7 @@ from spillgate.papers.chien.system import (
     use,
 )
 from spillgate.papers.model import Claim, Elsewhere, Switch
-from spillgate.papers.ours import Ours
+from spillgate.papers.ours import Ours, percent
 from spillgate.papers.terms import (
     Check,
     Term,
@@ -45,11 +45,10 @@ from spillgate.papers.terms import (
     trend,
 )
 
-PERCENT = "{:.0%}".format
-MET = Ours("share of the committed rate that meets it", 0.95, (0.9, 1.0), PERCENT)
-ENDS = Ours("fall of utilization from the highest max_th to the lowest", 0.1, (0.05, 0.3), PERCENT)
-ARRIVED = Ours("share of what is in profile that arrives", 0.95, (0.9, 0.999), "{:.1%}".format)
-ALIKE = Ours("difference between the shares", 0.02, (0.001, 0.05), "{:.1%}".format)
+MET = Ours("share of the committed rate that meets it", 0.95, (0.9, 1.0), percent)
+ENDS = Ours("fall of utilization from the highest max_th to the lowest", 0.1, (0.05, 0.3), percent)
+ARRIVED = Ours("share of what is in profile that arrives", 0.95, (0.9, 0.999), percent)
+ALIKE = Ours("difference between the shares", 0.02, (0.001, 0.05), percent)
 FEWEST, MOST = THRESHOLDS[0], THRESHOLDS[-1]
 SHORT, LONG = OFF[1], OFF[-1]
 
@@ -74,7 +73,7 @@ def thresholds() -> Iterator[Check]:
 
 def committed(scheme: str, name: str, share: float) -> Check:
     """That the assured flow gets so much of its rate in a phase."""
-    text = f"the assured flow has {share:.0%} of its rate at the wire, {scheme}, {name}"
+    text = f"the assured flow has {percent(share)} of its rate at the wire, {scheme}, {name}"
     return number(phase(scheme, name).above(share * COMMITTED), text)
 
 
@@ -147,7 +146,7 @@ def as_effective() -> Iterator[Check]:
 
     def arrived(scheme: str, share: float) -> Check:
         least_of_all = least(delivered(absent(scheme, off)) for off in OFF)
-        what = f"{share:.1%} of what is in profile arrives under {scheme}"
+        what = f"{percent(share)} of what is in profile arrives under {scheme}"
         return number(least_of_all.above(share), f"{what}: the least share of all silences")
 
     for s in BOTH:
