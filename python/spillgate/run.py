@@ -298,7 +298,7 @@ def run(
         sla: Files with the requirements of customers, beside the scenario's.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         against: The variant that the others are compared with, run by run; the first if not given.
-        ignore_memory: Starts although the estimate of the memory that it needs, a generous one,
+        ignore_memory: Starts although the memory that it needs at most, with every queue full,
             is above what the machine has.
         strict: Refuses router configurations with names that are not defined or lines that are
             wrong, instead of a warning with what stands in for them.

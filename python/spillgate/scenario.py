@@ -78,7 +78,8 @@ class Description:
         reroute: Seconds from a failure or repair until routes follow.
         warnings: What to know before believing the result.
         unmodelled: Configuration lines without effect.
-        memory_bytes: Upper estimate of the memory that the runs need; 0 in loaded results.
+        memory_bytes: Estimate of the memory that the runs need, beside some 40 MB for the
+            program; 0 in loaded results.
         jobs: Threads that the runs share; 0 in loaded results.
         warmup: Seconds that are simulated but not counted.
         duration: Seconds that are measured.

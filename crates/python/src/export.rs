@@ -10,6 +10,7 @@ use spillgate_scenario::{Diagnostics, Importer as _, Options, port_policies};
 use crate::config::bytes_of;
 use crate::files::Disk;
 use crate::job::input_error;
+use crate::memory;
 use crate::waiting::waiting;
 
 /// What is to be exported, and how.
@@ -110,6 +111,7 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
     let options = Options {
         overrides: r.overrides.clone(),
         confine: r.confine,
+        memory: memory::available(),
         ..Options::default()
     };
     let all = port_policies(&r.path, &Disk, &IosImporter::default(), &options)?;

@@ -82,12 +82,14 @@ impl Job {
     ) -> PyResult<Self> {
         let engine = Engine::named(engine)
             .ok_or_else(|| PyRuntimeError::new_err(format!("there is no engine {engine:?}")))?;
+        let available = memory::available().filter(|_| !ignore_memory);
         let options = Options {
             overrides,
             sla,
             seed,
             runs,
             confine,
+            memory: available,
         };
         let loaded = waiting(py, move || {
             load(&path, &Overlay(files), &IosImporter { strict }, &options)
@@ -99,8 +101,8 @@ impl Job {
             jobs
         };
         let plan: Plan = loaded.plan;
-        let memory_bytes = plan.memory_bytes(threads);
-        if let Some(available) = memory::available().filter(|_| !ignore_memory) {
+        let memory_bytes = plan.memory_estimate(threads);
+        if let Some(available) = available {
             if let Some(problem) = plan.check_memory(threads, available) {
                 return Err(input_error(py, &Diagnostics(vec![problem])));
             }

@@ -10,6 +10,7 @@ use spillgate_scenario::{Diagnostics, Options};
 use crate::config::bytes_of;
 use crate::files::Disk;
 use crate::job::input_error;
+use crate::memory;
 use crate::waiting::waiting;
 
 /// What the rules find in a configuration or scenario: JSON with `findings`, `errors`, `warnings`,
@@ -32,6 +33,7 @@ pub(crate) fn lint(
     let options = Options {
         overrides,
         confine,
+        memory: memory::available(),
         ..Options::default()
     };
     let find = move || find(&path, is_scenario, &platform, &options, &selection);

@@ -34,6 +34,9 @@ impl<'a> Sizes<'a> {
         }
     }
 
+    /// The largest number of classes of a policy.
+    pub const MOST_CLASSES: usize = MAX_CLASSES;
+
     /// Refuses a policy with more than 4096 classes.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ pub mod error;
 mod hash;
 pub mod import;
 pub mod key;
+mod likely;
 pub mod load;
 mod lower;
 mod memory;

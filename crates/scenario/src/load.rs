@@ -43,6 +43,9 @@ pub struct Options {
     pub runs: Option<u32>,
     /// Refuses files outside the scenario's folder, but for [`Options::sla`].
     pub confine: bool,
+    /// Bytes that there are for its points and what is kept of their runs: no more points are made than fit. None: for any
+    /// number.
+    pub memory: Option<u64>,
 }
 
 /// A scenario that was read and found valid.
@@ -121,6 +124,7 @@ pub fn port_policies(
         let grid = Grid::of(ctx, &scenario, &source.root)?;
         points(ctx, &source, &scenario, &grid, |ctx, t| {
             ports.push(lower::ports(ctx, &t.point.name, &t.scenario, &t.root));
+            true
         });
         Some(ports)
     };
@@ -193,16 +197,26 @@ pub(crate) fn run<'o>(
     let mut shared = Shared::default();
     let grid = Grid::of(ctx, &scenario, root)?;
     let axes = grid.axes();
-    let mut plans = Vec::with_capacity(grid.len());
+    let mut plans = Vec::new();
     let whole = points(ctx, &source, &scenario, &grid, |ctx, t| {
-        if let Some(world) = lower::world(ctx, &mut shared, &t.scenario, &t.root) {
-            plans.push(VariantPlan {
-                name: t.point.name,
-                variant: t.point.variant,
-                coordinates: t.point.coordinates,
-                world: Arc::new(world),
-            });
+        let Some(world) = lower::world(ctx, &mut shared, &t.scenario, &t.root) else {
+            return true;
+        };
+        // They are about as large as the first.
+        let first = opts.memory.filter(|_| plans.is_empty());
+        let runs = scenario.runs.count;
+        if let Some(d) = first.and_then(|m| world.check_points(grid.len(), runs, m)) {
+            let of = if grid.has_axes() { "axes" } else { "variants" };
+            ctx.error(d, root, &steps![of]);
+            return false;
         }
+        plans.push(VariantPlan {
+            name: t.point.name,
+            variant: t.point.variant,
+            coordinates: t.point.coordinates,
+            world: Arc::new(world),
+        });
+        true
     });
     if !whole {
         return None;
@@ -403,13 +417,13 @@ pub(crate) struct Tree<'g> {
 
 /// Makes the tree of each point and hands it on, one after the other, as they are as large as the
 /// scenario; that of the scenario itself if it has only one. Once one could not be made, the further
-/// are made for their errors alone. False if any could not.
+/// are made for their errors alone. False if any could not, or if `each` wants no more.
 pub(crate) fn points<'a>(
     ctx: &mut Ctx<'a>,
     source: &Source<'_>,
     scenario: &Scenario,
     grid: &Grid<'_>,
-    mut each: impl FnMut(&mut Ctx<'a>, Tree<'_>),
+    mut each: impl FnMut(&mut Ctx<'a>, Tree<'_>) -> bool,
 ) -> bool {
     let root = &source.root;
     if grid.is_single() {
@@ -418,8 +432,7 @@ pub(crate) fn points<'a>(
             scenario: scenario.clone(),
             root: root.clone(),
         };
-        each(ctx, tree);
-        return true;
+        return each(ctx, tree);
     }
     let mut whole = true;
     let stem = common(root);
@@ -435,7 +448,10 @@ pub(crate) fn points<'a>(
                 scenario,
                 root,
             };
-            each(ctx, tree);
+            if !each(ctx, tree) {
+                whole = false;
+                break;
+            }
         }
     }
     ctx.at_point(None);

@@ -1,4 +1,5 @@
-//! How much memory a plan needs, estimated before anything runs.
+//! How much memory a plan needs, before anything runs: what it takes at most, by which runs are refused, and what it is likely
+//! to take, for people.
 
 use std::sync::Arc;
 
@@ -12,16 +13,31 @@ use crate::plan::{
 };
 
 impl Plan {
-    /// A generous upper estimate, in bytes, of the memory that the whole campaign
+    /// A generous upper bound, in bytes, of the memory that the whole campaign
     /// needs with `threads` runs at a time: the plan itself, the worlds that run,
-    /// and the results that are kept of every finished run.
+    /// and the results that are kept of every finished run. Every queue is full, and packets are as short as they can be.
     pub fn memory_bytes(&self, threads: usize) -> u64 {
+        self.memory(threads, WorldPlan::running_bytes, WorldPlan::result_bytes)
+    }
+
+    /// What the campaign is likely to need, in bytes: within a factor of 2 for what is common (`crates/sim/tests/memory.rs`).
+    pub fn memory_estimate(&self, threads: usize) -> u64 {
+        let likely = self.memory(threads, WorldPlan::likely_bytes, WorldPlan::likely_results);
+        likely.min(self.memory_bytes(threads))
+    }
+
+    fn memory(
+        &self,
+        threads: usize,
+        running: fn(&WorldPlan) -> u64,
+        result: fn(&WorldPlan) -> u64,
+    ) -> u64 {
         let runs = u64::from(self.runs);
         let (mut largest, mut plan, mut kept) = (0_u64, 0_u64, 0_u64);
         for v in &self.variants {
-            largest = largest.max(v.world.running_bytes());
+            largest = largest.max(running(&v.world));
             plan = plan.saturating_add(v.world.plan_bytes());
-            kept = kept.saturating_add(v.world.result_bytes().saturating_mul(runs));
+            kept = kept.saturating_add(result(&v.world).saturating_mul(runs));
         }
         // More threads than runs stay idle.
         let all_runs = runs.saturating_mul(self.variants.len() as u64);
@@ -46,12 +62,14 @@ impl Plan {
                 gigabytes(alone)
             )
         } else {
-            "use fewer flows, fewer runs, smaller queues, a smaller `active` or a longer interval; \
-             the estimate is a generous one: --ignore-memory starts all the same"
-                .to_owned()
+            format!(
+                "use fewer flows, fewer runs, smaller queues, a smaller `active` or a longer interval; \
+                 it is likely to need about {}: --ignore-memory starts all the same",
+                gigabytes(self.memory_estimate(threads))
+            )
         };
         let message = format!(
-            "needs about {}, the machine has {}",
+            "may need {}, the machine has {}",
             gigabytes(needed),
             gigabytes(available)
         );
@@ -87,6 +105,29 @@ const WATCHED: u64 = 20;
 const PER_POINT: u64 = 16;
 
 impl WorldPlan {
+    /// The error to report before further points are made if `available` bytes are not enough for so many like this one,
+    /// and for what is kept of their runs; none if they are.
+    pub(crate) fn check_points(
+        &self,
+        points: usize,
+        runs: u32,
+        available: u64,
+    ) -> Option<Diagnostic> {
+        let kept = self.result_bytes().saturating_mul(runs.into());
+        let each = self.plan_bytes().saturating_add(kept);
+        let needed = each.saturating_mul(points as u64);
+        (needed > available).then(|| {
+            let message = format!(
+                "needs about {} for {points} points, the machine has {}",
+                gigabytes(needed),
+                gigabytes(available)
+            );
+            Diagnostic::error(codes::MEMORY, message).hint(
+                "leave out values, or make several studies; --ignore-memory starts all the same",
+            )
+        })
+    }
+
     /// Queues of links with a policy, and of links without.
     fn queues(&self) -> (u64, u64) {
         self.links
@@ -95,6 +136,16 @@ impl WorldPlan {
                 NO_POLICY => (with, without + 1),
                 _ => (with + l.discipline.leaf_names().len() as u64, without),
             })
+    }
+
+    /// Worlds with many queues keep coarser histograms of each: how often their size is halved.
+    pub(crate) fn coarser(&self) -> u32 {
+        let (with, without) = self.queues();
+        match with + without {
+            0..=256 => 0,
+            257..=2048 => 1,
+            _ => 3,
+        }
     }
 
     /// The captures of the flows, each once.
@@ -114,7 +165,7 @@ impl WorldPlan {
         self.replays().map(|r| r.survey.flows.entries().len()).sum()
     }
 
-    fn points(&self) -> u64 {
+    pub(crate) fn points(&self) -> u64 {
         let queues: usize = self
             .watched
             .iter()
@@ -170,10 +221,13 @@ impl WorldPlan {
 
     /// What those who send over each link hardly ever exceed together; none where what they send
     /// depends on what the network does, or is in a capture.
-    fn sent(&self) -> Vec<Option<Envelope>> {
-        let none = Envelope {
-            rate: 0.0,
-            burst: 0.0,
+    fn sent(&self) -> Vec<Option<Sent>> {
+        let none = Sent {
+            envelope: Envelope {
+                rate: 0.0,
+                burst: 0.0,
+            },
+            least: u16::MAX,
         };
         let mut sent = vec![Some(none); self.links.len()];
         for flow in &self.flows {
@@ -182,17 +236,22 @@ impl WorldPlan {
                 Traffic::Source(_) if flow.traffic.is_backlogged() => None,
                 Traffic::Source(source) => {
                     let whole = Source::envelope(source);
-                    Some(Envelope {
+                    let envelope = Envelope {
                         rate: whole.rate * flow.share(),
                         ..whole
-                    })
+                    };
+                    let least = Source::shortest(source);
+                    Some(Sent { envelope, least })
                 }
                 Traffic::Tcp { .. } | Traffic::Sessions(_) | Traffic::Replay(_) => None,
             };
             let mut add = |l: usize| {
-                sent[l] = sent[l].zip(more).map(|(sum, more)| Envelope {
-                    rate: sum.rate + more.rate,
-                    burst: sum.burst + more.burst,
+                sent[l] = sent[l].zip(more).map(|(sum, more)| Sent {
+                    envelope: Envelope {
+                        rate: sum.envelope.rate + more.envelope.rate,
+                        burst: sum.envelope.burst + more.envelope.burst,
+                    },
+                    least: sum.least.min(more.least),
                 });
             };
             if self.failures.is_empty() {
@@ -212,21 +271,18 @@ impl WorldPlan {
     /// Of one running world.
     fn running_bytes(&self) -> u64 {
         let flows = self.flows.len() + self.replayed_flows();
-        // Packets are records of 48 B and at least 20 B on the wire, in rings that double and, while
-        // they grow, exist twice: 48 / 20 * 2 * 1.5.
-        let records = |bytes: u64| bytes.saturating_mul(8);
-        let in_flight = |l: &LinkPlan, load: u64, sent: Option<Envelope>| {
+        let in_flight = |l: &LinkPlan, load: u64, sent: Option<Sent>| {
             let fits = Rate::from_bps(load).map_or(0, |r| r.bytes_in(l.delay));
             // What has waited before comes faster than it was sent.
-            records(fits.min(most_bytes(sent, l.delay.saturating_add(BEHIND))))
+            let most = fits.min(most_bytes(sent, l.delay.saturating_add(BEHIND)));
+            records(most, least_of(sent))
         };
-        // A ring that is full grows to twice its size, and its old half is there until then.
-        let growing = |bytes: u64| bytes.saturating_add(bytes / 2);
         let whole = self.warmup.saturating_add(self.duration);
-        let waiting = |l: &LinkPlan, sent: Option<Envelope>| {
+        let waiting = |l: &LinkPlan, sent: Option<Sent>| {
             let ring = u64::from(l.tx_ring.packets - 1) * size_of::<(Packet, Dur)>() as u64;
             let full = growing(l.discipline.memory_bytes(flows).saturating_add(ring));
-            full.min(records(most_bytes(sent, whole)).saturating_add(PER_DISCIPLINE))
+            let came = records(most_bytes(sent, whole), least_of(sent));
+            full.min(came.saturating_add(PER_DISCIPLINE))
         };
         let sent = self.sent();
         let at_inputs = |s: &SwitchPlan| {
@@ -237,7 +293,7 @@ impl WorldPlan {
             let come = come.fold(0_u64, u64::saturating_add);
             s.recipe
                 .memory_bytes(flows)
-                .min(records(come).saturating_add(PER_DISCIPLINE))
+                .min(records(come, ANY).saturating_add(PER_DISCIPLINE))
         };
         let switches = self
             .switches
@@ -255,12 +311,7 @@ impl WorldPlan {
                 .saturating_add(in_flight(l, load, sent))
         });
         let (with, without) = self.queues();
-        // Worlds with many queues keep coarser histograms of each.
-        let coarser = match with + without {
-            0..=256 => 0,
-            257..=2048 => 1,
-            _ => 3,
-        };
+        let coarser = self.coarser();
         let connections = self.flows.iter().map(|f| match &f.traffic {
             Traffic::Source(_) | Traffic::Replay(_) => 0,
             Traffic::Tcp { .. } => PER_CONNECTION,
@@ -308,16 +359,40 @@ impl WorldPlan {
     }
 }
 
+/// What the senders over a link hardly ever exceed together, and the length of their shortest packets in bytes.
+#[derive(Clone, Copy)]
+struct Sent {
+    envelope: Envelope,
+    least: u16,
+}
+
+/// The shortest IP packet, in bytes.
+const ANY: u16 = 20;
+
+fn least_of(sent: Option<Sent>) -> u16 {
+    sent.map_or(ANY, |s| s.least)
+}
+
+/// Records of so many bytes of packets: each has 48 B or a little more, in rings that double and, while they grow, exist twice.
+fn records(bytes: u64, least: u16) -> u64 {
+    (bytes / u64::from(least.max(ANY))).saturating_mul(160)
+}
+
+/// A ring that is full grows to twice its size, and its old half is there until then.
+pub(crate) fn growing(bytes: u64) -> u64 {
+    bytes.saturating_add(bytes / 2)
+}
+
 /// Bytes that come within some time, at most.
-fn most_bytes(sent: Option<Envelope>, within: Dur) -> u64 {
+fn most_bytes(sent: Option<Sent>, within: Dur) -> u64 {
     // Beyond the range of the type it is the type's largest.
-    sent.map_or(u64::MAX, |e| {
-        ((e.rate * within.as_secs_f64() + e.burst) / 8.0) as u64
+    sent.map_or(u64::MAX, |s| {
+        ((s.envelope.rate * within.as_secs_f64() + s.envelope.burst) / 8.0) as u64
     })
 }
 
 /// `41 GB`, or `350 MB` below one.
-fn gigabytes(bytes: u64) -> String {
+pub(crate) fn gigabytes(bytes: u64) -> String {
     let gb = bytes as f64 / 1e9;
     if gb >= 10.0 {
         format!("{gb:.0} GB")

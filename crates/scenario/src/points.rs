@@ -106,6 +106,11 @@ impl<'n> Grid<'n> {
         self.variants.is_empty() && self.axes.is_empty()
     }
 
+    /// Whether there are axes beside variants.
+    pub(crate) fn has_axes(&self) -> bool {
+        !self.axes.is_empty()
+    }
+
     /// The number of points.
     pub(crate) fn len(&self) -> usize {
         let sizes = self.axes.iter().map(|(_, choices)| choices.len());

@@ -19,6 +19,30 @@ use crate::text::Texts;
 
 mod circuits;
 
+/// Files that a scenario names become parts of its tree, each as often as it is named: values that they may have together.
+const MOST_VALUES: usize = 1_000_000;
+
+/// How many values of files a tree has.
+#[derive(Default)]
+pub(crate) struct Room {
+    values: usize,
+}
+
+impl Room {
+    /// Whether there is room for so many more.
+    pub(crate) fn has(&mut self, values: usize) -> bool {
+        self.values = self.values.saturating_add(values);
+        self.values <= MOST_VALUES
+    }
+
+    /// The error if not.
+    pub(crate) fn too_large(what: &str) -> Diagnostic {
+        let message = format!("the files of `{what}` are too large together");
+        Diagnostic::error(codes::TOO_LARGE, message)
+            .hint(format!("they may become {MOST_VALUES} values of the scenario; name fewer, or leave out what no link uses"))
+    }
+}
+
 /// Adds the policies of all configurations that `root` refers to. What is wrong with `configs` itself is left for
 /// whoever reads the whole.
 pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
@@ -29,18 +53,29 @@ pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
         .iter()
         .map(|n| from_node(n, &ctx.texts, &[]).ok())
         .collect();
+    let mut room = Room::default();
     for (i, config) in specs.into_iter().enumerate() {
         let Some(config) = config else { continue };
         let path = steps!["configs", i, "ios"];
         let imported = ctx.import(&config, root, &path);
         let text = ctx.text_of(&config.ios);
         if let (Some(imported), Some(text)) = (imported, text) {
-            add(ctx, root, &config, &imported, text);
+            if !add(ctx, root, &config, &imported, text, &mut room) {
+                return ctx.error(Room::too_large("configs"), root, &path);
+            }
         }
     }
 }
 
-fn add(ctx: &mut Ctx<'_>, root: &mut Node, config: &ConfigSpec, imported: &Imported, text: u32) {
+/// Adds what a configuration says; false if there is no room for it.
+fn add(
+    ctx: &mut Ctx<'_>,
+    root: &mut Node,
+    config: &ConfigSpec,
+    imported: &Imported,
+    text: u32,
+    room: &mut Room,
+) -> bool {
     for (name, spec) in &imported.policies {
         let places = imported.places.get(name).cloned().unwrap_or_default();
         let span = span(text, places.spot);
@@ -58,8 +93,11 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, config: &ConfigSpec, imported: &Impor
             continue;
         };
         let node = policy(json, &places, text);
+        if !room.has(node.size()) {
+            return false;
+        }
         let Some(entries) = policies(root) else {
-            return;
+            return true;
         };
         let name = name.clone();
         entries.push((Key { name, span }, node));
@@ -89,6 +127,7 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, config: &ConfigSpec, imported: &Impor
             circuits::put(link, circuit, alike.count() > 1, text);
         }
     }
+    true
 }
 
 /// What to do about a name that something else has.

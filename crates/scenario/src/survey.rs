@@ -199,6 +199,7 @@ fn read(
             root: shared(last().map(|v| &v.root), t.root.without("traffic")),
         };
         variants.push(variant);
+        true
     });
     Some((plan, variants))
 }

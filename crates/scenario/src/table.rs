@@ -21,43 +21,65 @@ pub(crate) struct Cell {
 /// Most errors of syntax that are collected from one table.
 const MAX_ERRORS: usize = 50;
 
-/// The records of a table, comments and blank lines left out.
+/// The records of a table that is well-formed, one after another, comments and blank lines left out.
+///
+/// The text is gone through twice, so that no more than one record is in memory.
+pub(crate) struct Records<'a>(Reader<'a>);
+
+impl Iterator for Records<'_> {
+    type Item = Vec<Cell>;
+
+    fn next(&mut self) -> Option<Vec<Cell>> {
+        self.0.next_record()
+    }
+}
+
+/// How many records a table has at most beside its header, and what they are called.
+#[derive(Clone, Copy)]
+pub(crate) struct Most {
+    pub(crate) rows: usize,
+    pub(crate) called: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) hint: &'static str,
+}
+
+/// The header of a table and its other records; none of an empty one.
 ///
 /// # Errors
-/// Quotes that are not closed, and text beside a quoted cell.
-pub(crate) fn read(
-    content: &str,
+/// Quotes that are not closed, text beside a quoted cell, and more records than `most`.
+pub(crate) fn read<'a>(
+    content: &'a str,
     text: u32,
     texts: &Texts,
-) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
-    let mut reader = Reader {
-        rest: content,
-        span: Span {
-            text,
-            line: 1,
-            column: 1,
-            width: 0,
-        },
-        texts,
-        errors: Vec::new(),
-    };
-    let mut records = Vec::new();
-    while !reader.rest.is_empty() && reader.errors.len() < MAX_ERRORS {
-        if reader.rest.starts_with('#') {
-            reader.skip_line();
-            continue;
+    most: Most,
+) -> Result<Option<(Vec<Cell>, Records<'a>)>, Vec<Diagnostic>> {
+    let mut check = Reader::new(content, text);
+    let mut rows = 0;
+    while check.errors.len() < MAX_ERRORS {
+        let Some(record) = check.next_record() else {
+            break;
+        };
+        // The first one is the header.
+        if rows > most.rows && check.errors.is_empty() {
+            let Most {
+                rows,
+                called,
+                code,
+                hint,
+            } = most;
+            let message = format!("the table has more than {rows} {called}");
+            let d = Diagnostic::error(code, message).hint(hint);
+            let place = record.first().map_or_else(Span::default, |c| c.span);
+            return Err(vec![texts.locate(d, place)]);
         }
-        let record = reader.record();
-        let blank = matches!(&record[..], [only] if only.text.is_empty() && only.span.width == 0);
-        if !blank {
-            records.push(record);
-        }
+        rows += 1;
     }
-    if reader.errors.is_empty() {
-        Ok(records)
-    } else {
-        Err(reader.errors)
+    if !check.errors.is_empty() {
+        let errors = check.errors.into_iter();
+        return Err(errors.map(|(d, span)| texts.locate(d, span)).collect());
     }
+    let mut records = Records(Reader::new(content, text));
+    Ok(records.next().map(|header| (header, records)))
 }
 
 /// The error of a column that a table does not have.
@@ -138,11 +160,39 @@ struct Reader<'a> {
     rest: &'a str,
     /// Where `rest` begins.
     span: Span,
-    texts: &'a Texts,
-    errors: Vec<Diagnostic>,
+    errors: Vec<(Diagnostic, Span)>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(content: &'a str, text: u32) -> Self {
+        Self {
+            rest: content,
+            span: Span {
+                text,
+                line: 1,
+                column: 1,
+                width: 0,
+            },
+            errors: Vec::new(),
+        }
+    }
+
+    fn next_record(&mut self) -> Option<Vec<Cell>> {
+        while !self.rest.is_empty() {
+            if self.rest.starts_with('#') {
+                self.skip_line();
+                continue;
+            }
+            let record = self.record();
+            let blank =
+                matches!(&record[..], [only] if only.text.is_empty() && only.span.width == 0);
+            if !blank {
+                return Some(record);
+            }
+        }
+        None
+    }
+
     /// Moves over `len` bytes.
     fn advance(&mut self, len: usize) {
         let (done, rest) = self.rest.split_at(len);
@@ -271,7 +321,7 @@ impl Reader<'_> {
 
     fn error(&mut self, message: &str, span: Span, hint: &str) {
         let d = Diagnostic::error(codes::TABLE_SYNTAX, message).hint(hint);
-        self.errors.push(self.texts.locate(d, span));
+        self.errors.push((d, span));
     }
 }
 
@@ -280,14 +330,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn cells(text: &str) -> Result<Vec<Vec<String>>, Vec<Diagnostic>> {
+    /// All records, the header among them, of at most so many rows.
+    fn records(text: &str, rows: usize) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
         let mut texts = Texts::default();
         let id = texts.file("t.csv", text.as_bytes());
-        let records = read(text, id, &texts)?;
-        Ok(records
-            .into_iter()
-            .map(|r| r.into_iter().map(|c| c.text).collect())
+        let most = Most {
+            rows,
+            called: "rows",
+            code: codes::TABLE_ROW,
+            hint: "write fewer",
+        };
+        let found = read(text, id, &texts, most)?;
+        let all = found.into_iter();
+        Ok(all
+            .flat_map(|(header, records)| std::iter::once(header).chain(records))
             .collect())
+    }
+
+    fn cells(text: &str) -> Result<Vec<Vec<String>>, Vec<Diagnostic>> {
+        let texts = |r: Vec<Cell>| r.into_iter().map(|c| c.text).collect();
+        Ok(records(text, 1000)?.into_iter().map(texts).collect())
     }
 
     #[test]
@@ -307,9 +369,7 @@ mod tests {
 
     #[test]
     fn cells_know_their_places() {
-        let mut texts = Texts::default();
-        let id = texts.file("t.csv", b"");
-        let records = read("a,\"é\nx\", b\r\nc,d", id, &texts).unwrap();
+        let records = records("a,\"é\nx\", b\r\nc,d", 1).unwrap();
         let place = |r: usize, c: usize| (records[r][c].span.line, records[r][c].span.column);
         assert_eq!(
             (place(0, 1), place(0, 2), place(1, 1)),
@@ -331,6 +391,19 @@ mod tests {
         assert_eq!(
             first("a,b\"c\n"),
             "a quote inside a cell that does not begin with one"
+        );
+    }
+
+    /// The row beyond the limit is named, and nothing after it is read.
+    #[test]
+    fn rows_are_counted_while_they_are_read() {
+        let table = "n\n1\n# x\n\n2\n3\n\"";
+        assert_eq!(records("n\n1\n2\n", 2).unwrap().len(), 3);
+        let found = records(table, 2).unwrap_err();
+        let [d] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (d.line, &*d.message),
+            (Some(6), "the table has more than 2 rows")
         );
     }
 

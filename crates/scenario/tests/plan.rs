@@ -289,7 +289,7 @@ fn memory_is_estimated_before_anything_runs() {
     assert!(p.check_memory(1, one).is_none());
     let e = p.check_memory(1, one / 2).unwrap();
     assert_eq!(
-        (e.code, e.message.starts_with("needs about ")),
+        (e.code, e.message.starts_with("may need ")),
         ("E0605", true)
     );
     // Sessions cost what may be open, the rest about as much as a flow.

@@ -39,7 +39,7 @@ def description(d: Description) -> None:
     )
     out.print(
         f"{d.extent()} × {count(d.runs, 'run')}, seed {d.seed}, "
-        f"at most about {format_value(float(d.memory_bytes), 'B')} of memory"
+        f"about {format_value(float(d.memory_bytes), 'B')} of memory"
     )
     out.print(Text(f"scenario {d.hash}"))
     if d.outside:

@@ -7,6 +7,7 @@ mod row;
 
 use std::collections::BTreeSet;
 
+use spillgate_queueing::Sizes;
 use spillgate_queueing::spec::DisciplineSpec;
 
 use self::row::{COLUMNS, REQUIRED, Row};
@@ -17,14 +18,22 @@ use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
 use crate::schema::{AgreementsSpec, Scenario};
-use crate::splice;
-use crate::table::{self, Cell};
+use crate::splice::{self, Room};
+use crate::table::{self, Cell, Most};
 use crate::text::{Texts, decode};
 
 const TABLE: Expected = Expected::table(
     "the first line names the columns, the others a customer each: customer,phb,rate,burst",
     |text| table::names_columns(text, &COLUMNS),
 );
+
+/// A policy has no more classes.
+const MOST_CUSTOMERS: Most = Most {
+    rows: Sizes::MOST_CLASSES,
+    called: "customers",
+    code: codes::BAD_POLICY,
+    hint: "a policy has at most 4096 classes: give each node, or each link, a table of its own",
+};
 
 /// Adds the classes of all tables that `root` refers to. What is wrong with `agreements` itself is
 /// left for whoever reads the whole.
@@ -36,12 +45,19 @@ pub(crate) fn splice(ctx: &mut Ctx<'_>, root: &mut Node) {
         .iter()
         .map(|n| from_node(n, &ctx.texts, &[]).ok())
         .collect();
-    let mut customers = BTreeSet::new();
+    let (mut customers, mut room) = (BTreeSet::new(), Room::default());
     for (i, spec) in specs.into_iter().enumerate() {
         let Some(spec) = spec else { continue };
         let Some(classes) = read(ctx, &spec, root, i, &mut customers) else {
             continue;
         };
+        if !room.has(classes.iter().map(Node::size).sum()) {
+            return ctx.error(
+                Room::too_large("agreements"),
+                root,
+                &steps!["agreements", i],
+            );
+        }
         put(ctx, root, &spec.policy, classes, i);
     }
 }
@@ -111,12 +127,15 @@ fn read(
     let content = decode(&file.name, &file.bytes)
         .map_err(|d| ctx.report(d.path(Path(&base).to_string())))
         .ok()?;
-    let records = table::read(content, file.text, &ctx.texts)
+    let records = table::read(content, file.text, &ctx.texts, MOST_CUSTOMERS)
         .map_err(|ds| ctx.report_all(ds))
         .ok()?;
     let given = |column: &str| defaults.iter().any(|(name, _)| *name == column);
     let required: Vec<&str> = REQUIRED.into_iter().filter(|c| !given(c)).collect();
-    let Some((header, records)) = records.split_first().filter(|(_, rows)| !rows.is_empty()) else {
+    let read = records.map(|(header, records)| (header, records.peekable()));
+    let Some((header, records)) =
+        read.and_then(|(h, mut rows)| rows.peek().is_some().then_some((h, rows)))
+    else {
         let start = Span {
             text: file.text,
             line: 1,
@@ -129,15 +148,15 @@ fn read(
         ctx.report(ctx.texts.place(d, start, &base));
         return None;
     };
-    table::check_header(ctx, header, &COLUMNS, &required, &base)?;
+    table::check_header(ctx, &header, &COLUMNS, &required, &base)?;
     if !fine {
         return None;
     }
-    let mut classes = Vec::with_capacity(records.len());
+    let mut classes = Vec::new();
     for cells in records {
         let row = Row {
-            header,
-            cells,
+            header: &header,
+            cells: &cells,
             defaults: &defaults,
             base: &base,
         };

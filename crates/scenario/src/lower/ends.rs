@@ -93,6 +93,7 @@ pub(super) fn all(
     nodes: &Nodes<'_>,
     seed: u64,
 ) -> Vec<Option<Ends>> {
+    let mut made = 0;
     rows.iter_mut()
         .map(|row| {
             let mut find = |name: &str, key: &str| {
@@ -109,7 +110,7 @@ pub(super) fn all(
                 parts: None,
             };
             if row.spec.pattern.is_some() {
-                let parts = pattern::parts(ctx, root, row, (ends.from, ends.to), seed);
+                let parts = pattern::parts(ctx, root, row, (ends.from, ends.to), seed, &mut made);
                 row.spec.count = parts.as_ref().map_or(1, |p| p.len() as u32);
                 let parts = parts?;
                 ends.parts = Some(parts);

@@ -24,7 +24,7 @@ use crate::schema::FlowSpec;
 /// Most flows of one variant.
 pub(super) const MAX_FLOWS: u64 = 1_000_000;
 /// Most classes: their ids have 16 bits.
-const MAX_CLASSES: usize = 65_535;
+pub(super) const MAX_CLASSES: usize = 65_535;
 /// Ephemeral ports (RFC 6335 §6): the first, and how many.
 const EPHEMERAL: (u32, u32) = (49_152, 16_384);
 /// The destination port of a flow that names none.
@@ -41,6 +41,18 @@ pub(super) struct Lowered {
     pub(super) classes: Vec<String>,
 }
 
+pub(super) fn too_many_flows(flows: u64) -> Diagnostic {
+    let message = format!("the traffic has {flows} flows");
+    Diagnostic::error(codes::TOO_MANY_FLOWS, message)
+        .hint(format!("a scenario has at most {MAX_FLOWS} flows"))
+}
+
+pub(super) fn too_many_classes() -> Diagnostic {
+    let message = format!("more than {MAX_CLASSES} classes of service");
+    Diagnostic::error(codes::TOO_MANY_FLOWS, message)
+        .hint("give flows that belong together the same `class`")
+}
+
 /// All flows in the order of the traffic; none after an error.
 pub(super) fn lower(
     ctx: &mut Ctx<'_>,
@@ -54,12 +66,7 @@ pub(super) fn lower(
     check_names(ctx, root, rows);
     let total: u64 = rows.iter().map(|r| u64::from(r.spec.count)).sum();
     if total > MAX_FLOWS {
-        let d = Diagnostic::error(
-            codes::TOO_MANY_FLOWS,
-            format!("the traffic has {total} flows"),
-        )
-        .hint(format!("a scenario has at most {MAX_FLOWS} flows"));
-        ctx.error(d, root, &steps!["traffic"]);
+        ctx.error(too_many_flows(total), root, &steps!["traffic"]);
         return None;
     }
     let mut out = Lowered {
@@ -92,14 +99,7 @@ pub(super) fn lower(
                 continue;
             }
             if out.classes.len() >= MAX_CLASSES {
-                checker.error(
-                    Diagnostic::error(
-                        codes::TOO_MANY_FLOWS,
-                        format!("more than {MAX_CLASSES} classes of service"),
-                    )
-                    .hint("give flows that belong together the same `class`"),
-                    &steps!["class"],
-                );
+                checker.error(too_many_classes(), &steps!["class"]);
                 return None;
             }
             class_ids.insert(name, out.classes.len() as u16);

@@ -19,7 +19,7 @@ use crate::plan::RateProcess;
 use crate::schema::{
     LinkSpec, LossSpec, OnOffSpec, RateProcessSpec, ReorderSpec, ScheduleSpec, TraceSpec,
 };
-use crate::table;
+use crate::table::{self, Cell, Most};
 use crate::text::{clamp, decode};
 
 /// What is not as usual on a link.
@@ -46,6 +46,12 @@ const TIMES: Expected = Expected::table(
 
 /// Most lines of a trace.
 const MAX_LINES: usize = 10_000_000;
+const MOST_RATES: Most = Most {
+    rows: MAX_LINES,
+    called: "rates",
+    code: codes::BAD_RATES,
+    hint: "leave out rows, or let the trace repeat",
+};
 
 /// What is not as usual on the links, by their names as written; errors are reported.
 pub(super) fn read<'a>(
@@ -254,23 +260,23 @@ impl Reader<'_, '_> {
     fn trace(&mut self, spec: &TraceSpec) -> Option<RateProcess> {
         let path = [&self.base[..], &steps!["trace", "file"][..]].concat();
         let file = self.ctx.open(&spec.file, RATES, self.root, &path)?;
-        let records = rows::records(self.ctx, &file, &self.base)?;
+        let records = rows::records(self.ctx, &file, &self.base, MOST_RATES)?;
         let start = Span {
             text: file.text,
             line: 1,
             column: 1,
             width: 0,
         };
-        let header = records.first().map(|r| r.iter().map(|c| c.text.as_str()));
-        if !header.is_some_and(|h| h.eq(["time", "rate"])) {
+        let is_header = |h: &[Cell]| h.iter().map(|c| c.text.as_str()).eq(["time", "rate"]);
+        let Some((_, records)) = records.filter(|(header, _)| is_header(header)) else {
             let d = Diagnostic::error(codes::TABLE_HEADER, "this is no table of rates")
                 .hint("the first line is `time,rate`, the others are such as `0.5 s,12 Mb/s`");
             let d = self.ctx.texts.place(d, start, &self.base);
             self.ctx.report(d);
             return None;
-        }
+        };
         let mut steps: Vec<(Dur, Option<Rate>)> = Vec::new();
-        for record in &records[1..] {
+        for record in records {
             let [time, rate] = &record[..] else {
                 let d = Diagnostic::error(codes::TABLE_ROW, "a row has two cells: a time, a rate");
                 let d = self.ctx.texts.place(d, record[0].span, &self.base);

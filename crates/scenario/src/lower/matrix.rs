@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use spillgate_core::units::{parse_rate, split_number};
 
 use super::columns::{COLUMNS, Kind};
-use super::rows::{self, Row};
+use super::rows::{self, Rows};
 use crate::beside::Expected;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Span, Step, steps};
 use crate::schema::MatrixSpec;
-use crate::table::{self, Cell};
+use crate::table::{self, Cell, Records};
 
 /// What a cell says where no traffic is offered.
 const NOTHING: [&str; 3] = ["", "-", "–"];
@@ -26,13 +26,14 @@ const TABLE: Expected = Expected::table(
     |text| table::names_columns(text, &COLUMNS) || table::has_columns(text),
 );
 
-/// The flows of a matrix that can be read, and whether that is all; none if the matrix cannot.
+/// Adds the flows of a matrix that can be read: whether that is all; none if the matrix cannot.
 pub(super) fn read(
     ctx: &mut Ctx<'_>,
     spec: &MatrixSpec,
     root: &Node,
     index: usize,
-) -> Option<(Vec<Row>, bool)> {
+    rows: &mut Rows,
+) -> Option<bool> {
     let base = steps!["traffic", index, "matrix"];
     let path = |key: &str| steps!["traffic", index, "matrix", key];
     let mut fine = positive(ctx, spec.scale, root, &path("scale"));
@@ -47,7 +48,7 @@ pub(super) fn read(
     }
     let defaults = rows::defaults(ctx, &spec.defaults, root, &base, "defaults");
     let file = ctx.open(&spec.file, TABLE, root, &path("file"))?;
-    let records = rows::records(ctx, &file, &base)?;
+    let records = rows::records(ctx, &file, &base, rows::MOST_ROWS)?;
     let mut defaults = defaults?;
     let span = root.nearest(&path("file"));
     let mut telling = Kind::TELLING.iter();
@@ -60,7 +61,7 @@ pub(super) fn read(
             .entry(name.to_owned())
             .or_insert(Cell { text, span });
     }
-    let Some((header, records)) = records.split_first() else {
+    let Some((header, records)) = records else {
         let d = Diagnostic::error(codes::TABLE_HEADER, "the matrix is empty")
             .hint("the first line names the columns: from,to,rate, or the sites that receive");
         let place = Span {
@@ -79,12 +80,13 @@ pub(super) fn read(
         spec,
         defaults,
         base: &base,
+        root,
     };
     let has = |name: &str| header.iter().any(|c| c.text == name);
     if has("from") && has("to") {
-        reader.long(ctx, header, records)
+        reader.long(ctx, &header, records, rows)
     } else {
-        reader.wide(ctx, header, records)
+        reader.wide(ctx, &header, records, rows)
     }
 }
 
@@ -103,6 +105,7 @@ struct Reader<'a> {
     spec: &'a MatrixSpec,
     defaults: BTreeMap<String, Cell>,
     base: &'a [Step],
+    root: &'a Node,
 }
 
 impl Reader<'_> {
@@ -117,8 +120,9 @@ impl Reader<'_> {
         &self,
         ctx: &mut Ctx<'_>,
         header: &[Cell],
-        records: &[Vec<Cell>],
-    ) -> Option<(Vec<Row>, bool)> {
+        records: Records<'_>,
+        rows: &mut Rows,
+    ) -> Option<bool> {
         let column = |name: &str| header.iter().position(|c| c.text == name);
         let named = column("name").is_some();
         let mut full: Vec<Cell> = header.to_vec();
@@ -132,10 +136,8 @@ impl Reader<'_> {
         let (from, to, rate) = (column("from")?, column("to")?, column("rate"));
         let (class, dscp, codec) = (column("class"), column("dscp"), column("codec"));
         let count = column("count");
-        let mut out = Vec::with_capacity(records.len());
         let mut fine = true;
-        for record in records {
-            let mut record = record.clone();
+        for mut record in records {
             let whole = record.len() == header.len();
             let own = whole && codec.is_some_and(|i| !record[i].text.is_empty());
             let call = whole && (own || self.defaults.contains_key("codec"));
@@ -160,20 +162,32 @@ impl Reader<'_> {
                 record.push(Cell { text: name, span });
             }
             let head = if whole { &full } else { header };
-            match rows::row(ctx, head, &record, &self.defaults, self.base) {
-                Some(row) => out.push(row),
-                None => fine = false,
-            }
+            fine &= self.add(ctx, head, &record, rows)?;
         }
-        Some((out, fine))
+        Some(fine)
+    }
+
+    /// Adds the flow of a record: whether it could be read; none if there are too many.
+    fn add(
+        &self,
+        ctx: &mut Ctx<'_>,
+        header: &[Cell],
+        record: &[Cell],
+        rows: &mut Rows,
+    ) -> Option<bool> {
+        let Some(row) = rows::row(ctx, header, record, &self.defaults, self.base) else {
+            return Some(false);
+        };
+        rows.push(ctx, self.root, row).then_some(true)
     }
 
     fn wide(
         &self,
         ctx: &mut Ctx<'_>,
         header: &[Cell],
-        records: &[Vec<Cell>],
-    ) -> Option<(Vec<Row>, bool)> {
+        records: Records<'_>,
+        rows: &mut Rows,
+    ) -> Option<bool> {
         let (_, sites) = header.split_first()?;
         if sites.is_empty() {
             let hint = "write from,to,rate, or a corner and the sites that receive: from,hq,branch";
@@ -218,7 +232,6 @@ impl Reader<'_> {
         let calls = self.defaults.contains_key("codec");
         let amount = if calls { "count" } else { "rate" };
         let columns = ["name", "from", "to", amount].map(column);
-        let mut out = Vec::new();
         for record in records {
             let from = &record[0];
             if record.len() != header.len() {
@@ -258,13 +271,10 @@ impl Reader<'_> {
                         self.scaled(cell)
                     },
                 ];
-                match rows::row(ctx, &columns, &record, &self.defaults, self.base) {
-                    Some(row) => out.push(row),
-                    None => fine = false,
-                }
+                fine &= self.add(ctx, &columns, &record, rows)?;
             }
         }
-        Some((out, fine))
+        Some(fine)
     }
 
     /// `voice:hq:branch`.

@@ -21,7 +21,7 @@ pub(super) fn read(
     spec: &ShowPolicyMapSpec,
     root: &Node,
     index: usize,
-) -> Option<(Vec<Row>, bool)> {
+) -> Option<Vec<Row>> {
     let base = steps!["traffic", index, "show-policy-map"];
     let at = |key: &str| steps!["traffic", index, "show-policy-map", key];
     let fine = positive(ctx, spec.scale, root, &at("scale"));
@@ -101,7 +101,7 @@ pub(super) fn read(
     }
     let d = Diagnostic::warning(codes::W_MEASURED, said);
     ctx.note(ctx.texts.place(d, place(policy.line), &base));
-    Some((rows, true))
+    Some(rows)
 }
 
 /// The policy of the interface that was asked for, or the only one.

@@ -27,13 +27,14 @@ pub(super) struct Part {
     pub(super) split: Option<Split>,
 }
 
-/// The flows of a row with a pattern, by source, then by receiver; none after an error.
+/// The flows of a row with a pattern, by source, then by receiver; none after an error. `made`: flows of patterns so far.
 pub(super) fn parts(
     ctx: &mut Ctx<'_>,
     root: &Node,
     row: &Row,
     (from, to): (Place, Place),
     seed: u64,
+    made: &mut u64,
 ) -> Option<Arc<[Part]>> {
     let spec = row.spec.pattern.as_ref()?;
     let found = Pattern {
@@ -42,7 +43,7 @@ pub(super) fn parts(
         from,
         to,
     }
-    .parts(row.has(root, "count"), seed);
+    .parts(row.has(root, "count"), seed, made);
     match found {
         Ok(parts) => Some(parts.into()),
         Err(Problem { d, path }) => {
@@ -77,7 +78,7 @@ struct Pattern<'a> {
 }
 
 impl Pattern<'_> {
-    fn parts(&self, is_counted: bool, seed: u64) -> Result<Vec<Part>, Problem> {
+    fn parts(&self, is_counted: bool, seed: u64, made: &mut u64) -> Result<Vec<Part>, Problem> {
         self.check_source()?;
         let senders = self.from.ids().len() as u32;
         let sources = match is_counted {
@@ -89,18 +90,20 @@ impl Pattern<'_> {
             PatternSpec::Diagonal(_) => 2,
             _ => self.to.ids().len() as u64,
         };
-        if u64::from(sources) * each > MAX_FLOWS {
+        let own = u64::from(sources) * each;
+        if *made + own > MAX_FLOWS {
+            let others = match own > MAX_FLOWS {
+                true => String::new(),
+                false => format!(", the patterns before it {made}"),
+            };
             return Err(problem(
                 codes::TOO_MANY_FLOWS,
                 &steps!["pattern"],
-                format!(
-                    "`{}` makes {} flows",
-                    self.spec.name(),
-                    u64::from(sources) * each
-                ),
+                format!("`{}` makes {own} flows{others}", self.spec.name()),
                 format!("a scenario has at most {MAX_FLOWS} flows; make the groups smaller"),
             ));
         }
+        *made += own;
         if let PatternSpec::Permutation(p) = self.spec {
             return self.permutation(p.shift, sources, seed);
         }

@@ -4,12 +4,13 @@
 //! goes through the same deserializer as a flow in the scenario, so both mean
 //! the same and are checked alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::Ecn;
 
 use super::captures::{self, Replayed};
 use super::columns::{COLUMNS, Kind, REQUIRED, is_of_source, told, value};
+use super::flows::{MAX_CLASSES, MAX_FLOWS, too_many_classes, too_many_flows};
 use super::{matrix, offered};
 use crate::beside::Expected;
 use crate::codes;
@@ -19,13 +20,21 @@ use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
 use crate::schema::{CellText, CsvSpec, FlowSpec, Scenario, SessionsSpec, TrafficSpec};
 use crate::suggest::{did_you_mean, list};
-use crate::table::{self, Cell};
+use crate::table::{self, Cell, Most, Records};
 use crate::text::decode;
 
 const TABLE: Expected = Expected::table(
     "the first line names the columns, the others a flow each: name,from,to,rate,packet",
     |text| table::names_columns(text, &COLUMNS),
 );
+
+/// Each row of a table of flows is a flow at least, or none.
+pub(super) const MOST_ROWS: Most = Most {
+    rows: MAX_FLOWS as usize,
+    called: "rows",
+    code: codes::TOO_MANY_FLOWS,
+    hint: "a scenario has at most 1000000 flows",
+};
 
 /// One line of traffic.
 pub(super) struct Row {
@@ -110,11 +119,42 @@ fn column_name(base: &[Step], path: &[Step]) -> String {
     }
 }
 
+/// The rows of the traffic. Those of tables are counted as they are read, and no more are read than there may be.
+#[derive(Default)]
+pub(super) struct Rows {
+    all: Vec<Row>,
+    /// Flows of rows of tables.
+    flows: u64,
+    classes: BTreeSet<String>,
+}
+
+impl Rows {
+    /// Adds a row of a table; false after an error: there are too many.
+    pub(super) fn push(&mut self, ctx: &mut Ctx<'_>, root: &Node, row: Row) -> bool {
+        self.flows += u64::from(row.spec.count);
+        let class = row.spec.class.as_ref().unwrap_or(&row.spec.name);
+        if !self.classes.contains(class) {
+            self.classes.insert(class.clone());
+        }
+        let (d, key) = if self.flows > MAX_FLOWS {
+            (too_many_flows(self.flows), "count")
+        } else if self.classes.len() > MAX_CLASSES {
+            (too_many_classes(), "class")
+        } else {
+            self.all.push(row);
+            return true;
+        };
+        row.error(ctx, root, d, &steps![key]);
+        false
+    }
+}
+
 /// The rows of the traffic that can be read, in order, and whether that is all.
 pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (Vec<Row>, bool) {
-    let mut rows = Vec::with_capacity(scenario.traffic.len());
+    let mut read = Rows::default();
     let mut fine = true;
     for (i, item) in scenario.traffic.iter().enumerate() {
+        let rows = &mut read.all;
         match item {
             TrafficSpec::Flow(spec) => rows.push(Row {
                 spec: (**spec).clone(),
@@ -140,15 +180,19 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
                 }),
                 None => fine = false,
             },
-            TrafficSpec::Csv(csv) => fine &= extend(&mut rows, read(ctx, csv, root, i)),
+            TrafficSpec::Csv(csv) => {
+                fine &= self::read(ctx, csv, root, i, &mut read).unwrap_or(false);
+            }
             TrafficSpec::Matrix(spec) => {
-                fine &= extend(&mut rows, matrix::read(ctx, spec, root, i));
+                fine &= matrix::read(ctx, spec, root, i, &mut read).unwrap_or(false);
             }
-            TrafficSpec::ShowPolicyMap(spec) => {
-                fine &= extend(&mut rows, offered::read(ctx, spec, root, i));
-            }
+            TrafficSpec::ShowPolicyMap(spec) => match offered::read(ctx, spec, root, i) {
+                Some(more) => rows.extend(more),
+                None => fine = false,
+            },
         }
     }
+    let rows = read.all;
     if fine && rows.is_empty() {
         let d = Diagnostic::error(codes::NO_TRAFFIC, "there is no traffic")
             .hint("write at least one flow under `traffic`");
@@ -156,17 +200,6 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
         fine = false;
     }
     (rows, fine)
-}
-
-/// Adds the rows of a file; whether all of it could be read.
-fn extend(rows: &mut Vec<Row>, read: Option<(Vec<Row>, bool)>) -> bool {
-    match read {
-        Some((more, all)) => {
-            rows.extend(more);
-            all
-        }
-        None => false,
-    }
 }
 
 /// What sessions have in common with a flow.
@@ -196,13 +229,19 @@ fn common(s: &SessionsSpec) -> FlowSpec {
     }
 }
 
-/// The rows of a table that can be read, and whether that is all; none if the table cannot.
-fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(Vec<Row>, bool)> {
+/// Adds the rows of a table that can be read: whether that is all; none if the table cannot.
+fn read(
+    ctx: &mut Ctx<'_>,
+    csv: &CsvSpec,
+    root: &Node,
+    index: usize,
+    rows: &mut Rows,
+) -> Option<bool> {
     let base = steps!["traffic", index, "csv"];
     let defaults = defaults(ctx, &csv.defaults, root, &base, "defaults");
     let at = steps!["traffic", index, "csv", "file"];
     let file = ctx.open(&csv.file, TABLE, root, &at)?;
-    let records = records(ctx, &file, &base)?;
+    let records = records(ctx, &file, &base, MOST_ROWS)?;
     let defaults = defaults?;
     let start = Span {
         text: file.text,
@@ -210,30 +249,35 @@ fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(
         column: 1,
         width: 0,
     };
-    let Some((header, records)) = records.split_first() else {
+    let Some((header, records)) = records else {
         let d = Diagnostic::error(codes::TABLE_HEADER, "the table has no header line")
             .hint("the first line names the columns: name,from,to,rate,packet");
         ctx.report(ctx.texts.place(d, start, &base));
         return None;
     };
-    check_header(ctx, header, &defaults, &base)?;
-    let mut rows = Vec::with_capacity(records.len());
+    check_header(ctx, &header, &defaults, &base)?;
     let mut fine = true;
     for record in records {
-        match row(ctx, header, record, &defaults, &base) {
-            Some(row) => rows.push(row),
-            None => fine = false,
+        let row = row(ctx, &header, &record, &defaults, &base);
+        fine &= row.is_some();
+        if !row.is_none_or(|row| rows.push(ctx, root, row)) {
+            return None;
         }
     }
-    Some((rows, fine))
+    Some(fine)
 }
 
-/// The records of a table, the header among them.
-pub(super) fn records(ctx: &mut Ctx<'_>, file: &File, base: &[Step]) -> Option<Vec<Vec<Cell>>> {
+/// The header and the other records of a table.
+pub(super) fn records<'f>(
+    ctx: &mut Ctx<'_>,
+    file: &'f File,
+    base: &[Step],
+    most: Most,
+) -> Option<Option<(Vec<Cell>, Records<'f>)>> {
     let content = decode(&file.name, &file.bytes)
         .map_err(|d| ctx.report(d.path(Path(base).to_string())))
         .ok()?;
-    table::read(content, file.text, &ctx.texts)
+    table::read(content, file.text, &ctx.texts, most)
         .map_err(|ds| ctx.report_all(ds))
         .ok()
 }

@@ -59,6 +59,16 @@ pub(super) fn collect(
         }
         let at = [&path[..], &steps!["file"]].concat();
         files::read(ctx, file, root, &at, &mut roots, &mut entries);
+        let most = files::MOST_ROWS;
+        if entries.len() > most.rows {
+            let message = format!("more than {} requirements together", most.rows);
+            ctx.error(
+                Diagnostic::error(most.code, message).hint(most.hint),
+                root,
+                &at,
+            );
+            break;
+        }
     }
     (roots, entries)
 }

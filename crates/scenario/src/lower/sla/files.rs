@@ -8,7 +8,7 @@ use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value, steps};
 use crate::schema::{CustomerSpec, SlaSpec};
-use crate::table::{self, Cell};
+use crate::table::{self, Cell, Most};
 use crate::text::decode;
 use crate::yaml;
 
@@ -26,6 +26,13 @@ const CUSTOMER: Expected = Expected::tree(
     "write `customer`, and `objectives` or `sites`, each with its requirements",
     |text| text.trim().is_empty() || text.contains("customer"),
 );
+
+pub(super) const MOST_ROWS: Most = Most {
+    rows: 100_000,
+    called: "requirements",
+    code: codes::BAD_SLA,
+    hint: "judge the customers in several studies",
+};
 
 /// Reads the requirements of a file that `path` below `root` names.
 pub(super) fn read(
@@ -142,15 +149,15 @@ fn table(
     roots: &mut Vec<Node>,
     entries: &mut Vec<Entry>,
 ) -> Option<()> {
-    let records = table::read(content, file.text, &ctx.texts)
+    let read = table::read(content, file.text, &ctx.texts, MOST_ROWS)
         .map_err(|ds| ctx.report_all(ds))
         .ok()?;
-    let (header, records) = records.split_first()?;
-    table::check_header(ctx, header, &COLUMNS, &["customer", "class"], &[])?;
+    let (header, records) = read?;
+    table::check_header(ctx, &header, &COLUMNS, &["customer", "class"], &[])?;
     let mut fine = true;
     let before = entries.len();
     for cells in records {
-        match record(ctx, header, cells, roots.len()) {
+        match record(ctx, &header, &cells, roots.len()) {
             Some((node, entry)) => {
                 roots.push(node);
                 entries.push(entry);
