@@ -18,8 +18,10 @@ const BUSY_QUEUE: f64 = 36_000.0;
 const QUEUE: f64 = 200.0;
 /// The share of its rate from which on a link is busy.
 const BUSY: f64 = 0.05;
-/// What a packet takes where it waits or is on its way, in rings that double.
-const PACKET: f64 = 80.0;
+/// What a packet takes on its way, in rings that double.
+const ON_ITS_WAY: f64 = 80.0;
+/// The same where it waits: the packet, when it leaves, and the level that it makes.
+const WAITING: f64 = 160.0;
 /// What is kept of a flow, a queue or a link in a result.
 const KEPT: f64 = 320.0;
 /// What is kept of a class: its distribution of delays.
@@ -112,7 +114,7 @@ fn sent(flow: &FlowPlan) -> (Option<(f64, f64)>, bool) {
 fn likely_link(l: &LinkPlan, load: Load, whole: f64, busy: f64) -> f64 {
     let rate = l.rate.bps() as f64;
     let packets = load.packets + load.closed.min(rate) / 8.0 / 1500.0;
-    let on_its_way = packets * l.delay.as_secs_f64() * PACKET;
+    let on_its_way = packets * l.delay.as_secs_f64() * ON_ITS_WAY;
     let full = growing(l.discipline.memory_bytes(load.flows)) as f64;
     let is_narrow = load.closed > 0.9 * rate;
     let excess = (load.rate - rate).max(0.0);
@@ -120,7 +122,7 @@ fn likely_link(l: &LinkPlan, load: Load, whole: f64, busy: f64) -> f64 {
         full
     } else if excess > 0.0 {
         let share = excess / load.rate;
-        (load.packets * share * whole * PACKET).min(full)
+        (load.packets * share * whole * WAITING).min(full)
     } else {
         0.0
     };
