@@ -6,6 +6,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
+use spillgate_core::{one_key, one_key_schema};
+
 use super::registry::{CcSpec, NAMES};
 
 impl<'de> Deserialize<'de> for CcSpec {
@@ -31,22 +33,11 @@ impl<'de> Visitor<'de> for V {
         CcSpec::by_name(v.trim()).ok_or_else(|| E::unknown_variant(v, NAMES))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CcSpec, A::Error> {
-        let Some(key) = map.next_key::<String>()? else {
-            return Err(A::Error::custom(format_args!(
-                "an empty table; write one of {}",
-                NAMES.join(", ")
-            )));
-        };
-        let Some(spec) = CcSpec::read(&key, &mut map)? else {
-            return Err(A::Error::unknown_variant(&key, NAMES));
-        };
-        match map.next_key::<String>()? {
-            None => Ok(spec),
-            Some(second) => Err(A::Error::custom(format_args!(
-                "`{key}` and `{second}` exclude each other: only one key may stand here"
-            ))),
-        }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CcSpec, A::Error> {
+        let hint = format_args!("write one of {}", NAMES.join(", "));
+        one_key(map, hint, |key, map| {
+            CcSpec::read(key, map)?.ok_or_else(|| A::Error::unknown_variant(key, NAMES))
+        })
     }
 }
 
@@ -61,13 +52,7 @@ impl JsonSchema for CcSpec {
             "enum": NAMES
         })];
         for (kind, summary, schema) in Self::schemas(g) {
-            any.push(json_schema!({
-                "type": "object",
-                "description": format!("{summary}."),
-                "properties": { kind: schema },
-                "required": [kind],
-                "additionalProperties": false
-            }));
+            any.push(one_key_schema(kind, &format!("{summary}."), schema));
         }
         json_schema!({
             "description": "Congestion control: a name, or a table with the name as its one key.",

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use spillgate_core::Size;
 use spillgate_core::units::parse_size;
+use spillgate_core::{Size, one_key, one_key_schema};
 
 use super::spec::{GenomeSpec, Imix, PacketSizeSpec, SizeRange, VadModel, VadSpec, WeightedSize};
 
@@ -60,25 +60,18 @@ impl<'de> Visitor<'de> for V {
         self.visit_str(&v.to_string())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PacketSizeSpec, A::Error> {
-        let Some(key) = map.next_key::<String>()? else {
-            return Err(A::Error::custom(format_args!("an empty table; {VALID}")));
-        };
-        let spec = match key.as_str() {
-            "fixed" => PacketSizeSpec::Fixed(map.next_value()?),
-            "table" => PacketSizeSpec::Table(map.next_value::<Vec<WeightedSize>>()?),
-            "imix" => PacketSizeSpec::Imix(map.next_value()?),
-            "genome" => PacketSizeSpec::Genome(map.next_value::<TextOr<GenomeSpec>>()?.0),
-            "uniform" => PacketSizeSpec::Uniform(map.next_value::<SizeRange>()?),
-            "exponential" => PacketSizeSpec::Exponential(map.next_value()?),
-            other => return Err(A::Error::unknown_variant(other, KINDS)),
-        };
-        match map.next_key::<String>()? {
-            None => Ok(spec),
-            Some(second) => Err(A::Error::custom(format_args!(
-                "`{key}` and `{second}` exclude each other: only one key may stand here"
-            ))),
-        }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PacketSizeSpec, A::Error> {
+        one_key(map, VALID, |key, map| match key {
+            "fixed" => map.next_value().map(PacketSizeSpec::Fixed),
+            "table" => map.next_value().map(PacketSizeSpec::Table),
+            "imix" => map.next_value().map(PacketSizeSpec::Imix),
+            "genome" => map
+                .next_value::<TextOr<_>>()
+                .map(|g| PacketSizeSpec::Genome(g.0)),
+            "uniform" => map.next_value().map(PacketSizeSpec::Uniform),
+            "exponential" => map.next_value().map(PacketSizeSpec::Exponential),
+            other => Err(A::Error::unknown_variant(other, KINDS)),
+        })
     }
 }
 
@@ -89,15 +82,6 @@ impl JsonSchema for PacketSizeSpec {
 
     fn json_schema(g: &mut SchemaGenerator) -> Schema {
         let size = g.subschema_for::<Size>();
-        let one = |key: &str, description: &str, value: Schema| {
-            json_schema!({
-                "type": "object",
-                "description": description,
-                "properties": { key: value },
-                "required": [key],
-                "additionalProperties": false
-            })
-        };
         let table = g.subschema_for::<Vec<WeightedSize>>();
         let imix = g.subschema_for::<Imix>();
         let genome = json_schema!({
@@ -109,12 +93,12 @@ impl JsonSchema for PacketSizeSpec {
             "anyOf": [
                 { "description": "All alike.", "allOf": [size] },
                 { "description": "Short for {imix: simple}.", "const": "imix" },
-                one("fixed", "All alike.", size.clone()),
-                one("table", "Drawn from a table with at least one row.", table),
-                one("imix", "A well-known mix, drawn at random.", imix),
-                one("genome", "A sequence that repeats (RFC 6985), as text or as a table.", genome),
-                one("uniform", "Uniform between two sizes, both included.", range),
-                one("exponential", "Exponential with this mean, rounded and cut to 20..=65535 bytes.", size.clone()),
+                one_key_schema("fixed", "All alike.", size.clone()),
+                one_key_schema("table", "Drawn from a table with at least one row.", table),
+                one_key_schema("imix", "A well-known mix, drawn at random.", imix),
+                one_key_schema("genome", "A sequence that repeats (RFC 6985), as text or as a table.", genome),
+                one_key_schema("uniform", "Uniform between two sizes, both included.", range),
+                one_key_schema("exponential", "Exponential with this mean, rounded and cut to 20..=65535 bytes.", size.clone()),
             ]
         })
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use spillgate_core::Percent;
+use spillgate_core::{Percent, one_key, one_key_schema};
 
 /// A pattern of traffic, by name. The receivers of sender i are the members of `to` from member i on, in a circle, without the
 /// sender itself.
@@ -173,29 +173,20 @@ impl<'de> Visitor<'de> for V {
         })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PatternSpec, A::Error> {
-        let Some(key) = map.next_key::<String>()? else {
-            return Err(A::Error::custom(format_args!(
-                "`{{}}`: an empty table; write one of {}",
-                NAMES.join(", ")
-            )));
-        };
-        let mut bare = |pattern| map.next_value::<NoSettings>().map(|_| pattern);
-        let pattern = match key.as_str() {
-            "uniform" => bare(PatternSpec::Uniform)?,
-            "log-diagonal" => bare(PatternSpec::LogDiagonal)?,
-            "all-to-all" => bare(PatternSpec::AllToAll)?,
-            "permutation" => PatternSpec::Permutation(map.next_value()?),
-            "diagonal" => PatternSpec::Diagonal(map.next_value()?),
-            "hotspot" => PatternSpec::Hotspot(map.next_value()?),
-            other => return Err(A::Error::unknown_variant(other, NAMES)),
-        };
-        match map.next_key::<String>()? {
-            None => Ok(pattern),
-            Some(second) => Err(A::Error::custom(format_args!(
-                "`{key}` and `{second}` exclude each other: only one key may stand here"
-            ))),
-        }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PatternSpec, A::Error> {
+        let hint = format_args!("write one of {}", NAMES.join(", "));
+        one_key(map, hint, |key, map| {
+            let mut bare = |pattern| map.next_value::<NoSettings>().map(|_| pattern);
+            match key {
+                "uniform" => bare(PatternSpec::Uniform),
+                "log-diagonal" => bare(PatternSpec::LogDiagonal),
+                "all-to-all" => bare(PatternSpec::AllToAll),
+                "permutation" => map.next_value().map(PatternSpec::Permutation),
+                "diagonal" => map.next_value().map(PatternSpec::Diagonal),
+                "hotspot" => map.next_value().map(PatternSpec::Hotspot),
+                other => Err(A::Error::unknown_variant(other, NAMES)),
+            }
+        })
     }
 }
 
@@ -205,18 +196,9 @@ impl JsonSchema for PatternSpec {
     }
 
     fn json_schema(g: &mut SchemaGenerator) -> Schema {
-        let one = |key: &str, description: &str, value: Schema| {
-            json_schema!({
-                "type": "object",
-                "description": description,
-                "properties": { key: value },
-                "required": [key],
-                "additionalProperties": false
-            })
-        };
         let bare = |key: &str| {
             let empty = json_schema!({ "type": "object", "additionalProperties": false });
-            one(key, "Without settings.", empty)
+            one_key_schema(key, "Without settings.", empty)
         };
         let permutation = g.subschema_for::<PermutationSpec>();
         let diagonal = g.subschema_for::<DiagonalSpec>();
@@ -234,9 +216,9 @@ impl JsonSchema for PatternSpec {
                 named("diagonal", "Two thirds of the packets of a sender go to its first receiver, one third to the second."),
                 named("log-diagonal", "Each packet goes to a receiver of its sender with half the probability of the receiver before."),
                 named("all-to-all", "Each sender has a flow to each of its receivers."),
-                one("permutation", "Each sender has one receiver of its own.", permutation),
-                one("diagonal", "Each packet goes to the first receiver of its sender, or else to the second.", diagonal),
-                one("hotspot", "A share of all packets goes to one node, the others to any receiver with the same probability.", hotspot),
+                one_key_schema("permutation", "Each sender has one receiver of its own.", permutation),
+                one_key_schema("diagonal", "Each packet goes to the first receiver of its sender, or else to the second.", diagonal),
+                one_key_schema("hotspot", "A share of all packets goes to one node, the others to any receiver with the same probability.", hotspot),
             ]
         })
     }
