@@ -8,6 +8,7 @@ import platform
 import sys
 from array import array
 from collections.abc import Callable, Collection, Sequence
+from copy import deepcopy
 from dataclasses import asdict, fields
 from functools import cached_property
 from pathlib import Path
@@ -508,7 +509,7 @@ class Results:
     def to_dict(self, *, flows: bool = False) -> dict[str, Any]:
         """Everything as plain data; single flows only if asked for, as they may be many."""
         return {
-            **self._head(),
+            **deepcopy(self._head()),
             **self._words,
             "summary": self._values.summary([] if flows else [*SCOPES], [], set()),
             **{
@@ -518,7 +519,7 @@ class Results:
         }
 
     def _head(self) -> dict[str, Any]:
-        described = asdict(self.description)
+        described = self.description.to_dict()
         # Of the machine, not of the results, which are the same on any number of threads; the
         # manifest has the threads.
         del described["jobs"], described["memory_bytes"]

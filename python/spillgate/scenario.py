@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -137,6 +137,14 @@ class Description:
     points: tuple[Point, ...] = ()
     patterns: tuple[dict[str, Any], ...] = ()
     outside: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its attributes as plain data, which is shared with it: not to be changed."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        # Of a large network links and outlines are many, and plain already.
+        for name in ("unmodelled", "axes", "points"):
+            plain[name] = tuple(asdict(part) for part in plain[name])
+        return plain
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:

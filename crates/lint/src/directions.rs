@@ -7,7 +7,7 @@ use spillgate_scenario::plan::{NO_POLICY, WorldPlan};
 use spillgate_scenario::survey::Surveyed;
 
 use crate::Finding;
-use crate::mtu::written;
+use crate::mtu::WrittenLinks;
 use crate::registry::{Rule, rule_text};
 
 pub(crate) const RULES: &[&Rule] = &[&NO_TRAFFIC];
@@ -18,11 +18,17 @@ rule_text! { NO_TRAFFIC = "SG-L002", "policy-without-traffic", Warning, "A polic
     from "Spillgate: a policy queues what leaves by the port that feeds its link";
 }
 
+/// Findings on one policy that are told one by one; more are one finding.
+const ONE_BY_ONE: usize = 6;
+
 /// A direction of a link as written, and what stands there.
 struct Direction<'s> {
     point: usize,
+    keys: Vec<&'s str>,
     name: &'s str,
     policy: &'s str,
+    /// `policy` or `input_policy`.
+    key: &'static str,
     ends: (u32, u32),
     carries: bool,
 }
@@ -35,66 +41,96 @@ pub(crate) fn check(surveyed: &Surveyed) -> Vec<Finding> {
     if worlds.iter().any(unsaid) {
         return Vec::new();
     }
-    type Key = (Vec<String>, bool, &'static str);
-    let mut all: BTreeMap<Key, Direction<'_>> = BTreeMap::new();
+    let mut all: BTreeMap<(Vec<&str>, bool, &str), Direction<'_>> = BTreeMap::new();
+    let mut crossings = Vec::new();
     for (point, world) in worlds.iter().enumerate() {
         let crossed = crossed(world);
-        for (id, link) in link_ids(world) {
+        let written = WrittenLinks::of(surveyed, point);
+        for (link, flows) in world.links.iter().zip(&crossed) {
             let port = (link.policy != NO_POLICY).then_some((link.policy.as_str(), "policy"));
             let input = link
                 .input
                 .as_ref()
                 .map(|i| (i.policy.as_str(), "input_policy"));
             for (policy, key) in port.into_iter().chain(input) {
-                let keys = written(surveyed, point, &link.name, key);
-                let keys = keys.iter().map(|k| (*k).to_owned()).collect();
+                let keys = written.keys(&link.name, key);
                 let back = link.name.ends_with(".reverse");
-                let of = all.entry((keys, back, key)).or_insert(Direction {
+                let of = all.entry((keys.clone(), back, key)).or_insert(Direction {
                     point,
+                    keys,
                     name: &link.name,
                     policy,
+                    key,
                     ends: (link.from, link.to),
                     carries: false,
                 });
-                of.carries |= crossed[id] > 0;
+                of.carries |= *flows > 0;
             }
         }
+        crossings.push(crossed);
     }
-    let empty = all.into_iter().filter(|(_, d)| !d.carries);
-    empty
-        .map(|((keys, _, key), d)| {
-            let world = worlds[d.point];
-            let (from, to) = d.ends;
-            let back = crossed(world);
-            let other = link_ids(world)
-                .filter(|(id, l)| (l.from, l.to) == (to, from) && back[*id] > 0)
-                .max_by_key(|(id, _)| back[*id]);
-            let other = other.map_or_else(String::new, |(id, l)| {
-                let flows = match back[id] {
-                    1 => "a flow crosses".to_owned(),
-                    n => format!("{n} flows cross"),
-                };
-                format!("; {flows} link {} the other way", l.name)
-            });
-            let what = match key {
-                "policy" => "queues nothing",
-                _ => "sees nothing",
-            };
-            let message = format!(
-                "no flow crosses link {} from {} to {}, so that policy `{}` {what}{other}",
-                d.name, world.nodes[from as usize], world.nodes[to as usize], d.policy
-            );
-            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let d = surveyed.place_at(d.point, &keys, Diagnostic::warning(NO_TRAFFIC.id, message));
-            Finding::new(&NO_TRAFFIC, d)
-        })
-        .collect()
+    let mut of_policy: BTreeMap<(&str, &str), Vec<Direction<'_>>> = BTreeMap::new();
+    for d in all.into_values().filter(|d| !d.carries) {
+        of_policy.entry((d.policy, d.key)).or_default().push(d);
+    }
+    let mut found = Vec::new();
+    for mut empty in of_policy.into_values() {
+        let others = match empty.len() {
+            n if n > ONE_BY_ONE => n - 1,
+            _ => 0,
+        };
+        if others > 0 {
+            empty.truncate(1);
+        }
+        for d in empty {
+            let busiest = busiest_back(worlds[d.point], &crossings[d.point], d.ends);
+            let message = message(worlds[d.point], &d, busiest, others);
+            let at = Diagnostic::warning(NO_TRAFFIC.id, message);
+            let at = surveyed.place_at(d.point, &d.keys, at);
+            found.push(Finding::new(&NO_TRAFFIC, at));
+        }
+    }
+    found
 }
 
-fn link_ids(
+/// The link the other way that most flows cross, and how many; none if no flow crosses one.
+fn busiest_back<'w>(
+    world: &'w WorldPlan,
+    crossed: &[usize],
+    (from, to): (u32, u32),
+) -> Option<(&'w str, usize)> {
+    let links = world.links.iter().zip(crossed);
+    links
+        .filter(|(l, n)| (l.from, l.to) == (to, from) && **n > 0)
+        .max_by_key(|(_, n)| **n)
+        .map(|(l, n)| (l.name.as_str(), *n))
+}
+
+/// `others`: how many other links with the policy are alike.
+fn message(
     world: &WorldPlan,
-) -> impl Iterator<Item = (usize, &spillgate_scenario::plan::LinkPlan)> {
-    world.links.iter().enumerate()
+    d: &Direction<'_>,
+    busiest_back: Option<(&str, usize)>,
+    others: usize,
+) -> String {
+    let what = match d.key {
+        "policy" => "queues nothing",
+        _ => "sees nothing",
+    };
+    let back = match busiest_back {
+        None => String::new(),
+        Some((link, 1)) => format!("; a flow crosses link {link} the other way"),
+        Some((link, n)) => format!("; {n} flows cross link {link} the other way"),
+    };
+    let others = match others {
+        0 => String::new(),
+        n => format!("; so it is on {n} other links with this policy"),
+    };
+    let (from, to) = d.ends;
+    format!(
+        "no flow crosses link {} from {} to {}, so that policy `{}` {what}{back}{others}",
+        d.name, world.nodes[from as usize], world.nodes[to as usize], d.policy
+    )
 }
 
 /// How many flows cross each link, those whose answers do among them.

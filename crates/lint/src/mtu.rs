@@ -1,6 +1,6 @@
 //! Packets that are longer than a link of their path carries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_scenario::Diagnostic;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
@@ -66,13 +66,13 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
             }
         }
     }
-    let mut seen: Vec<(Vec<&str>, u32)> = Vec::new();
+    let written = WrittenLinks::of(surveyed, variant);
+    let mut seen: BTreeSet<(Vec<&str>, u32)> = BTreeSet::new();
     let mut findings = Vec::new();
     for (link, long) in found {
         let link = &world.links[link as usize];
-        let written = written(surveyed, variant, &link.name, "mtu");
         // The links of a group are alike, and so are the two ways of one.
-        let key = (written, long.bytes);
+        let key = (written.keys(&link.name, "mtu"), long.bytes);
         if seen.contains(&key) {
             continue;
         }
@@ -94,24 +94,30 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
         let d = Diagnostic::warning(ABOVE_MTU.id, message);
         let d = surveyed.place_at(variant, &key.0, d);
         findings.push(Finding::new(&ABOVE_MTU, d));
-        seen.push(key);
+        seen.insert(key);
     }
     findings
 }
 
-/// The keys of a key of a link as the scenario has them.
-pub(crate) fn written<'a>(
-    surveyed: &Surveyed,
-    variant: usize,
-    link: &'a str,
-    key: &'a str,
-) -> Vec<&'a str> {
-    let base = link.strip_suffix(".reverse").unwrap_or(link);
-    let member = base.rsplit_once('-').map(|(group, _)| group);
-    let names = [Some(base), member].into_iter().flatten();
-    let mut paths = names.map(|n| vec!["topology", "links", n, key]);
-    let known = paths.find(|p| surveyed.has(variant, &p[..3]));
-    known.unwrap_or_else(|| vec!["topology", "links"])
+/// The links and groups of links that a scenario names.
+pub(crate) struct WrittenLinks<'s>(BTreeSet<&'s str>);
+
+impl<'s> WrittenLinks<'s> {
+    pub(crate) fn of(surveyed: &'s Surveyed, variant: usize) -> Self {
+        let names = surveyed.keys(variant, &["topology", "links"]);
+        Self(names.collect())
+    }
+
+    /// The keys of a key of a link as the scenario has them.
+    pub(crate) fn keys<'a>(&self, link: &'a str, key: &'a str) -> Vec<&'a str> {
+        let base = link.strip_suffix(".reverse").unwrap_or(link);
+        let member = base.rsplit_once('-').map(|(group, _)| group);
+        let mut names = [Some(base), member].into_iter().flatten();
+        match names.find(|name| self.0.contains(name)) {
+            Some(name) => vec!["topology", "links", name, key],
+            None => vec!["topology", "links"],
+        }
+    }
 }
 
 /// The paths of a flow, with the longest packet on each, and whether that is a segment of TCP's.

@@ -113,13 +113,17 @@ impl Surveyed {
         self.texts.place(d, v.root.nearest(&path), &path)
     }
 
-    /// Whether a variant of the scenario has something at these keys.
-    pub fn has(&self, variant: usize, keys: &[&str]) -> bool {
-        let mut node = self.variants.get(variant).map(|v| &*v.root);
-        for key in keys {
-            node = node.and_then(|n| n.get(key));
-        }
-        node.is_some()
+    /// The keys of the table at a path of keys in a variant of the scenario, in order; none if there is no table.
+    pub fn keys(&self, variant: usize, path: &[&str]) -> impl Iterator<Item = &str> {
+        let root = self.variants.get(variant).map(|v| &*v.root);
+        let table = path
+            .iter()
+            .fold(root, |node, key| node.and_then(|n| n.get(key)));
+        let entries = match table.map(|n| &n.value) {
+            Some(Value::Map(entries)) => &entries[..],
+            _ => &[],
+        };
+        entries.iter().map(|(key, _)| key.name.as_str())
     }
 
     /// Whether the scenario itself, not one of its configurations, has a policy.

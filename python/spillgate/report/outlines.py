@@ -89,43 +89,57 @@ def queues(results: Results, variant: str) -> dict[str, Outline]:
 def trees(results: Results) -> tuple[list[Tree], int]:
     """The trees to show, and how many there are in all."""
     d = results.description
-    measured: dict[tuple[str, str], dict[str, Row]] = {}
-    queues = {
-        f"{link['name']}/{node['queue']}"
-        for outlines in d.outlines
+    all_of_them = [
+        (variant, link["name"], outline)
+        for variant, outlines in zip(d.variants, d.outlines, strict=False)
         for link, outline in zip(d.links, outlines, strict=True)
         if outline is not None
-        for node in walk(outline)
-    }
-    for row in results.table(scope="queue", name=queues):
+    ]
+    shown = all_of_them
+    if len(all_of_them) > MOST_TREES:
+        trouble = _trouble(results)
+        of_each = [
+            sum(trouble.get((variant, queue), 0.0) for queue in _queues(link, outline))
+            for variant, link, outline in all_of_them
+        ]
+        floor = sorted(of_each, reverse=True)[MOST_TREES - 1]
+        chosen = zip(all_of_them, of_each, strict=True)
+        shown = [tree for tree, trouble in chosen if trouble >= floor][:MOST_TREES]
+    names = {queue for _, link, outline in shown for queue in _queues(link, outline)}
+    measured: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in results.table(scope="queue", name=names):
         measured.setdefault((row.variant, row.name), {})[row.metric] = row
-    made: list[tuple[float, Tree]] = []
-    for variant, outlines in zip(d.variants, d.outlines, strict=False):
-        for link, outline in zip(d.links, outlines, strict=True):
-            if outline is None:
-                continue
-            rows = {
-                node["queue"]: measured.get((variant, f"{link['name']}/{node['queue']}"), {})
-                for node in walk(outline)
-                if node["queue"] is not None
-            }
-            tree = Tree(
-                variant=variant,
-                link=link["name"],
-                policy=outline["name"],
-                rate=format_value(outline["guaranteed"], "b/s"),
-                nodes=tuple(_nodes(outline, rows, outline["guaranteed"], 0)),
-            )
-            trouble = sum(_lost(r) for r in rows.values()) + sum(
-                _value(r, "backlog_packets_mean") for r in rows.values()
-            )
-            made.append((trouble, tree))
-    if len(made) > MOST_TREES:
-        floor = sorted((m[0] for m in made), reverse=True)[MOST_TREES - 1]
-        shown = [m for m in made if m[0] >= floor][:MOST_TREES]
-    else:
-        shown = made
-    return [tree for _, tree in shown], len(made)
+    made = []
+    for variant, link, outline in shown:
+        rows = {
+            node["queue"]: measured.get((variant, f"{link}/{node['queue']}"), {})
+            for node in walk(outline)
+            if node["queue"] is not None
+        }
+        tree = Tree(
+            variant=variant,
+            link=link,
+            policy=outline["name"],
+            rate=format_value(outline["guaranteed"], "b/s"),
+            nodes=tuple(_nodes(outline, rows, outline["guaranteed"], 0)),
+        )
+        made.append(tree)
+    return made, len(all_of_them)
+
+
+def _queues(link: str, outline: Outline) -> list[str]:
+    """The names in results of the queues of a tree."""
+    return [f"{link}/{n['queue']}" for n in walk(outline) if n["queue"] is not None]
+
+
+def _trouble(results: Results) -> dict[tuple[str, str], float]:
+    """What each queue of each variant loses and holds, in packets."""
+    found: dict[tuple[str, str], float] = {}
+    for metric in ("packets_lost", "backlog_packets_mean"):
+        for row in results.table(scope="queue", metric=metric):
+            at = (row.variant, row.name)
+            found[at] = found.get(at, 0.0) + (row.mean or 0.0)
+    return found
 
 
 def _value(rows: dict[str, Row], metric: str) -> float:
