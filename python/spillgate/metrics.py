@@ -24,8 +24,8 @@ class Metric:
         summary: One sentence on what it means.
         better: Whether `less` or `more` of it is better for its users; none if that depends.
         needs: What must be there for it to be measured: `tcp`, `speech`, `admission` (a link that
-            admits flows), `gaps` (a period in which they are measured) or `switch`; none for any
-            traffic.
+            admits flows), `gaps` (a period in which they are measured), `switch`, `meter` or
+            `percentiles` (that they are asked for); none for any traffic.
         short: Its heading in tables.
         label: What people call it: on an axis, within a sentence.
     """
@@ -50,6 +50,16 @@ def metrics() -> list[Metric]:
     return [
         Metric(**{f.name: m[f.name] for f in fields(Metric)}) for m in words("metrics").values()
     ]
+
+
+def missing(metric: str, scope: str) -> str:
+    """That results have no such metric, and what measures it, if it is known."""
+    needs = {m.name: m.needs for m in metrics()}.get(metric)
+    hint = {
+        "percentiles": "; `measurement: {percentiles: [backlog]}` measures it",
+        "gaps": "; `measurement: {gaps: {}}` measures it",
+    }.get(needs or "", "")
+    return f"there is no metric {metric!r} of scope {scope!r}{hint}"
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,15 @@ def test_a_figure_that_cannot_be_drawn_does_not_hide_the_others(made, tmp_path):
     assert problems == ["figure bad: there is no metric 'latency' of scope 'class'"]
 
 
+def test_a_figure_of_what_was_not_asked_for_says_how_to_ask(made, tmp_path):
+    spec = FigureSpec("waits", scope="queue", metric="backlog_packets_p95")
+    _, problems = plot.save(made, tmp_path, [spec])
+    assert problems == [
+        "figure waits: there is no metric 'backlog_packets_p95' of scope 'queue'; "
+        "`measurement: {percentiles: [backlog]}` measures it"
+    ]
+
+
 def test_undefined_values_leave_a_gap():
     results = make_results()
     for record in results._values.data["summary"]:

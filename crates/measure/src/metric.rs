@@ -126,14 +126,14 @@ metrics! {
     SojournP999 "sojourn_p999" ["s" Less] "99.9 % sojourn" "99.9th percentile of time in the queue" "99.9th percentile of the time in the queue";
     SojournMax "sojourn_max" ["s" Less] "longest sojourn" "longest time in the queue" "Longest time in the queue";
     BacklogPacketsMean "backlog_packets_mean" ["packets" Less] "mean backlog" "mean backlog in packets" "Time average of the packets waiting";
-    BacklogPacketsP50 "backlog_packets_p50" ["packets" Less] "median backlog" "median of the backlog in packets" "Median of the packets waiting, by time";
-    BacklogPacketsP95 "backlog_packets_p95" ["packets" Less] "95 % backlog" "95th percentile of the backlog in packets" "95th percentile of the packets waiting, by time";
-    BacklogPacketsP99 "backlog_packets_p99" ["packets" Less] "99 % backlog" "99th percentile of the backlog in packets" "99th percentile of the packets waiting, by time";
+    BacklogPacketsP50 "backlog_packets_p50" ["packets" Less; Percentiles] "median backlog" "median of the backlog in packets" "Median of the packets waiting, by time";
+    BacklogPacketsP95 "backlog_packets_p95" ["packets" Less; Percentiles] "95 % backlog" "95th percentile of the backlog in packets" "95th percentile of the packets waiting, by time";
+    BacklogPacketsP99 "backlog_packets_p99" ["packets" Less; Percentiles] "99 % backlog" "99th percentile of the backlog in packets" "99th percentile of the packets waiting, by time";
     BacklogPacketsMax "backlog_packets_max" ["packets" Less] "largest backlog" "largest backlog in packets" "Most packets waiting at once";
     BacklogBytesMean "backlog_bytes_mean" ["B" Less] "mean bytes" "mean backlog in bytes" "Time average of the bytes waiting";
-    BacklogBytesP50 "backlog_bytes_p50" ["B" Less] "median bytes" "median of the backlog in bytes" "Median of the bytes waiting, by time";
-    BacklogBytesP95 "backlog_bytes_p95" ["B" Less] "95 % bytes" "95th percentile of the backlog in bytes" "95th percentile of the bytes waiting, by time";
-    BacklogBytesP99 "backlog_bytes_p99" ["B" Less] "99 % bytes" "99th percentile of the backlog in bytes" "99th percentile of the bytes waiting, by time";
+    BacklogBytesP50 "backlog_bytes_p50" ["B" Less; Percentiles] "median bytes" "median of the backlog in bytes" "Median of the bytes waiting, by time";
+    BacklogBytesP95 "backlog_bytes_p95" ["B" Less; Percentiles] "95 % bytes" "95th percentile of the backlog in bytes" "95th percentile of the bytes waiting, by time";
+    BacklogBytesP99 "backlog_bytes_p99" ["B" Less; Percentiles] "99 % bytes" "99th percentile of the backlog in bytes" "99th percentile of the bytes waiting, by time";
     BacklogBytesMax "backlog_bytes_max" ["B" Less] "most bytes" "largest backlog in bytes" "Most bytes waiting at once";
     BacklogAverageMean "backlog_average_mean" ["packets" Less] "mean average" "mean of the average backlog" "Mean of the average queue that RED or another AQM keeps, as of each packet that it judged when it came within the measured period";
     CellsOffered "cells_offered" ["cells"] "cells came" "cells offered to a port" "Cells that came to a port of an ATM switch within the measured period, lost ones included";
@@ -225,10 +225,12 @@ pub enum Needs {
     Switch,
     /// A policer.
     Meter,
+    /// That percentiles of backlogs are asked for (`measurement.percentiles`).
+    Percentiles,
 }
 
 impl Needs {
-    /// `tcp`, `speech`, `admission`, `gaps`, `switch` or `meter`.
+    /// `tcp`, `speech`, `admission`, `gaps`, `switch`, `meter` or `percentiles`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tcp => "tcp",
@@ -237,6 +239,7 @@ impl Needs {
             Self::Gaps => "gaps",
             Self::Switch => "switch",
             Self::Meter => "meter",
+            Self::Percentiles => "percentiles",
         }
     }
 }

@@ -141,22 +141,24 @@ fn gone(packets: &mut u32, bytes: &mut u64, packet: &Packet) {
 }
 
 impl Schedule for Custom {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+    fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
         packet.leaf = 0;
-        cx.offered(&packet);
+        cx.offered(packet);
         let (packets, bytes) = (&mut self.packets, &mut self.bytes);
         let (now, (rng, mut books)) = (cx.now, cx.split());
-        let taken = self.inner.enqueue(now, packet, rng, &mut |victim, reason| {
-            gone(packets, bytes, &victim);
-            books.evicted(victim, reason);
-        });
+        let taken = self
+            .inner
+            .enqueue(now, *packet, rng, &mut |victim, reason| {
+                gone(packets, bytes, &victim);
+                books.evicted(victim, reason);
+            });
         match taken {
             Ok(()) => {
                 self.packets += 1;
                 self.bytes += u64::from(packet.len);
-                cx.enqueued(&packet, false);
+                cx.enqueued(packet, false);
             }
-            Err(reason) => cx.refused(packet, reason),
+            Err(reason) => cx.refused(*packet, reason),
         }
     }
 

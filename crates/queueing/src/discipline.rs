@@ -178,7 +178,8 @@ impl Discipline {
             stats: &mut self.stats,
             total: &mut self.total,
         };
-        self.engine.enqueue(pkt, &mut cx);
+        let mut packet = pkt;
+        self.engine.enqueue(&mut packet, &mut cx);
         self.audit();
         self.total.offered_to
     }

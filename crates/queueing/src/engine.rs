@@ -16,7 +16,7 @@ use crate::tree::Tree;
 /// The operations of every engine.
 pub(crate) trait Schedule {
     /// Queues a packet, or drops it.
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
+    fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>);
     /// The next packet, if one may leave now.
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
     /// The packet of `leaf` that was dequeued last is in transmission until `end`.
@@ -100,7 +100,7 @@ macro_rules! engines {
 
         impl Schedule for Engine {
             #[inline]
-            fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+            fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
                 match self { $(Self::$variant(e) => Schedule::enqueue(e, packet, cx),)+ }
             }
             #[inline]
@@ -204,9 +204,9 @@ pub(crate) fn refuse_at(leaf: u16, mut packet: Packet, reason: DropReason, cx: &
 /// A discipline with one leaf.
 impl Schedule for Leaf {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+    fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
         packet.leaf = 0;
-        cx.offered(&packet);
+        cx.offered(packet);
         self.offer(packet, cx);
     }
 
@@ -270,8 +270,8 @@ impl Schedule for Leaf {
 }
 
 impl Schedule for Pgps {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        self.enqueue(packet, cx);
+    fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
+        self.enqueue(*packet, cx);
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {

@@ -237,6 +237,21 @@ impl Leaf {
         }
     }
 
+    /// Whether packets leave in the order in which they came, but for those that its AQM drops.
+    #[inline]
+    pub(crate) fn is_fifo(&self) -> bool {
+        matches!(self.queue, Queue::Ring(_) | Queue::Judged(_))
+    }
+
+    /// The first packet, if packets leave in order.
+    #[inline]
+    pub(crate) fn fifo_head(&self) -> Option<&Packet> {
+        match &self.queue {
+            Queue::Ring(r) | Queue::Judged(r) => r.front(),
+            Queue::Fair(_) | Queue::Flows(_) => None,
+        }
+    }
+
     /// The scheduler's tag of the first packet in a ring; the largest if there is none.
     #[inline]
     pub(crate) fn head_tag(&self) -> u64 {
@@ -248,7 +263,7 @@ impl Leaf {
 
     /// Queues or drops a packet, and returns the change of the number of queued packets.
     #[inline]
-    pub(crate) fn offer(&mut self, mut packet: Packet, cx: &mut Cx<'_>) -> i64 {
+    pub(crate) fn offer(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) -> i64 {
         let mut marked = false;
         if let Some(aqm) = &mut self.aqm {
             let backlog = Backlog {
@@ -258,78 +273,84 @@ impl Leaf {
                 drain_rate: aqm.drain_rate(),
                 upstream: self.upstream,
             };
-            let verdict = aqm.arrival(cx.now, &backlog, &packet, cx.rng);
+            let verdict = aqm.arrival(cx.now, &backlog, packet, cx.rng);
             if let Some(average) = aqm.average() {
-                cx.averaged(&packet, average);
+                cx.averaged(packet, average);
             }
             match verdict {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
                 Verdict::Drop(reason) => {
-                    cx.refused(packet, reason);
+                    cx.refused(*packet, reason);
                     return 0;
                 }
             }
         }
-        if !self.bound.admits(self.packets, self.bytes, packet.len) || self.is_above(&packet) {
+        if !self.bound.admits(self.packets, self.bytes, packet.len) || self.is_above(packet) {
             self.refuse(packet, cx);
             return 0;
         }
-        let unmarked = packet;
+        let unmarked = packet.ecn;
         if marked {
             packet.ecn = Ecn::Ce;
         }
         match &mut self.queue {
-            Queue::Ring(ring) | Queue::Judged(ring) => ring.push_back(packet),
-            Queue::Fair(fair) => match fair.offer(packet) {
+            Queue::Ring(ring) | Queue::Judged(ring) => ring.push_back(*packet),
+            Queue::Fair(fair) => match fair.offer(*packet) {
                 Admission::Accepted => {}
                 Admission::Evicted(victim) => {
                     self.packets -= 1;
                     self.bytes -= u64::from(victim.len);
                     cx.evicted(victim, DropReason::PushedOut);
-                    self.take_in(&packet, marked, cx);
+                    self.take_in(packet, marked, cx);
                     return 0;
                 }
                 Admission::Refused => {
-                    self.refuse(unmarked, cx);
+                    packet.ecn = unmarked;
+                    self.refuse(packet, cx);
                     return 0;
                 }
             },
             Queue::Flows(_) => return self.offer_to_flows(packet, unmarked, cx),
         }
-        self.take_in(&packet, marked, cx);
+        self.take_in(packet, marked, cx);
         1
     }
 
     #[inline(never)]
-    fn offer_to_flows(&mut self, packet: Packet, unmarked: Packet, cx: &mut Cx<'_>) -> i64 {
+    fn offer_to_flows(&mut self, packet: &mut Packet, unmarked: Ecn, cx: &mut Cx<'_>) -> i64 {
         let (before, now) = (self.packets, cx.now);
         let Queue::Flows(flows) = &mut self.queue else {
             return 0;
         };
-        if !flows.fits(&packet) {
-            self.refuse(unmarked, cx);
+        if !flows.fits(packet) {
+            packet.ecn = unmarked;
+            self.refuse(packet, cx);
             return 0;
         }
         let (packets, bytes) = (&mut self.packets, &mut self.bytes);
         let (rng, mut books) = cx.split();
-        let offered = flows.offer(now, packet, rng, &mut |victim: Packet| {
+        let offered = flows.offer(now, *packet, rng, &mut |victim: Packet| {
             *packets -= 1;
             *bytes -= u64::from(victim.len);
             books.evicted(victim, DropReason::PushedOut);
         });
         match offered {
             Offered::Queued { marked } => {
-                let marked = marked || packet.ecn != unmarked.ecn;
-                self.take_in(&packet, marked, cx);
+                let marked = marked || packet.ecn != unmarked;
+                self.take_in(packet, marked, cx);
             }
             Offered::PushedOut => {
-                cx.refused(unmarked, DropReason::PushedOut);
+                packet.ecn = unmarked;
+                cx.refused(*packet, DropReason::PushedOut);
                 if self.packets == 0 {
                     self.emptied(now);
                 }
             }
-            Offered::Dropped(reason) => cx.refused(unmarked, reason),
+            Offered::Dropped(reason) => {
+                packet.ecn = unmarked;
+                cx.refused(*packet, reason);
+            }
         }
         i64::from(self.packets) - i64::from(before)
     }
@@ -350,11 +371,11 @@ impl Leaf {
         cx.enqueued(packet, marked);
     }
 
-    fn refuse(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+    fn refuse(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         if let Some(aqm) = &mut self.aqm {
             aqm.overflowed();
         }
-        cx.refused(packet, DropReason::Tail);
+        cx.refused(*packet, DropReason::Tail);
     }
 
     /// The number of queued packets.

@@ -18,10 +18,6 @@ pub struct LeafStats {
     pub enqueued_packets: u64,
     /// Their bytes.
     pub enqueued_bytes: u64,
-    /// Packets that left.
-    pub dequeued_packets: u64,
-    /// Their bytes.
-    pub dequeued_bytes: u64,
     /// Packets that were dropped, by [`DropReason::index`].
     pub drops_packets: [u64; REASONS],
     /// Their bytes.
@@ -32,6 +28,10 @@ pub struct LeafStats {
     pub dropped_queued_bytes: u64,
     /// Packets that an AQM marked with congestion experienced, when it queued them or let them go.
     pub marks_ce: u64,
+    /// Queued packets.
+    backlog_packets: u64,
+    /// Their bytes.
+    backlog_bytes: u64,
     /// The largest number of queued packets since [`crate::Discipline::reset_peaks`].
     pub peak_packets: u64,
     /// The largest number of queued bytes since [`crate::Discipline::reset_peaks`].
@@ -71,13 +71,23 @@ impl LeafStats {
     /// Queued packets.
     #[inline]
     pub fn backlog_packets(&self) -> u64 {
-        self.enqueued_packets - self.dequeued_packets - self.dropped_queued_packets
+        self.backlog_packets
     }
 
     /// Queued bytes.
     #[inline]
     pub fn backlog_bytes(&self) -> u64 {
-        self.enqueued_bytes - self.dequeued_bytes - self.dropped_queued_bytes
+        self.backlog_bytes
+    }
+
+    /// Packets that left.
+    pub fn dequeued_packets(&self) -> u64 {
+        self.enqueued_packets - self.dropped_queued_packets - self.backlog_packets
+    }
+
+    /// Their bytes.
+    pub fn dequeued_bytes(&self) -> u64 {
+        self.enqueued_bytes - self.dropped_queued_bytes - self.backlog_bytes
     }
 
     /// Resets the peaks to the present backlog, and forgets the averages.
@@ -98,10 +108,8 @@ impl LeafStats {
         let before_bytes = self.dropped_bytes() - self.dropped_queued_bytes;
         self.offered_packets == self.enqueued_packets + before
             && self.offered_bytes == self.enqueued_bytes + before_bytes
-            && self.enqueued_packets
-                == self.dequeued_packets + self.dropped_queued_packets + u64::from(backlog_packets)
-            && self.enqueued_bytes
-                == self.dequeued_bytes + self.dropped_queued_bytes + backlog_bytes
+            && self.backlog_packets == u64::from(backlog_packets)
+            && self.backlog_bytes == backlog_bytes
     }
 }
 
@@ -165,6 +173,8 @@ impl Books<'_> {
         let s = &mut self.stats[usize::from(packet.leaf)];
         s.dropped_queued_packets += 1;
         s.dropped_queued_bytes += u64::from(packet.len);
+        s.backlog_packets -= 1;
+        s.backlog_bytes -= u64::from(packet.len);
         self.total.packets -= 1;
         self.total.bytes -= u64::from(packet.len);
         self.refused(packet, reason);
@@ -224,8 +234,10 @@ impl Cx<'_> {
         s.enqueued_packets += 1;
         s.enqueued_bytes += u64::from(packet.len);
         s.marks_ce += u64::from(marked);
-        s.peak_packets = s.peak_packets.max(s.backlog_packets());
-        s.peak_bytes = s.peak_bytes.max(s.backlog_bytes());
+        s.backlog_packets += 1;
+        s.backlog_bytes += u64::from(packet.len);
+        s.peak_packets = s.peak_packets.max(s.backlog_packets);
+        s.peak_bytes = s.peak_bytes.max(s.backlog_bytes);
         self.total.packets += 1;
         self.total.bytes += u64::from(packet.len);
     }
@@ -239,8 +251,8 @@ impl Cx<'_> {
     #[inline]
     pub(crate) fn dequeued(&mut self, packet: &Packet) {
         let s = &mut self.stats[usize::from(packet.leaf)];
-        s.dequeued_packets += 1;
-        s.dequeued_bytes += u64::from(packet.len);
+        s.backlog_packets -= 1;
+        s.backlog_bytes -= u64::from(packet.len);
         self.total.packets -= 1;
         self.total.bytes -= u64::from(packet.len);
     }

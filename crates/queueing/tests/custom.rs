@@ -370,7 +370,7 @@ fn a_discipline_of_ones_own_is_one_like_any_other() {
     assert_eq!(
         (
             stats.marks_ce,
-            stats.dequeued_packets,
+            stats.dequeued_packets(),
             stats.dropped_packets()
         ),
         (2, 2, 1)

@@ -93,9 +93,13 @@ impl Keys {
             watched: _,
             watched_switches: _,
             gaps,
+            backlog_percentiles,
         } = world;
         write!(out, "{nodes:?}{forwarding:?}{routes:?}{failures:?}{mpls:?}")?;
-        write!(out, "{classes:?}{warmup:?}{duration:?}{grace:?}{gaps:?}")?;
+        write!(
+            out,
+            "{classes:?}{warmup:?}{duration:?}{grace:?}{gaps:?}{backlog_percentiles}"
+        )?;
         // Without failures nothing is routed again.
         write!(out, "{:?}", (!failures.is_empty()).then_some(reroute))?;
         for switch in switches {

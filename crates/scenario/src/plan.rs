@@ -146,6 +146,8 @@ pub struct WorldPlan {
     pub watched_switches: Vec<u32>,
     /// When the longest times between arrivals are measured, from and to; none: not at all.
     pub gaps: Option<(Time, Time)>,
+    /// Whether percentiles of the backlog of queues are measured.
+    pub backlog_percentiles: bool,
 }
 
 /// A link with the port that feeds it.

@@ -185,6 +185,17 @@ pub struct MeasurementSpec {
     /// Default: it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gaps: Option<GapsSpec>,
+    /// Percentiles beside those of delays, each of which takes time. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<Percentiles>,
+}
+
+/// Of what percentiles are measured beside delays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Percentiles {
+    /// Of the backlog of queues by time, in packets and in bytes: `backlog_packets_p95`.
+    Backlog,
 }
 
 /// When the longest time between arrivals of each flow is measured.
@@ -209,6 +220,7 @@ impl Default for MeasurementSpec {
             interval: Dur::from_secs(1),
             series: None,
             gaps: None,
+            percentiles: Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_measure::{Histogram, Levels, Losses, Volume};
 use spillgate_queueing::Averages;
+use spillgate_scenario::plan::WorldPlan;
 
 use crate::window::Window;
 
@@ -23,7 +24,7 @@ pub(crate) struct QueueMeter {
     pub(crate) marks_ce: u64,
     /// The averages of its AQM, once they are all known.
     pub(crate) averages: Averages,
-    /// How long how much has waited; none if nothing has.
+    /// How long how much has waited, where percentiles of that are measured.
     levels: Option<Box<Levels>>,
     pub(crate) lost: Losses,
 }
@@ -77,6 +78,16 @@ impl Waits {
 }
 
 impl QueueMeter {
+    /// An empty queue that a run of `plan` measures, with histograms of this resolution.
+    pub(crate) fn of(plan: &WorldPlan, bits: u8) -> Self {
+        let window = Window::new(plan.warmup, plan.duration);
+        let levels = || Box::new(Levels::new(bits, window.start(), window.end()));
+        Self {
+            levels: plan.backlog_percentiles.then(levels),
+            ..Self::new(bits)
+        }
+    }
+
     pub(crate) fn new(bits: u8) -> Self {
         Self {
             sojourn: Histogram::new(bits),
@@ -225,24 +236,25 @@ impl QueueMeter {
         self.max_bytes = self.max_bytes.max(bytes);
     }
 
-    fn levels(&mut self, window: Window) -> &mut Levels {
-        let bits = self.sojourn.bits();
-        let levels = || Box::new(Levels::new(bits, window.start(), window.end()));
-        self.levels.get_or_insert_with(levels)
+    /// Whether it is told of levels.
+    #[inline]
+    pub(crate) fn asks_levels(&self) -> bool {
+        self.levels.is_some()
     }
 
     /// From `now` on so much waits.
-    #[inline]
-    pub(crate) fn on_level(&mut self, window: Window, now: Time, packets: u64, bytes: u64) {
-        if packets > 0 || self.levels.is_some() {
-            self.levels(window).set(now, packets, bytes);
+    pub(crate) fn on_level(&mut self, now: Time, packets: u64, bytes: u64) {
+        if let Some(levels) = &mut self.levels {
+            levels.set(now, packets, bytes);
         }
     }
 
     /// A packet of `len` bytes waits from `now` until `start`, in order.
     #[inline]
-    pub(crate) fn on_wait(&mut self, window: Window, now: Time, start: Time, len: u32) {
-        self.levels(window).wait(now, start, len);
+    pub(crate) fn on_wait(&mut self, now: Time, start: Time, len: u32) {
+        if let Some(levels) = &mut self.levels {
+            levels.wait(now, start, len);
+        }
     }
 
     /// Nothing waits any more at `now`.
@@ -252,17 +264,14 @@ impl QueueMeter {
         }
     }
 
-    /// Percentiles of the backlog over the measured period, in packets and in bytes.
+    /// Percentiles of the backlog over the measured period, in packets and in bytes; NaN where they are not measured.
     pub(crate) fn backlog_percentiles<const N: usize>(
         &self,
         of: [f64; N],
         window: Window,
     ) -> ([f64; N], [f64; N]) {
-        if window.is_empty() {
+        let Some(mut levels) = self.levels.clone().filter(|_| !window.is_empty()) else {
             return ([f64::NAN; N], [f64::NAN; N]);
-        }
-        let Some(mut levels) = self.levels.clone() else {
-            return ([0.0; N], [0.0; N]);
         };
         levels.close();
         // Within a bucket it is not known which level is the largest.
@@ -287,10 +296,10 @@ pub(crate) struct NodeMeter {
     pub(crate) busy: Dur,
 }
 
-impl Default for NodeMeter {
-    fn default() -> Self {
+impl NodeMeter {
+    pub(crate) fn of(plan: &WorldPlan) -> Self {
         Self {
-            queue: QueueMeter::new(8),
+            queue: QueueMeter::of(plan, 8),
             busy: Dur::ZERO,
         }
     }

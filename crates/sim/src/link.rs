@@ -121,30 +121,29 @@ impl Service {
 }
 
 impl Link {
-    /// The link of a plan. The queue of a FIFO with known departures is added to `fifos`.
+    /// The link of a plan. The queue of a FIFO with known departures is added to `fifos`; `meter` is that of an empty queue.
     pub(crate) fn new(
         plan: &LinkPlan,
         service: Service,
         (flows, lists): (&Arc<[FlowKey]>, &mut SharedLists),
         points: &Arc<CodePoints>,
         (seed, run): (u64, u32),
-        bits: u8,
+        meter: &QueueMeter,
         fifos: &mut Table<FifoQueue>,
     ) -> Self {
         let mut discipline = plan.discipline.build_sharing(flows, lists);
         let path = format!("links/{}", plan.name);
         discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
-        let meter = QueueMeter::new(bits);
         let fails = matches!(service, Service::Failing | Service::FailingPerPacket);
         let rng = || Rng::named(seed, run, &path, "queue");
         let mut managed = false;
         let tells = plan.discipline.tells_precedences();
-        let mut precedences = Precedences::of_leaves(tells, points, bits);
+        let mut precedences = Precedences::of_leaves(tells, points, meter.sojourn.bits());
         let port = match service.fifo(&discipline) {
             Some((limit, aqm)) => {
                 managed = aqm.is_some();
                 let aqm = aqm.map(|aqm| (aqm, rng(), precedences.pop().flatten()));
-                Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter, fifos))
+                Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter.clone(), fifos))
             }
             None => {
                 let mut port = QueuedPort::new(discipline, plan.mtu, rng(), fails, meter);

@@ -3,7 +3,7 @@
 
 use spillgate_core::{DropReason, Dscp, Dur, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
-use spillgate_measure::{FlowMeter, Histogram, Unknown, Volume, jain};
+use spillgate_measure::{FlowMeter, Histogram, Needs, Unknown, Volume, jain};
 use spillgate_queueing::Colored;
 use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
 
@@ -148,7 +148,8 @@ pub fn layout(plan: &WorldPlan) -> Layout {
         for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
             let name = format!("{}/{leaf}", link.name);
             let average = averages.then_some(Metric::BacklogAverageMean);
-            let metrics = QUEUE.into_iter().chain(average).chain(drops());
+            let queue = queue_metrics(plan.backlog_percentiles);
+            let metrics = queue.chain(average).chain(drops());
             out.push(Scope::Queue, name, metrics);
         }
         let labels = plan.carries_labels(link);
@@ -423,22 +424,28 @@ fn tcp_values<'a>(
     }
 }
 
-/// Values in the order of [`QUEUE`], then the mean average if there is one, then the drops.
+/// The metrics of a queue, where percentiles of its backlog are measured or not.
+pub(crate) fn queue_metrics(backlog_percentiles: bool) -> impl Iterator<Item = Metric> {
+    let all = QUEUE.into_iter();
+    all.filter(move |m| backlog_percentiles || m.needs() != Some(Needs::Percentiles))
+}
+
+/// Values in the order of [`queue_metrics`], then the mean average if there is one, then the drops.
 fn queue_values(out: &mut Values, q: &QueueMeter, averages: bool, window: Window) {
-    out.extend(waited(q, window));
+    out.extend(waited(q, window).map(|(_, value)| value));
     out.extend(averages.then(|| q.averages.mean()));
     out.extend(DropReason::ALL.map(|r| q.lost.of(r) as f64));
 }
 
-/// Values in the order of [`QUEUE`].
-pub(crate) fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
+/// Values in the order of [`queue_metrics`].
+pub(crate) fn waited(q: &QueueMeter, window: Window) -> impl Iterator<Item = (Metric, f64)> {
     let secs = window.len().as_secs_f64();
     let s = &q.sojourn;
     let (packets, bytes) = q.backlog_means(window);
     let ([packets_p50, packets_p95, packets_p99], [bytes_p50, bytes_p95, bytes_p99]) =
         q.backlog_percentiles([0.5, 0.95, 0.99], window);
     let (offered, lost) = (q.offered_packets as f64, q.lost.total() as f64);
-    [
+    let values: [f64; QUEUE.len()] = [
         q.offered_bytes as f64 * 8.0 / secs,
         q.carried.rate(window.len()),
         offered,
@@ -461,5 +468,8 @@ pub(crate) fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
         bytes_p95,
         bytes_p99,
         q.max_bytes as f64,
-    ]
+    ];
+    let asked = q.asks_levels();
+    let all = QUEUE.into_iter().zip(values);
+    all.filter(move |(m, _)| asked || m.needs() != Some(Needs::Percentiles))
 }

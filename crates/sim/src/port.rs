@@ -109,11 +109,11 @@ impl QueuedPort {
         mtu: u32,
         rng: Rng,
         fails: bool,
-        meter: QueueMeter,
+        meter: &QueueMeter,
     ) -> Self {
         Self {
             mtu,
-            queues: vec![meter; discipline.leaves().len()],
+            queues: vec![meter.clone(); discipline.leaves().len()],
             precedences: Vec::new(),
             slot: u32::MAX,
             discipline,
@@ -196,9 +196,11 @@ impl QueuedPort {
 
     /// The backlog of a leaf may have changed at `now`.
     #[inline]
-    pub(crate) fn note_level(&mut self, window: Window, now: Time, leaf: u16) {
-        let (packets, bytes) = self.backlog(leaf);
-        self.queues[usize::from(leaf)].on_level(window, now, packets, bytes);
+    pub(crate) fn note_level(&mut self, now: Time, leaf: u16) {
+        if self.queues[usize::from(leaf)].asks_levels() {
+            let (packets, bytes) = self.backlog(leaf);
+            self.queues[usize::from(leaf)].on_level(now, packets, bytes);
+        }
     }
 
     /// The packets of a leaf by code point, if it tells them apart.

@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use spillgate_core::{DropReason, math};
 use spillgate_events::WinnerTree;
-use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::table::{Key, Metric, Scope};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 const PACKETS: [(f64, Metric); 3] = [
@@ -62,10 +64,46 @@ topology:
 policies: {{P: {policy}}}
 traffic:
   - flow: {{name: f, from: a, to: b, {flow}}}
-measurement: {{{times}}}
+measurement: {{{times}, percentiles: [backlog]}}
 runs: {{count: 1, seed: 3}}
 "
     )
+}
+
+/// Nobody pays for what was not asked for: there are no such values then, and all others are the same.
+#[test]
+fn percentiles_are_measured_where_they_are_asked_for() {
+    let asked = scenario(
+        "{fifo: {limit: 64 packets}}",
+        "count: 3, source: {poisson: {rate: 3.5 Mb/s, packet: imix}}",
+        "warmup: 1 s, duration: 5 s",
+    );
+    let plain = asked.replace(", percentiles: [backlog]", "");
+    assert_ne!(asked, plain);
+    let values = |yaml: &str| {
+        let plan = common::plan(yaml);
+        let world = &plan.variants[0].world;
+        let mut run = World::<WinnerTree>::on(Engine::Express, world, 3, 0, false);
+        while run.run(u64::MAX) != Stop::Done {}
+        let (layout, outcome) = (layout(world), run.outcome());
+        let named = |(key, value): (&Key, &f64)| {
+            let name = layout.name(key).to_owned();
+            ((key.scope, name, key.metric), value.to_bits())
+        };
+        let all: BTreeMap<_, _> = layout.keys.iter().zip(&outcome.values).map(named).collect();
+        (all, outcome.digest)
+    };
+    let ((all, digest), (fewer, same)) = (values(&asked), values(&plain));
+    assert_eq!(digest, same);
+    let of_backlogs = |metric: Metric| {
+        let mut both = PACKETS.iter().chain(&BYTES);
+        both.any(|(_, m)| *m == metric)
+    };
+    let others = all
+        .iter()
+        .filter(|((_, _, metric), _)| !of_backlogs(*metric));
+    assert_eq!(others.clone().count() + 6, all.len());
+    assert!(others.eq(&fewer));
 }
 
 /// 20 packets of 1 ms come each 25 ms: 19 wait for the first millisecond, 18 for the second, none for the last six.

@@ -206,7 +206,7 @@ impl Net {
             )
             .unwrap();
         }
-        out += "measurement: {warmup: 0 s, duration: 30 s, interval: 50 ms}\nruns: {count: 1, seed: 3}\n";
+        out += "measurement: {warmup: 0 s, duration: 30 s, interval: 50 ms, percentiles: [backlog]}\nruns: {count: 1, seed: 3}\n";
         out
     }
 
@@ -336,7 +336,7 @@ fn same_however_driven(plan: &Plan) -> Result<Outcome, TestCaseError> {
 fn fixed(nodes: &str, links: &str, traffic: &str, measurement: &str) -> Arc<Plan> {
     common::plan(&format!(
         "schema_version: 1\ntopology:\n  nodes: [{nodes}]\n  links:{links}\ntraffic:\n{traffic}\
-         measurement: {{{measurement}, interval: 50 ms}}\nruns: {{count: 1, seed: 3}}\n"
+         measurement: {{{measurement}, interval: 50 ms, percentiles: [backlog]}}\nruns: {{count: 1, seed: 3}}\n"
     ))
 }
 

@@ -19,7 +19,7 @@ fn run(
          lc: {{from: c, to: r, rate: 10 Gb/s, delay: 1 ms}}\n    \
          out: {{from: r, to: b, rate: 10 Gb/s, delay: 1 ms}}\n\
          traffic:\n{traffic}\
-         measurement: {{warmup: 1 s, duration: 10 s}}\nruns: {{count: {runs}, seed: 5}}\n"
+         measurement: {{warmup: 1 s, duration: 10 s, percentiles: [backlog]}}\nruns: {{count: {runs}, seed: 5}}\n"
     );
     let plan = common::plan(&yaml);
     let finished: Vec<Finished> = common::run(&plan, 1);

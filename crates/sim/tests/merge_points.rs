@@ -47,7 +47,7 @@ fn scenario(hosts: &[Host], policy: &str, acks: bool) -> String {
         // What the far end sends shares the way back with acknowledgments.
         yaml.push_str("  - flow: {name: back, from: d, to: h0, source: {poisson: {rate: 1 Mb/s, packet: imix}}}\n");
     }
-    yaml.push_str("measurement: {warmup: 200 ms, duration: 1 s, interval: 100 ms}\nruns: {count: 1, seed: 5}\n");
+    yaml.push_str("measurement: {warmup: 200 ms, duration: 1 s, interval: 100 ms, percentiles: [backlog]}\nruns: {count: 1, seed: 5}\n");
     yaml
 }
 
@@ -171,7 +171,7 @@ fn answers_that_come_back_to_where_ways_meet() {
              - flow: {{name: f, from: s, to: h, {flows}}}\n  \
              - flow: {{name: g, from: t, to: h, start: 100 ms, tcp: {{profile: ns2, cc: {{newreno: {{}}}}}}}}\n  \
              - flow: {{name: b, from: z, to: t, source: {{on-off: {{peak: 90 Mb/s, packet: 500 B, on: 20 ms, off: 150 ms}}}}}}\n\
-             measurement: {{warmup: 200 ms, duration: 1 s, interval: 100 ms}}\nruns: {{count: 1, seed: 5}}\n"
+             measurement: {{warmup: 200 ms, duration: 1 s, interval: 100 ms, percentiles: [backlog]}}\nruns: {{count: 1, seed: 5}}\n"
         )
     };
     let failing = "  failures: [{link: ys, at: 600 ms, repair: 900 ms}]\n";

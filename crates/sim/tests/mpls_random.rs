@@ -163,7 +163,7 @@ impl Net {
             )
             .unwrap();
         }
-        out += "measurement: {warmup: 0 s, duration: 30 s, interval: 50 ms}\nruns: {count: 1, seed: 3}\n";
+        out += "measurement: {warmup: 0 s, duration: 30 s, interval: 50 ms, percentiles: [backlog]}\nruns: {count: 1, seed: 3}\n";
         out
     }
 

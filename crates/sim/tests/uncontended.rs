@@ -17,7 +17,7 @@ fn scenario(link: &str, flows: &[&str], measurement: &str) -> String {
     format!(
         "schema_version: 1\ntopology:\n  nodes: [a, b]\n  links:\n    \
          l: {{from: a, to: b, rate: 12 Mb/s, {link}}}\npolicies: {{P: {{fifo: {{limit: 64 packets}}}}}}\n\
-         traffic:\n{}measurement: {{{measurement}}}\nruns: {{count: 1, seed: 5}}\n",
+         traffic:\n{}measurement: {{{measurement}, percentiles: [backlog]}}\nruns: {{count: 1, seed: 5}}\n",
         flows.concat()
     )
 }

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
 from spillgate.labels import label_of
-from spillgate.metrics import scale_for
+from spillgate.metrics import missing, scale_for
 from spillgate.plot.style import NotebookFigure, palette, shown_as, styled
 from spillgate.result import Results
 from spillgate.rows import Row
@@ -85,8 +85,7 @@ def bars(
     """
     rows = results.table(scope=scope, metric=metric)
     if not rows:
-        msg = f"there is no metric {metric!r} of scope {scope!r}"
-        raise ValueError(msg)
+        raise ValueError(missing(metric, scope))
     all_names = _ordered([r.name for r in rows])
     all_variants = list(results.description.variants)
     shown = list(names) if names is not None else all_names

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from spillgate.labels import label_of
-from spillgate.metrics import scale_for
+from spillgate.metrics import missing, scale_for
 from spillgate.plot.style import NotebookFigure, palette, shown_as, styled
 from spillgate.points import At, Axis, Point, chosen
 from spillgate.result import Results
@@ -59,8 +59,7 @@ def sweep(
     }
     lines = _lines(d.axes, [p for p in d.points if among(p.name)], along, variants, rows, names)
     if not lines:
-        msg = f"there is no metric {metric!r} of scope {scope!r} at these points"
-        raise ValueError(msg)
+        raise ValueError(missing(metric, scope))
     if len(lines) > MOST_LINES:
         msg = f"{len(lines)} lines: choose names, variants or coordinates of the other axes"
         raise ValueError(msg)

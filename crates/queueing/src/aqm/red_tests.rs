@@ -245,7 +245,7 @@ fn an_overflow_starts_a_new_gap() {
     // The queue is at the lower threshold from the sixth arrival on.
     let counts: Vec<i32> = (0..8)
         .map(|_| {
-            leaf.offer(PACKET(), &mut cx);
+            leaf.offer(&mut PACKET(), &mut cx);
             match &leaf.aqm {
                 Some(Aqm::Red(r)) => r.vars.gap.count,
                 _ => -9,

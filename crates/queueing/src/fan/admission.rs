@@ -241,9 +241,9 @@ fn after(now: Time) -> Time {
 }
 
 impl Schedule for Fan {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+    fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
         packet.leaf = 0;
-        cx.offered(&packet);
+        cx.offered(packet);
         let (now, flow) = (cx.now, packet.flow);
         self.catch_up(after(now));
         if let Some(why) = self.admit(now, flow, cx.rng) {
@@ -255,16 +255,16 @@ impl Schedule for Fan {
                 max_priority_load: self.thresholds.max_priority_load,
                 mechanism: self.mechanism.name(),
             });
-            cx.refused(packet, DropReason::Admission);
+            cx.refused(*packet, DropReason::Admission);
             return;
         }
         let unlisted = self.queue.unlisted();
-        let queued = self.queue.offer(packet, &mut |victim| {
+        let queued = self.queue.offer(*packet, &mut |victim| {
             cx.evicted(victim, DropReason::PushedOut);
         });
         match queued {
-            Some(_) => cx.enqueued(&packet, false),
-            None => cx.refused(packet, DropReason::Tail),
+            Some(_) => cx.enqueued(packet, false),
+            None => cx.refused(*packet, DropReason::Tail),
         }
         self.saturated |= self.queue.unlisted() != unlisted;
         let (queue, mechanism, member) = (&self.queue, &mut self.mechanism, self.member);

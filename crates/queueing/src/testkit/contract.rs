@@ -224,7 +224,7 @@ impl Contract {
         assert_eq!(seen.len(), offered as usize, "packets are lost");
         let count = |f: fn(&LeafStats) -> u64| d.discipline.leaves().iter().map(f).sum::<u64>();
         assert_eq!(count(|s| s.offered_packets), u64::from(offered));
-        assert_eq!(count(|s| s.dequeued_packets), sent);
+        assert_eq!(count(|s| s.dequeued_packets()), sent);
         let dropped = d.ledger.len() as u64 - sent;
         assert_eq!(count(LeafStats::dropped_packets), dropped);
         assert_eq!(d.discipline.backlog_bytes(), 0);

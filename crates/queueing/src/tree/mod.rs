@@ -65,6 +65,9 @@ struct Class {
     per_byte: u64,
     /// Its queued packets.
     packets: u32,
+    /// The bytes of its next packet, as shapers and shares count, where its leaf is first in, first out; 0 where that has to be
+    /// asked.
+    head: u32,
     /// The node that it belongs to.
     node: u16,
     content: Content,
@@ -169,8 +172,17 @@ struct Pick {
 }
 
 impl Tree {
-    /// The bytes of the next packet of a leaf, as shapers and shares count; 0 if there is none.
+    /// The bytes of the next packet of a backlogged class, as shapers and shares count.
     #[inline]
+    fn next_len(&self, class: &Class, leaf: u16) -> u32 {
+        debug_assert!(class.head == 0 || class.head == self.head_len(leaf));
+        match class.head {
+            0 => self.head_len(leaf),
+            known => known,
+        }
+    }
+
+    /// The bytes of the next packet of a leaf, as shapers and shares count; 0 if there is none.
     fn head_len(&self, leaf: u16) -> u32 {
         let head = self.leaves[usize::from(leaf)].head();
         head.map_or(0, |p| bytes(self.counted, p))
@@ -220,7 +232,7 @@ impl Tree {
             if key < best_key {
                 let pick = Pick {
                     leaf,
-                    len: self.head_len(leaf),
+                    len: self.next_len(class, leaf),
                 };
                 if class.gated && self.candidate(class, now).is_none() {
                     continue;
@@ -238,7 +250,7 @@ impl Tree {
         let pick = match class.content {
             Content::Leaf(leaf) => Pick {
                 leaf,
-                len: self.head_len(leaf),
+                len: self.next_len(class, leaf),
             },
             Content::Node(node) => self.pick(node, now)?,
         };
@@ -263,7 +275,7 @@ impl Tree {
                 continue;
             }
             let pick = match class.content {
-                Content::Leaf(leaf) => Some(self.head_len(leaf)),
+                Content::Leaf(leaf) => Some(self.next_len(class, leaf)),
                 Content::Node(n) => {
                     if let Some(at) = self.next_change(n, t) {
                         note(at);
@@ -278,10 +290,14 @@ impl Tree {
         next
     }
 
-    /// Counts a packet in its class and the enclosing classes.
+    /// Counts a packet of `len` bytes in its class and the enclosing classes.
     #[inline]
-    fn activate(&mut self, leaf: u16) {
+    fn activate(&mut self, leaf: u16, len: u32) {
         let mut c = self.places[usize::from(leaf)].class;
+        let class = &mut self.classes[usize::from(c)];
+        if class.packets == 0 && self.leaves[usize::from(leaf)].is_fifo() {
+            class.head = len;
+        }
         loop {
             let class = &mut self.classes[usize::from(c)];
             let node = &mut self.nodes[usize::from(class.node)];
@@ -398,27 +414,28 @@ impl Class {
 
 impl Schedule for Tree {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+    fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
         if packet.flow >= self.known {
-            self.note_unknown(&packet);
+            self.note_unknown(packet);
         }
-        self.last_route = self.classifier.route(&packet);
+        self.last_route = self.classifier.route(packet);
         let route = self.routes[usize::from(self.last_route)];
         packet.leaf = route.leaf;
-        cx.offered(&packet);
+        cx.offered(packet);
         let congested = cx.total.packets > 0;
         for s in &self.route_steps[usize::from(route.first_step)..usize::from(route.end_step)] {
-            if !self.steps[usize::from(*s)].admits(cx.now, &mut packet, congested) {
+            if !self.steps[usize::from(*s)].admits(cx.now, packet, congested) {
                 self.refused_by = Some(*s);
-                cx.refused(packet, DropReason::Policer);
+                cx.refused(*packet, DropReason::Policer);
                 return;
             }
         }
         let place = self.places[usize::from(route.leaf)];
-        if bytes(self.counted, &packet) > place.longest {
+        let len = bytes(self.counted, packet);
+        if len > place.longest {
             // The bucket of a shaper is smaller than the packet.
             self.refused_by = None;
-            cx.refused(packet, DropReason::Policer);
+            cx.refused(*packet, DropReason::Policer);
             return;
         }
         if place.priority {
@@ -427,7 +444,7 @@ impl Schedule for Tree {
         }
         match self.leaves[usize::from(route.leaf)].offer(packet, cx) {
             0 => {}
-            1 => self.activate(route.leaf),
+            1 => self.activate(route.leaf, len),
             // At most one packet is gained.
             more => self.forget(route.leaf, more.unsigned_abs() as u32),
         }
@@ -441,6 +458,9 @@ impl Schedule for Tree {
             let before = leaf.packets();
             let left = leaf.pop(cx);
             let lost = before - leaf.packets() - u32::from(left.is_some());
+            let next = leaf.fifo_head().map_or(0, |p| bytes(self.counted, p));
+            let place = self.places[usize::from(pick.leaf)];
+            self.classes[usize::from(place.class)].head = next;
             if lost > 0 {
                 self.forget(pick.leaf, lost);
             }
@@ -642,7 +662,7 @@ mod tests {
                 let class = script.below(5).min(i / 300 % 5) as u8; // Now and then one falls idle.
                 let mut packet = Packet::new(0, i, 100 + script.below(1400) as u16);
                 packet.dscp = spillgate_core::Dscp::new(8 * class).unwrap();
-                tree.enqueue(packet, &mut cx);
+                tree.enqueue(&mut packet, &mut cx);
                 order.push(tree.dequeue(&mut cx).map(|p| p.seq));
                 if script.below(2) == 0 {
                     order.push(tree.dequeue(&mut cx).map(|p| p.seq));

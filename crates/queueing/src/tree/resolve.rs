@@ -167,6 +167,7 @@ impl Builder<'_> {
                 start: 0,
                 per_byte: 0,
                 packets: 0,
+                head: 0,
                 node,
                 content: Content::Leaf(0),
                 shaper: None,

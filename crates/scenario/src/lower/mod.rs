@@ -156,6 +156,7 @@ pub(crate) fn world(
         watched: Vec::new(),
         watched_switches: Vec::new(),
         gaps: times.gaps,
+        backlog_percentiles: times.backlog_percentiles,
     };
     watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);

@@ -7,7 +7,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::schema::{Scenario, Warmup};
+use crate::schema::{Percentiles, Scenario, Warmup};
 
 /// Most points of a time series.
 const MAX_POINTS: u64 = 1_000_000;
@@ -23,6 +23,8 @@ pub(super) struct Times {
     pub(super) interval: Dur,
     /// From and to.
     pub(super) gaps: Option<(Time, Time)>,
+    /// Whether percentiles of backlogs are measured.
+    pub(super) backlog_percentiles: bool,
 }
 
 impl Times {
@@ -132,6 +134,7 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
         grace: m.grace.unwrap_or_else(|| usual_grace(m.duration)),
         interval: m.interval,
         gaps: gaps.map(|(from, to)| (Time::ZERO + from, Time::ZERO + to)),
+        backlog_percentiles: m.percentiles.contains(&Percentiles::Backlog),
     };
     fine &= horizon::check_grace(ctx, root, &times);
     fine.then_some(times)

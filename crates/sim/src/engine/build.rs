@@ -19,6 +19,7 @@ use crate::arrivals::Arrivals;
 use crate::express::{Known, Lane, Promises};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
+use crate::gauge::QueueMeter;
 use crate::link::{Fails, Link, Service};
 use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failing};
 use crate::observe::SeriesRecorder;
@@ -71,7 +72,7 @@ impl<S: EventSet> World<S> {
             tap.begin(&crate::observe::flow_infos(&flows.flows, &keys, &flows.tcp));
         }
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
-        let queue_bits = histogram_bits(leaves.sum());
+        let empty = QueueMeter::of(plan, histogram_bits(leaves.sum()));
         let mut lists = SharedLists::new();
         let mut links = Table::with_capacity(plan.links.len());
         let mut fifos = Table::with_capacity(plan.links.len());
@@ -90,15 +91,7 @@ impl<S: EventSet> World<S> {
             let served = watched || !promised;
             let service = Service::of(*fails, served);
             let build = (&keys, &mut lists);
-            Link::new(
-                l,
-                service,
-                build,
-                &points,
-                (seed, run),
-                queue_bits,
-                &mut fifos,
-            )
+            Link::new(l, service, build, &points, (seed, run), &empty, &mut fifos)
         }));
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.onward.pipe = own;

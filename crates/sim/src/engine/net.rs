@@ -78,36 +78,36 @@ impl<S: EventSet> World<S> {
             self.relabel(link, packet);
         }
         (packet.len, packet.arrived) = (self.links[link].wire_len(packet), now);
-        self.enqueue(link, *packet);
+        self.enqueue(link, packet);
     }
 
     /// Offers a packet to a port's discipline, and serves the next one if the server is idle.
-    fn enqueue(&mut self, link: usize, mut packet: Packet) {
+    fn enqueue(&mut self, link: usize, packet: &mut Packet) {
         // Set here, so that packets in pipes need no room for it.
         packet.hash = self.flows[packet.flow as usize].hash;
         let tapped = self.tap.is_some();
         let mut marks = 0;
         if tapped {
-            self.tap_offered(link, &packet);
+            self.tap_offered(link, packet);
             marks = self.marks(link);
         }
         let now = self.now;
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
-        let too_big = size(&packet) > port.mtu;
+        let too_big = size(packet) > port.mtu;
         if port.down || too_big {
             let why = if port.down {
                 DropReason::LinkDown
             } else {
                 DropReason::TooBig
             };
-            port.discipline.refuse(now, packet, why, &mut self.drops);
+            port.discipline.refuse(now, *packet, why, &mut self.drops);
             return self.drain_drops(link);
         }
         let leaf = port
             .discipline
-            .enqueue(now, packet, &mut port.rng, &mut self.drops);
+            .enqueue(now, *packet, &mut port.rng, &mut self.drops);
         let ringed = port.ring.is_some();
         let mut idle = port.free_at <= now;
         if let Some(server) = port.server.as_mut().filter(|_| idle) {
@@ -115,9 +115,9 @@ impl<S: EventSet> World<S> {
             idle = port.free_at <= now;
         }
         if tapped {
-            self.tap_metered(link, &packet);
+            self.tap_metered(link, packet);
             if self.marks(link) > marks {
-                self.tap_marked(link, &packet);
+                self.tap_marked(link, packet);
             }
         }
         if !self.drops.is_empty() {
@@ -136,7 +136,7 @@ impl<S: EventSet> World<S> {
         }
         // Last: what is served at once has not waited.
         if let Port::Queued(port) = &mut self.links[link].port {
-            port.note_level(self.window, now, leaf);
+            port.note_level(now, leaf);
         }
     }
 
@@ -184,7 +184,7 @@ impl<S: EventSet> World<S> {
             if let Some(by) = port.precedences(packet.leaf) {
                 by.on_begun(window, &packet, now);
             }
-            port.note_level(window, now, packet.leaf);
+            port.note_level(now, packet.leaf);
             // Otherwise it is known when the last cell has left.
             if end < Time::MAX {
                 l.carries(window, &packet, now, end);
@@ -244,7 +244,7 @@ impl<S: EventSet> World<S> {
             self.tap_choosing(link);
             marks = self.marks(link);
         }
-        let (now, window) = (self.now, self.window);
+        let now = self.now;
         let l = &mut self.links[link];
         let Port::Queued(port) = &mut l.port else {
             return false;
@@ -258,7 +258,7 @@ impl<S: EventSet> World<S> {
                 let end = port.free_at.max(now) + ring.work();
                 port.discipline.transmits_until(packet.leaf, end);
             }
-            port.note_level(window, now, packet.leaf);
+            port.note_level(now, packet.leaf);
             if self.tap.is_some() {
                 if self.marks(link) > marks {
                     self.tap_marked(link, &packet);
@@ -410,7 +410,7 @@ impl<S: EventSet> World<S> {
             let l = &mut self.links[link];
             if let Port::Queued(port) = &mut l.port {
                 port.on_lost(self.window, &lost.packet, now, lost.reason);
-                port.note_level(self.window, now, lost.packet.leaf);
+                port.note_level(now, lost.packet.leaf);
             }
             if let Some(nodes) = &mut self.nodes {
                 nodes.dropped(now, link, &lost.packet);

@@ -127,14 +127,8 @@ impl FifoPort {
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
     /// and nobody has to be asked.
     #[inline(always)]
-    pub(super) fn wait(
-        &self,
-        fifos: &mut [FifoQueue],
-        now: Time,
-        start: Time,
-        window: Window,
-    ) -> Option<()> {
-        self.queue(fifos).wait(now, start, self.counting, window)
+    pub(super) fn wait(&self, fifos: &mut [FifoQueue], now: Time, start: Time) -> Option<()> {
+        self.queue(fifos).wait(now, start, self.counting)
     }
 
     /// Asks queue management about a packet that has to wait from `now` until `start` and is sent
@@ -169,7 +163,7 @@ impl FifoPort {
         }
         queue.begins(window, packet, start);
         queue.take(wait, sum, self.counting);
-        queue.meter.on_wait(window, now, start, packet.len);
+        queue.meter.on_wait(now, start, packet.len);
         Some(Ok(()))
     }
 
@@ -270,7 +264,7 @@ impl FifoPort {
         let start = *free_at;
         *free_at = start + tx;
         queue.waiting.push(start);
-        queue.meter.on_wait(window, now, start, packet.len);
+        queue.meter.on_wait(now, start, packet.len);
         if let Some(aqm) = queue.aqm() {
             aqm.last = Some(*free_at);
             aqm.begins(start, packet);

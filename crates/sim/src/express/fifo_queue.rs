@@ -135,13 +135,7 @@ impl FifoQueue {
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
     /// and nobody has to be asked.
     #[inline(always)]
-    pub(super) fn wait(
-        &mut self,
-        now: Time,
-        start: Time,
-        counting: bool,
-        window: Window,
-    ) -> Option<()> {
+    pub(super) fn wait(&mut self, now: Time, start: Time, counting: bool) -> Option<()> {
         let wait = start.since(now);
         // None at all is for others, too.
         if wait.as_ps().wrapping_sub(1) >= self.room.as_ps() {
@@ -149,7 +143,7 @@ impl FifoQueue {
         }
         let sum = self.waits.sum_with(wait)?;
         self.take(wait, sum, counting);
-        self.meter.on_wait(window, now, start, self.waiting.len());
+        self.meter.on_wait(now, start, self.waiting.len());
         Some(())
     }
 
@@ -320,8 +314,7 @@ mod tests {
     #[test]
     fn what_waits_shorter_than_the_room_gets_in() {
         let at = Time::from_ps;
-        let window = Window::new(Dur::ZERO, Dur::MAX);
-        let wait = |start| queue().wait(at(100), at(start), true, window).is_some();
+        let wait = |start| queue().wait(at(100), at(start), true).is_some();
         assert!(!wait(100), "it need not wait");
         assert!(wait(101) && wait(105), "nothing waits");
         assert!(wait(106) && wait(110), "one waits");
@@ -332,16 +325,11 @@ mod tests {
 
     #[test]
     fn what_makes_no_sum_is_for_others() {
-        let window = Window::new(Dur::ZERO, Dur::MAX);
         let mut queue = queue();
         queue.waits.sum = Dur::from_ps(u64::MAX - 7);
-        assert_eq!(queue.wait(Time::ZERO, Time::from_ps(8), true, window), None);
+        assert_eq!(queue.wait(Time::ZERO, Time::from_ps(8), true), None);
         assert_eq!(queue.waits.packets, 0);
-        assert!(
-            queue
-                .wait(Time::ZERO, Time::from_ps(7), true, window)
-                .is_some()
-        );
+        assert!(queue.wait(Time::ZERO, Time::from_ps(7), true).is_some());
         assert!(queue.waits.sum >= Waits::MANY, "it is to be counted");
     }
 }

@@ -41,7 +41,6 @@ impl Link {
         fifos: &mut [FifoQueue],
         now: Time,
         l3_len: u16,
-        window: Window,
     ) -> Option<(Time, Time)> {
         let (start, end) = self.uncontended.wait(l3_len)?;
         if now < self.latest(fifos) {
@@ -50,7 +49,7 @@ impl Link {
         let Port::Fifo(fifo) = &self.port else {
             return None;
         };
-        fifo.wait(fifos, now, start, window)?;
+        fifo.wait(fifos, now, start)?;
         self.came(fifos, now);
         self.uncontended.free_at = end;
         Some((start, end))

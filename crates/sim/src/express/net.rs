@@ -41,7 +41,7 @@ impl<S: EventSet> World<S> {
     #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
         let l = &mut self.links[link];
-        if let Some(sent) = l.wait(&mut self.lane.fifos, now, packet.l3_len, self.window) {
+        if let Some(sent) = l.wait(&mut self.lane.fifos, now, packet.l3_len) {
             return Some(sent);
         }
         if l.uncontended.is_managed() {

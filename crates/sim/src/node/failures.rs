@@ -247,7 +247,7 @@ impl<S: EventSet> World<S> {
                 return;
             };
             port.on_lost(window, &packet, now, reason);
-            port.note_level(window, now, packet.leaf);
+            port.note_level(now, packet.leaf);
             port.discipline.transmits_until(packet.leaf, now);
             if let Some(nodes) = &mut self.nodes {
                 nodes.dropped(now, link, &packet);

@@ -76,7 +76,7 @@ pub(crate) trait Node: Send {
 /// What nodes that hold packets measure, in their order.
 pub(crate) fn layout_of_nodes(plan: &WorldPlan, out: &mut Layout) {
     for forwarding in &plan.forwarding {
-        Software::layout(&plan.nodes[forwarding.node as usize], out);
+        Software::layout(plan, &plan.nodes[forwarding.node as usize], out);
     }
     for switch in &plan.switches {
         SwitchNode::layout(plan, switch, out);
@@ -164,7 +164,7 @@ impl Nodes {
             false => Arc::new([]),
         };
         let software = plan.forwarding.iter().map(|forwarding| {
-            let node: Box<dyn Node> = Box::new(Software::new(forwarding, window));
+            let node: Box<dyn Node> = Box::new(Software::new(forwarding, plan, window));
             (forwarding.node, node)
         });
         let switches = plan.switches.iter().map(|switch| {

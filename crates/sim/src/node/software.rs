@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, VecDeque};
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_queueing::{Evidence, QueueLimit};
-use spillgate_scenario::plan::ForwardingPlan;
+use spillgate_scenario::plan::{ForwardingPlan, WorldPlan};
 
 use super::holding::{Node, Outbox, Passed};
 use crate::gauge::NodeMeter;
-use crate::outcome::{QUEUE, waited};
+use crate::outcome::{queue_metrics, waited};
 use crate::port::size;
 use crate::values::Values;
 use crate::window::Window;
@@ -71,7 +71,7 @@ pub(crate) struct Software {
 }
 
 impl Software {
-    pub(crate) fn new(plan: &ForwardingPlan, window: Window) -> Self {
+    pub(crate) fn new(plan: &ForwardingPlan, world: &WorldPlan, window: Window) -> Self {
         Self {
             per_packet: plan.per_packet,
             delay: plan.delay,
@@ -83,13 +83,13 @@ impl Software {
             all: Waiting::default(),
             at_start: Waiting::default(),
             held: VecDeque::new(),
-            meter: NodeMeter::default(),
+            meter: NodeMeter::of(world),
         }
     }
 
     /// What it measures.
-    pub(super) fn layout(name: &str, out: &mut Layout) {
-        let metrics = QUEUE.into_iter().filter(|m| *m != Metric::MarksCe);
+    pub(super) fn layout(world: &WorldPlan, name: &str, out: &mut Layout) {
+        let metrics = queue_metrics(world.backlog_percentiles).filter(|m| *m != Metric::MarksCe);
         let more = [Metric::DropsInputQueue, Metric::Utilization];
         out.push(Scope::Node, name, metrics.chain(more));
     }
@@ -148,7 +148,7 @@ impl Node for Software {
                 waiting.bytes += u64::from(bytes);
             }
             self.waiters.push_back(Waiter { start, from, bytes });
-            meter.on_wait(self.window, now, start, bytes);
+            meter.on_wait(now, start, bytes);
             if now < self.window.start() && start > self.window.start() {
                 self.at_start.packets += 1;
                 self.at_start.bytes += u64::from(bytes);
@@ -182,9 +182,12 @@ impl Node for Software {
     }
 
     fn values(&self, _: Time, out: &mut Values) {
-        let queue = waited(&self.meter.queue, self.window).into_iter();
-        let metrics = queue.zip(QUEUE).filter(|(_, m)| *m != Metric::MarksCe);
-        out.extend(metrics.map(|(value, _)| value));
+        let queue = waited(&self.meter.queue, self.window);
+        out.extend(
+            queue
+                .filter(|(m, _)| *m != Metric::MarksCe)
+                .map(|(_, value)| value),
+        );
         let lost = self.meter.queue.lost.of(DropReason::InputQueue);
         let busy = self.meter.busy.as_secs_f64() / self.window.len().as_secs_f64();
         out.extend([lost as f64, busy]);

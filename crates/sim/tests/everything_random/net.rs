@@ -437,7 +437,7 @@ impl Net {
         }
         write!(
             out,
-            "measurement: {{{measurement}}}\nruns: {{count: 1, seed: 3}}\n"
+            "measurement: {{{measurement}, percentiles: [backlog]}}\nruns: {{count: 1, seed: 3}}\n"
         )
         .unwrap();
         out
