@@ -199,7 +199,11 @@ fn measured() -> Offered {
 
 fn show(options: &str) -> Result<Loaded, String> {
     let traffic = format!("show-policy-map: {{file: f, from: hq, to: b1{options}}}");
-    run(&traffic, "a\nb\nc\n", measured())
+    run(
+        &traffic,
+        "GigabitEthernet0/1\n  Service-policy output: WAN\n    Class-map: VOICE (match-any)\n",
+        measured(),
+    )
 }
 
 /// The IP packets of what was counted with 14 B of layer 2 each: 60 of 74 B, 1000 of 1014 B; the mean

@@ -793,3 +793,35 @@ fn a_link_does_not_fail_again_within_the_spread() {
     let error = failing("4 s").unwrap_err().to_string();
     assert!(error.contains("has it down from 2 s until 5 s"), "{error}");
 }
+
+/// Inside an MPLS network packets come with labels: the longest packet, for which default bursts are made, has room for them.
+#[test]
+fn the_longest_packet_of_a_labelled_link_has_room_for_labels() {
+    let text = "schema_version: 1
+topology:
+  nodes: [a, pe1, p, pe2, b]
+  links:
+    access: {from: a, to: pe1, rate: 10 Mb/s, policy: Q}
+    core: {from: pe1, to: p, rate: 10 Mb/s, policy: Q}
+    last: {from: p, to: pe2, rate: 10 Mb/s, policy: Q}
+    out: {from: pe2, to: b, rate: 10 Mb/s, policy: Q}
+  mpls: {pe: [pe1, pe2], p: [p]}
+policies:
+  Q: {class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 8 kb/s}}]}}
+traffic:
+  - flow: {name: f, from: a, to: b, source: {cbr: {rate: 8 kb/s, packet: 100 B}}}
+measurement: {warmup: 1 s, duration: 1 s}
+runs: {count: 1, seed: 1}
+";
+    let p = plan(text);
+    let longest = |name: &str| {
+        let link = p.variants[0].world.links.iter().find(|l| l.name == name);
+        let line = link.and_then(|l| l.discipline.line()).unwrap();
+        (line.longest.occupied, line.longest.policed)
+    };
+    assert_eq!(longest("access"), (1500, 1500));
+    // A label of the tunnel and one of the destination, 4 bytes each (RFC 3032).
+    assert_eq!(longest("core"), (1508, 1508));
+    assert_eq!(longest("last"), (1508, 1508));
+    assert_eq!(longest("out"), (1500, 1500));
+}
