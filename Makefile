@@ -76,11 +76,11 @@ bench: ## Time the benchmark cases, then other simulators that are installed (QU
 	cargo bench --locked -p spillgate-queueing --bench fan_router
 
 .PHONY: callgrind
-callgrind: ## Count instructions and compare with those on record, or record them with BLESS=1 (needs valgrind).
+callgrind: ## Count the instructions of a hop and compare, or allow them with BOUGHT="what for" (needs valgrind).
 	@if ! command -v valgrind >/dev/null; then \
 	  echo "SKIPPED: make callgrind needs valgrind" >&2; \
 	else \
-	  cargo build --release --locked -p spillgate-bench && python3 bench/callgrind.py $(if $(BLESS),--bless); \
+	  cargo build --release --locked -p spillgate-bench && python3 bench/callgrind.py $(if $(BOUGHT),--bought "$(BOUGHT)"); \
 	fi
 
 .PHONY: fuzz
