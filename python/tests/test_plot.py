@@ -80,10 +80,9 @@ def test_a_figure_that_cannot_be_drawn_does_not_hide_the_others(made, tmp_path):
 def test_a_figure_of_what_was_not_asked_for_says_how_to_ask(made, tmp_path):
     spec = FigureSpec("waits", scope="queue", metric="backlog_packets_p95")
     _, problems = plot.save(made, tmp_path, [spec])
-    assert problems == [
-        "figure waits: there is no metric 'backlog_packets_p95' of scope 'queue'; "
-        "`measurement: {percentiles: [backlog]}` measures it"
-    ]
+    assert len(problems) == 1
+    assert problems[0].startswith("figure waits: there is no metric 'backlog_packets_p95'")
+    assert problems[0].endswith("`measurement: {percentiles: [backlog]}` measures it")
 
 
 def test_undefined_values_leave_a_gap():
