@@ -56,7 +56,9 @@ def test_a_difference_has_a_symbol_and_a_label():
 
 def test_every_metric_of_something_needs_it():
     needed = {m.needs for m in spillgate.metrics()}
-    assert needed == {"tcp", "speech", "admission", "gaps", "switch", "meter", None}
+    known = {"tcp", "speech", "admission", "gaps", "switch", "meter", "percentiles", None}
+    assert needed == known
+    assert all(name.startswith("backlog_") for name in needing("percentiles"))
     assert needing("tcp")[0] == "goodput"
     assert {"mos", "r_factor", "mouth_to_ear"} < set(needing("speech"))
     assert set(needing("admission")) == {

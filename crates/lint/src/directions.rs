@@ -124,7 +124,7 @@ fn message(
     };
     let others = match others {
         0 => String::new(),
-        n => format!("; so it is on {n} other links with this policy"),
+        n => format!("; {n} other links with this policy carry nothing either"),
     };
     let (from, to) = d.ends;
     format!(
