@@ -34,7 +34,7 @@ impl<'de> Visitor<'de> for V {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CcSpec, A::Error> {
-        let hint = format_args!("write one of {}", NAMES.join(", "));
+        let hint = format!("write one of {}", NAMES.join(", "));
         one_key(map, hint, |key, map| {
             CcSpec::read(key, map)?.ok_or_else(|| A::Error::unknown_variant(key, NAMES))
         })

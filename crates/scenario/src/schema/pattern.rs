@@ -174,7 +174,7 @@ impl<'de> Visitor<'de> for V {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PatternSpec, A::Error> {
-        let hint = format_args!("write one of {}", NAMES.join(", "));
+        let hint = format!("write one of {}", NAMES.join(", "));
         one_key(map, hint, |key, map| {
             let mut bare = |pattern| map.next_value::<NoSettings>().map(|_| pattern);
             match key {
