@@ -20,7 +20,7 @@ const QUEUE: f64 = 200.0;
 const BUSY: f64 = 0.05;
 /// What a packet takes on its way, in rings that double.
 const ON_ITS_WAY: f64 = 80.0;
-/// The same where it waits: the packet, when it leaves, and the level that it makes.
+/// The same where it waits, with when it leaves, and the level that it makes where percentiles of backlogs are measured.
 const WAITING: f64 = 160.0;
 /// What is kept of a flow, a queue or a link in a result.
 const KEPT: f64 = 320.0;
