@@ -227,7 +227,7 @@ impl Leaf {
         Self::new(Queue::Ring(VecDeque::new()), bound, aqm)
     }
 
-    /// Length of the packet that [`Leaf::pop`] would give if no AQM drops it; 0 if there is none.
+    /// The packet that [`Leaf::pop`] gives next if no AQM drops it; none if nothing waits.
     #[inline]
     pub(crate) fn head(&self) -> Option<&Packet> {
         match &self.queue {
