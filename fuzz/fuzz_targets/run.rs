@@ -1,6 +1,7 @@
 //! Any bytes as a stored run: an outcome that can be stored again, or damage.
 //!
-//! Odd inputs are taken as a record, which is compressed and sealed as a file is; even ones as the file.
+//! Odd inputs are taken as a record, which is compressed and sealed as a file is; even ones as the
+//! file.
 #![no_main]
 
 use std::collections::BTreeMap;

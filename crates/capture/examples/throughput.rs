@@ -1,7 +1,8 @@
 //! How fast a capture is read, and with how much memory.
 //!
-//! `throughput write FILE MEGABYTES` makes a capture of mixed packets; `throughput read FILE` surveys
-//! it and says megabytes per second and, where the system tells, the most memory that was in use.
+//! `throughput write FILE MEGABYTES` makes a capture of mixed packets; `throughput read FILE`
+//! surveys it and says megabytes per second and, where the system tells, the most memory that was
+//! in use.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

@@ -174,8 +174,8 @@ fn v6(data: &[u8], wire: usize) -> Result<IpPacket, Other> {
 /// The number that says that nothing follows (RFC 8200 §4.7).
 const NO_NEXT: u8 = 59;
 
-/// Whether IPv6 extension headers, of which the first has number `next`, make a fragment, and one that is not
-/// the first. The library's own iterator reads beyond the end of headers that are cut.
+/// Whether IPv6 extension headers, of which the first has number `next`, make a fragment, and one
+/// that is not the first. The library's own iterator reads beyond the end of headers that are cut.
 fn fragment_of(mut next: u8, mut rest: &[u8]) -> (bool, bool) {
     let (mut fragment, mut later) = (false, false);
     while let [following, len, high, low, ..] = *rest {
@@ -200,7 +200,8 @@ fn fragment_of(mut next: u8, mut rest: &[u8]) -> (bool, bool) {
     (fragment, later)
 }
 
-/// The length that the header says if it can be true, else what the wire had; whether it is the latter.
+/// The length that the header says if it can be true, else what the wire had; whether it is the
+/// latter.
 #[inline]
 fn length(said: usize, least: usize, wire: usize) -> (u16, bool) {
     if (least..=wire).contains(&said) {

@@ -31,7 +31,8 @@ pub enum Fault {
     Compressed,
     /// The file is no capture that this program reads.
     Unknown,
-    /// The file ends within a record: a capture that was interrupted. All that stands before is whole.
+    /// The file ends within a record: a capture that was interrupted. All that stands before is
+    /// whole.
     CutShort,
     /// The framing contradicts itself.
     Corrupt,

@@ -38,7 +38,8 @@ impl Pcap {
         }
     }
 
-    /// Adds a packet, of which as much as the snapshot length allows is kept, at nanoseconds since 1970.
+    /// Adds a packet, of which as much as the snapshot length allows is kept, at nanoseconds since
+    /// the start of 1970.
     pub fn record(&mut self, ns: u64, packet: &[u8]) {
         let kept = &packet[..packet.len().min(self.snaplen as usize)];
         self.record_of(ns, kept, packet.len() as u32);

@@ -154,7 +154,8 @@ proptest! {
     }
 }
 
-/// Chains of two IPv6 extension headers (RFC 8200 section 4), whole and cut anywhere, the second longer than what there is.
+/// Chains of two IPv6 extension headers (RFC 8200 section 4), whole and cut anywhere, the second
+/// longer than what there is.
 #[test]
 fn extension_headers_that_are_cut_end_well() {
     const KINDS: [u8; 8] = [0, 43, 44, 51, 60, 135, 139, 140];

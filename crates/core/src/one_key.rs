@@ -8,7 +8,8 @@ use serde::de::{Error, MapAccess};
 /// Reads a table with one key; `read` takes the key and reads its value from the table.
 ///
 /// # Errors
-/// Where the table is empty, `hint` says what may stand here; where it has a second key, both are named. What `read` returns.
+/// Where the table is empty, `hint` says what may stand here; where it has a second key, both are
+/// named. What `read` returns.
 pub fn one_key<'de, A: MapAccess<'de>, T>(
     mut map: A,
     hint: impl Display,

@@ -2,7 +2,8 @@
 
 /// Asks the processor to bring `value` into its cache while it does other work.
 ///
-/// A hint: nothing that a program computes depends on it. It works on x86-64 and does nothing elsewhere.
+/// A hint: nothing that a program computes depends on it. It works on x86-64 and does nothing
+/// elsewhere.
 #[inline]
 #[allow(
     unsafe_code,
@@ -16,7 +17,8 @@ pub fn prefetch<T>(value: &T) {
         let start = std::ptr::from_ref(value).cast::<i8>();
         for at in (0..size_of::<T>()).step_by(LINE) {
             // SAFETY: the instruction reads nothing that the program could observe and never
-            // faults, whatever the address; this one lies within `value`. SSE, which has it, is part of x86-64.
+            // faults, whatever the address; this one lies within `value`. SSE, which has it, is
+            // part of x86-64.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at)) };
         }
     }

@@ -12,10 +12,10 @@ const LINE: usize = 64;
 /// A vector that lies in large pages (2 MB instead of 4 kB) where it fills any and the operating
 /// system agrees.
 ///
-/// Whoever looks up entries all over tables of many megabytes waits for the translation of addresses;
-/// with large pages the processor remembers all of it. A hint: nothing that a program computes
-/// depends on it. It works on Linux where transparent huge pages are at `madvise`, as in most
-/// distributions, or at `always`; elsewhere only the alignment remains.
+/// Whoever looks up entries all over tables of many megabytes waits for the translation of
+/// addresses; with large pages the processor remembers all of it. A hint: nothing that a program
+/// computes depends on it. It works on Linux where transparent huge pages are at `madvise`, as in
+/// most distributions, or at `always`; elsewhere only the alignment remains.
 #[derive(Debug)]
 pub struct Table<T>(AVec<T, RuntimeAlign>);
 

@@ -138,8 +138,8 @@ fn scaled(text: &str, units: &[(&str, f64)], hint: &str) -> Result<f64, UnitErro
     }
 }
 
-/// Whether a unit is written so. The Greek mu (U+03BC) is the micro sign (U+00B5): Unicode says that
-/// they are the same, keyboards have either.
+/// Whether a unit is written so. The Greek mu (U+03BC) is the micro sign (U+00B5): Unicode says
+/// that they are the same, keyboards have either.
 fn same(unit: &str, written: &str) -> bool {
     unit == written || (unit.starts_with('\u{b5}') && written.strip_prefix('\u{3bc}') == Some("s"))
 }

@@ -10,7 +10,8 @@ fn ps(bits: u128, bps: u128) -> u64 {
     u64::try_from(bits * 1_000_000_000_000 / bps).unwrap()
 }
 
-/// 55.5 frames a second of 1500 B are 0.666 Mb/s: a gap of 18.018... ms that no picosecond grid hits.
+/// 55.5 frames a second of 1500 B are 0.666 Mb/s: a gap of 18.018... ms that no picosecond grid
+/// hits.
 #[test]
 fn places_are_exact_after_a_million_packets() {
     let s = spec(r#"{"cbr": {"rate": "0.666 Mb/s", "packet": "1500 B", "phase": "3 ms"}}"#);

@@ -14,12 +14,13 @@ use spillgate_endpoints::tcp::TcpSpec;
 const RUNS: u64 = 10;
 /// How far the mean queue may be off, and the number of drops or marks.
 const OFF: (f64, f64) = (0.05, 0.1);
-/// Cells whose drops are further off. The first: 16 for 18, and nothing in it is random. The second: one connection in
-/// two has a timeout there.
+/// Cells whose drops are further off. The first: 16 for 18, and nothing in it is random. The
+/// second: one connection in two has a timeout there.
 const OUTSIDE: [(&str, usize, &str); 2] = [("pfifo", 1, "cubic"), ("pie", 5, "reno")];
 
-/// The queue of a cell; none for those whose queue neither Spillgate nor this test has: CAKE, and RED with an adaptive
-/// probability (whose recordings are those without: the law would have lowered the probability).
+/// The queue of a cell; none for those whose queue neither Spillgate nor this test has: CAKE, and
+/// RED with an adaptive probability (whose recordings are those without: the law would have lowered
+/// the probability).
 fn queue(name: &str) -> Option<Queue> {
     let spec = match name {
         "pfifo" => r#"{"fifo": {"limit": "100 packets"}}"#,
@@ -56,8 +57,8 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0)).sqrt())
 }
 
-/// A recorded run is one draw: it lies within `t(0.975, 9) * sqrt(1 + 1 / 10)` standard deviations of the mean of
-/// ten of ours, 19 times of 20, if both are of one kind.
+/// A recorded run is one draw: it lies within `t(0.975, 9) * sqrt(1 + 1 / 10)` standard deviations
+/// of the mean of ten of ours, 19 times of 20, if both are of one kind.
 fn is_near(mean: f64, deviation: f64, recorded: f64, off: f64) -> bool {
     let scatter = 2.262 * (1.0 + 1.0 / RUNS as f64).sqrt() * deviation;
     (mean - recorded).abs() <= (off * recorded).max(scatter)
@@ -119,7 +120,8 @@ fn beside_the_kernel() {
     assert_eq!(far, OUTSIDE);
 }
 
-/// `as: linux` is what the model of the test makes of the kernel's rules: packet by packet, with the same random numbers.
+/// `as: linux` is what the model of the test makes of the kernel's rules: packet by packet, with
+/// the same random numbers.
 #[test]
 fn the_pie_of_linux_is_an_independent_model_of_it() {
     let reno = r#", "cc": "newreno""#;

@@ -29,7 +29,8 @@ fn poisson_gaps_are_exponential() {
     assert_near(lag / n / variance, 0.0, 1.0 / n.sqrt());
 }
 
-/// Gaps are geometric: mean 1 / p and variance (1 - p) / p² slots, independent of each other; and so is the first slot.
+/// Gaps are geometric: mean 1 / p and variance (1 - p) / p² slots, independent of each other; and
+/// so is the first slot.
 #[test]
 fn bernoulli_gaps_are_geometric() {
     for p in [0.02, 0.3, 0.9] {

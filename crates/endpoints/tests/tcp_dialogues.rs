@@ -277,7 +277,8 @@ fn there_is_one_rescue_per_recovery() {
     );
 }
 
-/// What is written after the rescue leaves once: it is the tail then, and no second rescue takes it again.
+/// What is written after the rescue leaves once: it is the tail then, and no second rescue takes it
+/// again.
 #[test]
 fn what_follows_a_rescue_is_not_rescued() {
     play_with(
@@ -463,7 +464,8 @@ fn tail_loss_probe() {
     assert_eq!(tx.poll_timeout(), None);
 }
 
-/// RFC 8985 §7.2: for one segment in flight, which the receiver may be slow to acknowledge, a probe waits for that, too.
+/// RFC 8985 §7.2: for one segment in flight, which the receiver may be slow to acknowledge, a probe
+/// waits for that, too.
 #[test]
 fn a_probe_of_one_segment_waits_for_a_delayed_acknowledgment() {
     let spec: TcpSpec = serde_json::from_str(
@@ -498,8 +500,9 @@ fn a_loss_that_a_probe_repaired_is_answered() {
     );
 }
 
-/// RFC 8985 §6.2 step 4: with five spurious retransmissions the window of reordering would be 150 ms, but it is one round trip at most:
-/// the hole behind 21, sent at 500 ms, is repaired 100 ms after the 100 ms of the round trip.
+/// RFC 8985 §6.2 step 4: with five spurious retransmissions the window of reordering would be
+/// 150 ms, but it is one round trip at most: the hole behind 21, sent at 500 ms, is repaired 100 ms
+/// after the 100 ms of the round trip.
 #[test]
 fn reordering_may_take_a_round_trip_at_most() {
     play(
@@ -565,8 +568,9 @@ fn rack_waits_for_the_reordering_window() {
     assert_eq!((tx.stats().timeouts, tx.stats().fast_retransmits), (0, 1));
 }
 
-/// RFC 8985 §6.2 step 2: segment 2 comes late, after it was sent again. That its acknowledgment follows the copy by 1 ms, less than any
-/// round trip, says that it is the original's: what left before the copy is not overtaken by it, and nothing more is sent again.
+/// RFC 8985 §6.2 step 2: segment 2 comes late, after it was sent again. That its acknowledgment
+/// follows the copy by 1 ms, less than any round trip, says that it is the original's: what left
+/// before the copy is not overtaken by it, and nothing more is sent again.
 #[test]
 fn rack_leaves_alone_what_an_acknowledgment_of_an_original_overtakes() {
     let tx = play(
@@ -616,9 +620,10 @@ fn prr_sends_in_proportion() {
     );
 }
 
-/// Linux: below its target the window opens by a segment more than what was delivered, but not where the same
-/// acknowledgment tells of further losses. Of 20 segments 1, 2 and 8 to 15 are lost. The acknowledgment of the first two copies
-/// brings what was delivered to 9 segments, of which 2 have left again: so 7 of the 8 leave.
+/// Linux: below its target the window opens by a segment more than what was delivered, but not
+/// where the same acknowledgment tells of further losses. Of 20 segments 1, 2 and 8 to 15 are lost.
+/// The acknowledgment of the first two copies brings what was delivered to 9 segments, of which 2
+/// have left again: so 7 of the 8 leave.
 #[test]
 fn prr_opens_no_further_while_losses_go_on() {
     play_with(
@@ -647,8 +652,9 @@ fn data(n: u64, now: Time) -> Segment {
     }
 }
 
-/// RFC 8257 §3.2: an acknowledgment tells of segments that came in one state. Where the state changes, what waits to be acknowledged is
-/// so at once, with the echo of the state in which it came.
+/// RFC 8257 §3.2: an acknowledgment tells of segments that came in one state. Where the state
+/// changes, what waits to be acknowledged is so at once, with the echo of the state in which it
+/// came.
 #[test]
 fn dctcp_echoes_the_state_in_which_segments_came() {
     let mut cfg = TcpConfig::clone(&config(r#""cc": "dctcp""#));

@@ -18,8 +18,9 @@ fn plain(more: &str) -> std::sync::Arc<spillgate_endpoints::tcp::TcpConfig> {
     ))
 }
 
-/// After a timeout everything sent is old, and CWR goes on new data only: the echo of what the timeout has
-/// answered lasts until the window has grown over all of it. Once it has, the echo stops the growth as ever.
+/// After a timeout everything sent is old, and CWR goes on new data only: the echo of what the
+/// timeout has answered lasts until the window has grown over all of it. Once it has, the echo
+/// stops the growth as ever.
 #[test]
 fn an_echo_does_not_stop_slow_start_after_a_timeout() {
     for sack in [false, true] {
@@ -46,8 +47,8 @@ fn an_echo_does_not_stop_slow_start_after_a_timeout() {
         );
     }
 }
-/// §6.1.2: a window of one segment cannot be halved; the next segment leaves when the timer expires, a second
-/// after the echo. That is no loss.
+/// §6.1.2: a window of one segment cannot be halved; the next segment leaves when the timer
+/// expires, a second after the echo. That is no loss.
 #[test]
 fn a_mark_at_one_segment_waits_for_the_timer() {
     for sack in [false, true] {
@@ -66,8 +67,8 @@ fn a_mark_at_one_segment_waits_for_the_timer() {
     }
 }
 
-/// §6.1.2 and RFC 9438 §4.6: marks take the window down to one segment, the threshold to two; in Linux the window
-/// stays at two as well.
+/// §6.1.2 and RFC 9438 §4.6: marks take the window down to one segment, the threshold to two; in
+/// Linux the window stays at two as well.
 #[test]
 fn marks_have_their_own_floor() {
     let script = |end| {
@@ -85,9 +86,9 @@ fn marks_have_their_own_floor() {
     }
 }
 
-/// Linux answers a mark by proportional rate reduction, in which one segment leaves at once, as in a recovery, though
-/// as much is in flight as the smaller window allows; and the acknowledgment that ends it counts for growth. Small
-/// windows are a third smaller without.
+/// Linux answers a mark by proportional rate reduction, in which one segment leaves at once, as in
+/// a recovery, though as much is in flight as the smaller window allows; and the acknowledgment
+/// that ends it counts for growth. Small windows are a third smaller without.
 #[test]
 fn linux_sends_one_segment_on_an_echo_and_grows_with_what_ends_the_reduction() {
     play(
@@ -107,7 +108,8 @@ fn linux_sends_one_segment_on_an_echo_and_grows_with_what_ends_the_reduction() {
     );
 }
 
-/// A mark on the segment that ends the echo begins another: Linux answers the next two segments at once again.
+/// A mark on the segment that ends the echo begins another: Linux answers the next two segments at
+/// once again.
 #[test]
 fn a_mark_on_the_segment_with_cwr_is_answered_at_once() {
     let cfg = config(
@@ -133,9 +135,10 @@ fn a_mark_on_the_segment_with_cwr_is_answered_at_once() {
     assert!(!answered(6, none, Ecn::Ect0));
 }
 
-/// §6.1.2: whatever the reason of a reduction, the first new data after it carry CWR, and nothing else does:
-/// no retransmission, no second segment, no bare acknowledgment. §6.1.5: only new data are ECN-capable. [`Net`]
-/// checks it of every segment; here reductions of all three kinds are many.
+/// §6.1.2: whatever the reason of a reduction, the first new data after it carry CWR, and nothing
+/// else does: no retransmission, no second segment, no bare acknowledgment. §6.1.5: only new data
+/// are ECN-capable. [`Net`] checks it of every segment; here reductions of all three kinds are
+/// many.
 #[test]
 fn cwr_goes_on_the_first_new_data_after_each_reduction() {
     for (kind, sack) in [
@@ -170,9 +173,10 @@ fn cwr_goes_on_the_first_new_data_after_each_reduction() {
 /// A transfer of 1.2 s at the rate of the line.
 const BYTES: u64 = 15_000_000;
 
-/// Seconds until a transfer is complete, over 100 Mb/s with a round trip of `rtt` ms and RED with thresholds at 2
-/// and 6 ms (16 and 50 packets) and a buffer of `limit` ms. Its average follows so slowly that slow start overruns
-/// it. What is not ECN-capable, as every retransmission, is dropped where the rest is marked.
+/// Seconds until a transfer is complete, over 100 Mb/s with a round trip of `rtt` ms and RED with
+/// thresholds at 2 and 6 ms (16 and 50 packets) and a buffer of `limit` ms. Its average follows so
+/// slowly that slow start overruns it. What is not ECN-capable, as every retransmission, is dropped
+/// where the rest is marked.
 fn transfer(json: &str, rtt: u64, limit: f64) -> f64 {
     const RATE: f64 = 12.5e6;
     let cfg = config(json);
@@ -187,7 +191,8 @@ fn transfer(json: &str, rtt: u64, limit: f64) -> f64 {
         }
         let now = seg.ts_val.as_secs_f64();
         let wait = (free - now).max(0.0) * 1e3;
-        // While the queue is idle the average follows as if packets went through (Floyd and Jacobson 1993, §4).
+        // While the queue is idle the average follows as if packets went through (Floyd and
+        // Jacobson 1993, §4).
         let idle = (now - free).max(0.0) * RATE / 1500.0;
         average *= math::pow(1.0 - 0.002, idle);
         average += 0.002 * (wait - average);
@@ -211,10 +216,10 @@ fn transfer(json: &str, rtt: u64, limit: f64) -> f64 {
     net.now.as_secs_f64()
 }
 
-/// Every algorithm that answers marks as losses, with and without SACK, under each profile, while slow start
-/// overruns the buffer by much, a little or not at all: marks tell what losses tell, a round trip earlier and
-/// without a retransmission. Single transfers differ by chance (a timeout more or less), so nine are summed up;
-/// a tenth is left for that.
+/// Every algorithm that answers marks as losses, with and without SACK, under each profile, while
+/// slow start overruns the buffer by much, a little or not at all: marks tell what losses tell, a
+/// round trip earlier and without a retransmission. Single transfers differ by chance (a timeout
+/// more or less), so nine are summed up; a tenth is left for that.
 #[test]
 fn marks_cost_no_more_than_losses() {
     for (kind, _) in cc::KINDS {

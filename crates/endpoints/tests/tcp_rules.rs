@@ -94,8 +94,8 @@ fn the_threshold_is_two_segments_at_least() {
     }
 }
 
-/// RFC 6582 §3.2 step 3: a partial acknowledgment of one segment takes it from the window and gives it back, so that
-/// besides the hole a new segment leaves.
+/// RFC 6582 §3.2 step 3: a partial acknowledgment of one segment takes it from the window and gives
+/// it back, so that besides the hole a new segment leaves.
 #[test]
 fn a_partial_acknowledgment_gives_a_segment_back() {
     play(
@@ -130,7 +130,8 @@ impl Writer {
         }
     }
 
-    /// Writes so many segments at a time; how many of them leave before an acknowledgment comes 100 ms later.
+    /// Writes so many segments at a time; how many of them leave before an acknowledgment comes
+    /// 100 ms later.
     fn round(&mut self, ms: u64, segments: u64) -> u64 {
         let (at, before) = (Time::ZERO + Dur::from_ms(ms), self.sent);
         self.tx.write(at, 1000 * segments);
@@ -161,8 +162,8 @@ impl Writer {
     }
 }
 
-/// A window of which half is used does not grow, in slow start one of which more is used does (RFC 9438 §5.8, and
-/// Linux).
+/// A window of which half is used does not grow, in slow start one of which more is used does
+/// (RFC 9438 §5.8, and Linux).
 #[test]
 fn slow_start_grows_where_more_than_half_of_the_window_is_used() {
     for cc in ["newreno", "cubic"] {
@@ -174,7 +175,8 @@ fn slow_start_grows_where_more_than_half_of_the_window_is_used() {
     }
 }
 
-/// RFC 5681 §4.1: after a silence of more than one timeout, 1 s here, the window is the initial one again.
+/// RFC 5681 §4.1: after a silence of more than one timeout, 1 s here, the window is the initial one
+/// again.
 #[test]
 fn the_window_restarts_after_a_silence_of_one_timeout() {
     for (silence, leave) in [(900, 12), (1100, 4)] {
@@ -189,8 +191,9 @@ fn the_window_restarts_after_a_silence_of_one_timeout() {
     }
 }
 
-/// Linux's head room: segments are paced at twice the window in a round trip while that is below half of the threshold, which is 16
-/// segments after the timeout here, and at 1.2 times the window from there on.
+/// Linux's head room: segments are paced at twice the window in a round trip while that is below
+/// half of the threshold, which is 16 segments after the timeout here, and at 1.2 times the window
+/// from there on.
 #[test]
 fn pacing_has_less_head_room_from_half_of_the_threshold_on() {
     let spec: TcpSpec = serde_json::from_str(
@@ -223,7 +226,8 @@ fn pacing_has_less_head_room_from_half_of_the_threshold_on() {
     }
 }
 
-/// What is allowed leaves together, after a time that is even from nothing to `send_jitter`; what timed out at once.
+/// What is allowed leaves together, after a time that is even from nothing to `send_jitter`; what
+/// timed out at once.
 #[test]
 fn jitter_holds_back_what_is_allowed() {
     let cfg = config(r#""cc": "newreno", "initial_window": 4, "send_jitter": "10 ms""#);

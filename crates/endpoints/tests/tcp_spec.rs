@@ -109,8 +109,9 @@ fn first_timeouts() {
     assert_eq!((endless.retries, endless.syn_retries), (u32::MAX, u32::MAX));
 }
 
-/// What a profile switches on stays on with every congestion control: nothing changes but the control, and what
-/// it cannot have. Tahoe has no recovery that uses SACK; BBR sets its own window in recovery.
+/// What a profile switches on stays on with every congestion control: nothing changes but the
+/// control, and what it cannot have. Tahoe has no recovery that uses SACK; BBR sets its own window
+/// in recovery.
 #[test]
 fn profiles_hold_for_every_algorithm() {
     for profile in ["rfc", "linux", "ns2"] {

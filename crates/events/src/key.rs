@@ -25,8 +25,8 @@ pub enum Rank {
 /// Position in the total order: time, then rank, then hash, then slot.
 ///
 /// One integer, so that the smaller of two is found without a branch: time (64 bits), rank (3),
-/// hash of time and path (29), slot (31). The highest bit is zero: the sign of a difference says which
-/// of two comes first.
+/// hash of time and path (29), slot (31). The highest bit is zero: the sign of a difference says
+/// which of two comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u128);
 

@@ -31,8 +31,8 @@ use spillgate_core::Time;
 /// it is idle from the following `next` on.
 pub trait EventSet {
     /// A set for the components with these path hashes; slot i is the i-th. Those of `busy` are
-    /// expected to be set much more often than those below, and those behind it to [ask](Self::first_other)
-    /// when the others wake; the order of wakes does not depend on it.
+    /// expected to be set much more often than those below, and those behind it to
+    /// [ask](Self::first_other) when the others wake; the order of wakes does not depend on it.
     fn new(paths: Vec<u64>, busy: Range<u32>) -> Self;
 
     /// Sets the only wake of `slot`, replacing an earlier one.

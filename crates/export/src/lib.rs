@@ -63,8 +63,8 @@ impl std::fmt::Display for Note {
 struct Notes(Vec<Note>);
 
 impl Notes {
-    /// Those on the lines of a configuration that have no translation; `kept`: whether a line stands as
-    /// it is in what is written.
+    /// Those on the lines of a configuration that have no translation; `kept`: whether a line
+    /// stands as it is in what is written.
     fn of(source: &Source, kept: impl Fn(&str) -> bool) -> Self {
         let note = |u: &Unmodelled| {
             let text = u.text.trim();

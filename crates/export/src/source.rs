@@ -47,7 +47,8 @@ pub struct Port {
     pub rate: Option<Rate>,
     /// What its rates count beside each IP packet, if it is known: those of shapers and shares.
     pub overhead: Option<Overhead>,
-    /// What policers and the policers of priority classes count, if that is known and something else.
+    /// What policers and the policers of priority classes count, if that is known and something
+    /// else.
     pub policers: Option<Overhead>,
     /// The longest packet, which default bursts hold.
     pub longest: Longest,
@@ -139,7 +140,8 @@ impl Tag {
     }
 }
 
-/// An interface with a policy for what arrives by it, or a link of which nobody knows the interface.
+/// An interface with a policy for what arrives by it, or a link of which nobody knows the
+/// interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     /// Its name; none for a link's receiving end.

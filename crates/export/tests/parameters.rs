@@ -430,7 +430,8 @@ fn of_police() -> Vec<Row> {
     all
 }
 
-/// Every parameter of the schema is in the table, but for what other tests compare packet by packet.
+/// Every parameter of the schema is in the table, but for what other tests compare packet by
+/// packet.
 #[test]
 fn every_parameter_has_a_row() {
     let schema = schemars::schema_for!(DisciplineSpec);

@@ -464,8 +464,8 @@ fn other_headers_are_noted() {
     assert!(!noted(Platform::IosXe, "wan", 18));
 }
 
-/// Conditions on ports are access lists, which match the same packets on every router: `match ip rtp` takes
-/// the even ports of its range, and `match protocol ssh` asks NBAR.
+/// Conditions on ports are access lists, which match the same packets on every router:
+/// `match ip rtp` takes the even ports of its range, and `match protocol ssh` asks NBAR.
 #[test]
 fn ports_are_matched_by_access_lists() {
     let written = |condition: &str, platform| {
@@ -551,8 +551,8 @@ map-class frame-relay M
  frame-relay cir 64000
 ";
 
-/// What a configuration says and a simulation does not have stays as the line that it was, in its place,
-/// and never becomes another.
+/// What a configuration says and a simulation does not have stays as the line that it was, in its
+/// place, and never becomes another.
 #[test]
 fn what_has_no_translation_stays_as_it_was() {
     let imported = import(UNMODELLED, Platform::Ios);
@@ -637,8 +637,8 @@ fn changed_classes_are_not_kept() {
     assert_eq!(again.policies, source.policies);
 }
 
-/// A condition that is too much for a router is named, and its class left out: it does not match other
-/// packets.
+/// A condition that is too much for a router is named, and its class left out: it does not match
+/// other packets.
 #[test]
 fn a_condition_without_translation_leaves_its_class_out() {
     let hosts: Vec<String> = (0..150).map(|n| format!(r#""10.0.0.{n}""#)).collect();

@@ -589,8 +589,8 @@ fn scripts_of_all_configurations_are_well_formed() {
 }
 
 /// Runs a script line by line in a network namespace of its own. What the kernel has a module for
-/// must be accepted; of the rest `tc` must at least understand the words: it must be the kernel that
-/// refuses.
+/// must be accepted; of the rest `tc` must at least understand the words: it must be the kernel
+/// that refuses.
 #[test]
 fn a_real_tc_takes_every_command() {
     let shell = |script: &str| {
@@ -730,8 +730,8 @@ fn what_cannot_be_exported_is_said() {
     read(&tc(&s, &TcOptions::default()).unwrap().text, "eth0");
 }
 
-/// A class is written whole or not at all: of one that also looks at CoS, QoS groups, the interface of
-/// arrival, or at something that no simulated packet has, no half is, and a note names it.
+/// A class is written whole or not at all: of one that also looks at CoS, QoS groups, the interface
+/// of arrival, or at something that no simulated packet has, no half is, and a note names it.
 #[test]
 fn no_half_of_a_class_is_written() {
     let voice = [

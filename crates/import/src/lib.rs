@@ -45,11 +45,13 @@
 //!   packets a conversation, unless the [`Platform`](spillgate_scenario::Platform)
 //!   says otherwise; HQF holds a conversation to a quarter of the class's
 //!   `queue-limit` (recalled).
-//! - A circuit of ATM has the contract of its `pvc`, else that of its classes (`class-vc`, `class-int`; their order is
-//!   recalled). Rates of its policy count cells as its link does; routers count the IP packet and 12 bytes.
-//!   Percentages are of the sustainable cell rate, of CBR and UBR of the peak (recalled).
-//! - A transmit ring without `tx-ring-limit` has the packets that Cisco's document 6142 gives for the rate of its line, on
-//!   every platform; those of IOS XE and IOS XR are a guess. On a circuit the limit is taken in packets, whatever the port adapter.
+//! - A circuit of ATM has the contract of its `pvc`, else that of its classes (`class-vc`,
+//!   `class-int`; their order is recalled). Rates of its policy count cells as its link does;
+//!   routers count the IP packet and 12 bytes. Percentages are of the sustainable cell rate, of CBR
+//!   and UBR of the peak (recalled).
+//! - A transmit ring without `tx-ring-limit` has the packets that Cisco's document 6142 gives for
+//!   the rate of its line, on every platform; those of IOS XE and IOS XR are a guess. On a circuit
+//!   the limit is taken in packets, whatever the port adapter.
 //! - An interface without a service-policy that says `fair-queue`,
 //!   `no fair-queue`, `hold-queue ... out` or `random-detect` gets a policy of
 //!   the name `INTERFACE-DEFAULT:` and its own. One that says nothing gets

@@ -194,7 +194,8 @@ fn counts(link: &str, interfaces: &str, platform: &str) -> [Option<String>; 2] {
     [counting.policers, counting.queues].map(|o| o.map(|o| o.to_string()))
 }
 
-/// Routers count packets of circuits without trailer, padding and cells; ASR 1000 counts the cells where it shapes.
+/// Routers count packets of circuits without trailer, padding and cells; ASR 1000 counts the cells
+/// where it shapes.
 #[test]
 fn a_policy_counts_as_the_router_does() {
     let bytes = |n: &str| Some(format!("{n} B"));

@@ -1,5 +1,5 @@
-//! No line about queueing is without a trace: without it the policies, what is exported of them, the
-//! list of lines without effect, or the warnings are others.
+//! No line about queueing is without a trace: without it the policies, what is exported of them,
+//! the list of lines without effect, or the warnings are others.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 use spillgate_import::IosImporter;
 use spillgate_scenario::{Imported, Platform};
 
-/// First words of lines about queueing, from Cisco's QoS command references: not from the importer's
-/// tables. With a second word where there are other commands of that name.
+/// First words of lines about queueing, from Cisco's QoS command references: not from the
+/// importer's tables. With a second word where there are other commands of that name.
 const ABOUT: &[&str] = &[
     "abr",
     "access-list",

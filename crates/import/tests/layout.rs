@@ -164,8 +164,8 @@ interface Serial0/0
  service-policy output WAN
 ";
 
-/// Output of `show` commands beside a configuration changes nothing of it, and each policy and class of
-/// it is listed; alone it is no configuration.
+/// Output of `show` commands beside a configuration changes nothing of it, and each policy and
+/// class of it is listed; alone it is no configuration.
 #[test]
 fn pasted_output_is_listed_and_not_read() {
     let (plain, _) = read(CONFIG, Platform::Ios).unwrap();

@@ -137,7 +137,8 @@ interface GigabitEthernet0/0
     assert_eq!(read(&text).unmodelled, []);
 }
 
-/// A list that permits by object groups permits; a member that is not modelled is listed at its line.
+/// A list that permits by object groups permits; a member that is not modelled is listed at its
+/// line.
 #[test]
 fn object_groups_of_access_lists_are_read() {
     let text = "\

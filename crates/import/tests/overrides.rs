@@ -1,5 +1,5 @@
-//! Policies of a configuration are parts of the scenario: what is in the tree is what was imported, and values are
-//! replaced in it as in the text.
+//! Policies of a configuration are parts of the scenario: what is in the tree is what was imported,
+//! and values are replaced in it as in the text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

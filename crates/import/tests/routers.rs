@@ -1,4 +1,5 @@
-//! Configurations of several routers in one scenario: names that both use, and one file for two routers.
+//! Configurations of several routers in one scenario: names that both use, and one file for two
+//! routers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -171,7 +172,8 @@ fn a_file_may_be_that_of_several_routers() {
     assert_eq!(attached(&p), [("up-a", "OUT"), ("up-b", "twin-OUT")]);
     let both = [("IN", Some("a")), ("twin-IN", Some("b"))];
     assert_eq!(arriving(&p), both);
-    // Each finds what comes in by its own interface: without a link for it the twin's class has nothing.
+    // Each finds what comes in by its own interface: without a link for it the twin's class has
+    // nothing.
     assert_eq!(warnings(&two), [""; 0]);
     let unmapped = warnings(&two.replace(", GigabitEthernet0/1: b", ""));
     let [one] = &unmapped[..] else {

@@ -213,7 +213,8 @@ fn reservations_above_what_the_platform_takes_are_warned_of() {
         []
     );
     assert_eq!(warned(Platform::IosHqf, 100, ""), []);
-    // Releases differ: more than the older ones take is a warning, unless the configuration raises the limit.
+    // Releases differ: more than the older ones take is a warning, unless the configuration raises
+    // the limit.
     assert_eq!(warned(Platform::Ios, 75, ""), []);
     assert_eq!(warned(Platform::Ios, 76, ""), [(Some(8), Some(24))]);
     for (max, raised) in [

@@ -233,7 +233,8 @@ fn place(written: &Written, spot: &Spot) -> Place {
     };
     match spot.class.and_then(|i| policy.classes.get(i)) {
         None => policy.spot,
-        // What shadows and is shadowed is the order of the classes: the line in the policy is meant.
+        // What shadows and is shadowed is the order of the classes: the line in the policy is
+        // meant.
         Some(class) if spot.key == "match" => class.spot,
         Some(class) => class.nearest(&spot.key),
     }

@@ -66,7 +66,8 @@ pub struct Finding {
     pub line: Option<u32>,
     /// Column in characters, from 1.
     pub column: Option<u32>,
-    /// Where in a scenario, such as `policies.WAN.class-based.classes[0]`; empty in a configuration.
+    /// Where in a scenario, such as `policies.WAN.class-based.classes[0]`; empty in a
+    /// configuration.
     pub path: String,
     /// What was found, with the numbers of the case.
     pub message: String,
@@ -74,7 +75,8 @@ pub struct Finding {
     pub help: String,
     /// The line of the file.
     pub source: Option<String>,
-    /// Of a scenario with several points: the names of those at which it holds. Empty otherwise, and of what is about none of them.
+    /// Of a scenario with several points: the names of those at which it holds. Empty otherwise,
+    /// and of what is about none of them.
     pub variants: Vec<String>,
     /// The same in words: variants, and values of axes.
     pub holds: String,

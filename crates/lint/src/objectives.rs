@@ -1,4 +1,5 @@
-//! Requirements that no policy can meet, that ask for the contrary of what they say, or that are about something else.
+//! Requirements that no policy can meet, that ask for the contrary of what they say, or that are
+//! about something else.
 
 use std::collections::BTreeMap;
 
@@ -249,7 +250,8 @@ fn along(world: &WorldPlan, route: u32, len: u16) -> f64 {
     for (i, l) in path.iter().enumerate() {
         let link = &world.links[*l as usize];
         seconds += link.delay.as_secs_f64();
-        // Cells go on before the last one of a packet has come, and a rate that changes may be higher.
+        // Cells go on before the last one of a packet has come, and a rate that changes may be
+        // higher.
         if link.process.is_none() && !world.has_cell_port(*l) {
             let bits = 8.0 * f64::from(link.overhead.wire_len(len));
             seconds += bits / link.rate.bps() as f64;
@@ -304,7 +306,8 @@ fn best_call(world: &WorldPlan, flow: &FlowPlan) -> Option<Quality> {
     flow.voice.as_ref()?.assess(&heard)
 }
 
-/// The link of a path that lets the fewest bits of IP packets through, and that rate; none of links whose rate changes.
+/// The link of a path that lets the fewest bits of IP packets through, and that rate; none of links
+/// whose rate changes.
 fn slowest(world: &WorldPlan, flow: &FlowPlan) -> Option<(u32, f64)> {
     let longest = lengths(&flow.traffic, true).1.max(1);
     let path = world.routes[flow.route as usize].iter();
@@ -321,7 +324,8 @@ fn slowest(world: &WorldPlan, flow: &FlowPlan) -> Option<(u32, f64)> {
     rates.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The most that some flows carry, in b/s of IP packets, or of their payload; none if that is not known.
+/// The most that some flows carry, in b/s of IP packets, or of their payload; none if that is not
+/// known.
 fn most(world: &WorldPlan, flows: &[&FlowPlan], payload: bool) -> Option<f64> {
     // Flows with the same slowest link share it.
     let mut shared: BTreeMap<u32, f64> = BTreeMap::new();
@@ -337,7 +341,8 @@ fn most(world: &WorldPlan, flows: &[&FlowPlan], payload: bool) -> Option<f64> {
         let link = &world.links[link as usize];
         sum += own.min(link.rate.bps() as f64);
     }
-    // What is under way when the measurement begins arrives in it: a packet of each flow that is steady.
+    // What is under way when the measurement begins arrives in it: a packet of each flow that is
+    // steady.
     let under_way: f64 = flows
         .iter()
         .map(|f| 8.0 * f64::from(lengths(&f.traffic, true).1))

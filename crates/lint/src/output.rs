@@ -7,7 +7,8 @@ use spillgate_scenario::Diagnostic;
 
 use crate::{Finding, Level, RULES, Rule, warning};
 
-/// One block a finding: `file:line:column: warning: message [ID]`, the line with carets, what to do.
+/// One block a finding: `file:line:column: warning: message [ID]`, the line with carets, what to
+/// do.
 pub fn text(findings: &[Finding]) -> String {
     let mut out = String::new();
     for f in findings {

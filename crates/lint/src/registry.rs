@@ -1,4 +1,5 @@
-//! What a rule is, and the list of all, from which lists, explanations, documentation and SARIF come.
+//! What a rule is, and the list of all, from which lists, explanations, documentation and SARIF
+//! come.
 
 use std::sync::LazyLock;
 
@@ -33,8 +34,8 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
     /// Stable identifier such as `SG-Q001`; Q queues and shares, C classes, A active queue
-    /// management, L links, S shapers and policers, O requirements, M MPLS, R what readers did not take as written, X
-    /// the rules themselves.
+    /// management, L links, S shapers and policers, O requirements, M MPLS, R what readers did not
+    /// take as written, X the rules themselves.
     pub id: &'static str,
     /// Name in kebab-case.
     pub name: &'static str,

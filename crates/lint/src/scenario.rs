@@ -20,7 +20,8 @@ use crate::{Finding, Selection, cfg, directions, finish, lossy, mtu, objectives,
 
 pub(crate) const RULES: &[&Rule] = &[&EXP_UNSET, &NEVER_MATCHED];
 
-/// Whether each class of each policy has had a packet at any point, and a point that has the policy.
+/// Whether each class of each policy has had a packet at any point, and a point that has the
+/// policy.
 #[derive(Default)]
 struct Reached {
     classes: BTreeMap<(String, usize), bool>,
@@ -102,7 +103,8 @@ fn ask(
         .iter()
         .map(|(spot, _)| traffic::at(world, *spot, policies))
         .collect();
-    // Of places that are alike the one with the most flows is judged; a class needs a flow at one of them only.
+    // Of places that are alike the one with the most flows is judged; a class needs a flow at one
+    // of them only.
     let mut judged = 0;
     for (i, load) in loads.iter().enumerate() {
         let count = |l: &Option<Vec<Load>>| l.as_ref().map_or(0, Vec::len);
@@ -142,7 +144,8 @@ fn ask(
     hits.into_iter().map(placed).collect()
 }
 
-/// Drops warnings of readers of which a rule says more at the same place, and findings of rules that a reader has summed up.
+/// Drops warnings of readers of which a rule says more at the same place, and findings of rules
+/// that a reader has summed up.
 fn said_twice(found: &mut Vec<Finding>) {
     /// What the builder of policies says, and the rule that says more.
     const SAME: [(&str, &str); 3] = [

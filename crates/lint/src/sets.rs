@@ -25,8 +25,8 @@ const PLAIN: u16 = 1 << 8;
 /// Ranges of ports, ascending, disjoint.
 type Ports = Vec<(u16, u16)>;
 
-/// Links over which packets come to the node: those named, or all but those. Packets of the node's own flows come over none, and
-/// are among all but some.
+/// Links over which packets come to the node: those named, or all but those. Packets of the node's
+/// own flows come over none, and are among all but some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Inputs {
     names: BTreeSet<Arc<str>>,

@@ -24,8 +24,8 @@ pub(crate) struct Stand {
     pub(crate) more: bool,
 }
 
-/// Every place of a policy in a world, those with the same policy and rate together. Every key of a scenario that names a policy
-/// of packets is here; policies inside classes are in the policies.
+/// Every place of a policy in a world, those with the same policy and rate together. Every key of a
+/// scenario that names a policy of packets is here; policies inside classes are in the policies.
 pub(crate) fn all(world: &WorldPlan) -> Vec<Stand> {
     let mut all: Vec<Stand> = Vec::new();
     let mut add = |policy: &str, arrival: bool, around: Enclosing, spot: Spot, whose: &str| {

@@ -40,7 +40,8 @@ impl Spot {
         }
     }
 
-    /// How many links packets of a path have left when they are here; none if the path does not lead here.
+    /// How many links packets of a path have left when they are here; none if the path does not
+    /// lead here.
     fn on(self, path: &[u32]) -> Option<usize> {
         let at = path.iter().position(|l| *l == self.link())?;
         match self {
@@ -215,8 +216,8 @@ fn class_of(key: &FlowKey, dscp: Dscp, metadata: &Metadata<'_>, classes: &[Class
     classes.iter().position(takes).unwrap_or(classes.len())
 }
 
-/// The flows that meet a policy, and what answers them; none where packets have labels, which hide what
-/// classes match on.
+/// The flows that meet a policy, and what answers them; none where packets have labels, which hide
+/// what classes match on.
 pub(crate) fn at(
     world: &WorldPlan,
     spot: Spot,
@@ -269,8 +270,8 @@ pub(crate) fn at(
     Some(loads)
 }
 
-/// What a source asks of a link in b/s, where so much is counted beside its packets: at least, for the longest packets have
-/// the smallest share of what is added.
+/// What a source asks of a link in b/s, where so much is counted beside its packets: at least, for
+/// the longest packets have the smallest share of what is added.
 fn occupied(source: &SourceSpec, overhead: Overhead) -> f64 {
     let rate = Source::mean_rate(source);
     if overhead == Overhead::NONE {

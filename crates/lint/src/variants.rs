@@ -28,8 +28,9 @@ type Key = (
 );
 
 fn key(f: &Finding) -> Key {
-    // A policy on several links, or at several rates, finds the same at each: the numbers of the first say enough. Without a line,
-    // or of a line that is listed as a whole, messages tell findings apart.
+    // A policy on several links, or at several rates, finds the same at each: the numbers of the
+    // first say enough. Without a line, or of a line that is listed as a whole, messages tell
+    // findings apart.
     let message = match f.line.is_none() || is_of_lines(f.id) {
         true => f.message.clone(),
         false => String::new(),
@@ -93,7 +94,8 @@ impl<'p> Gathered<'p> {
     }
 }
 
-/// Points in words: by variants and values of the axes where they are all combinations of some, else by name. Empty for none.
+/// Points in words: by variants and values of the axes where they are all combinations of some,
+/// else by name. Empty for none.
 fn holds(plan: &Plan, points: &[usize]) -> String {
     let all = plan.variants.len();
     if points.is_empty() {

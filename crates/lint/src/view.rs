@@ -62,8 +62,8 @@ pub(crate) struct Queue<'a> {
     pub(crate) best: Option<Rate>,
     /// What may come to it, if that can be said.
     pub(crate) set: Option<Packets>,
-    /// The flows whose packets wait in it, those of classes without a queue of their own among them; none if the traffic is not
-    /// known.
+    /// The flows whose packets wait in it, those of classes without a queue of their own among
+    /// them; none if the traffic is not known.
     pub(crate) flows: Option<Vec<&'a Load>>,
 }
 
@@ -90,19 +90,22 @@ impl Queue<'_> {
         }
     }
 
-    /// Bytes of a packet, where a limit is in packets: of full size, or of the longest that comes if all are shorter.
+    /// Bytes of a packet, where a limit is in packets: of full size, or of the longest that comes
+    /// if all are shorter.
     pub(crate) fn each(&self) -> u64 {
         let longest = self.lengths().map(|(longest, _)| u64::from(longest));
         longest.map_or(FULL, |l| l.min(FULL))
     }
 
-    /// The longest packet that comes, and one that none is shorter than, as the link counts them; none if that is not known.
+    /// The longest packet that comes, and one that none is shorter than, as the link counts them;
+    /// none if that is not known.
     pub(crate) fn lengths(&self) -> Option<(u32, u32)> {
         lengths(self.flows.as_ref()?, |l| l.sizes)
     }
 }
 
-/// The longest packet of some flows, and one that none is shorter than, as somebody counts; none if there are no flows, or not known.
+/// The longest packet of some flows, and one that none is shorter than, as somebody counts; none if
+/// there are no flows, or not known.
 pub(crate) fn lengths(flows: &[&Load], by: fn(&Load) -> Sizes) -> Option<(u32, u32)> {
     let longest = flows.iter().map(|l| by(l).longest).max()?;
     let shortest = flows.iter().map(|l| by(l).shortest).min()?;

@@ -94,7 +94,8 @@ fn findings_are_as_expected_in_every_form() {
     }
 }
 
-/// What the files hold is what there is: a rule that finds nothing here is a rule without an example.
+/// What the files hold is what there is: a rule that finds nothing here is a rule without an
+/// example.
 #[test]
 fn the_files_have_most_rules() {
     let mut ids: Vec<&str> = Vec::new();

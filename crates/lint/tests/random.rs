@@ -1,5 +1,5 @@
-//! Random networks that have everything at once: the rules look at each without a panic, in every form of output, and every
-//! finding has a place.
+//! Random networks that have everything at once: the rules look at each without a panic, in every
+//! form of output, and every finding has a place.
 
 #[allow(dead_code, reason = "the runs of these networks need more of it")]
 #[path = "../../sim/tests/everything_random/net.rs"]

@@ -80,7 +80,8 @@ proptest! {
     }
 }
 
-/// 200 policies of 50 classes, 51 000 lines with the class-maps, in which every pair of classes of a policy is compared.
+/// 200 policies of 50 classes, 51 000 lines with the class-maps, in which every pair of classes of
+/// a policy is compared.
 #[test]
 fn a_long_configuration_takes_little_time() {
     let mut cfg = String::new();
@@ -181,7 +182,8 @@ fn every_listed_line_is_a_finding() {
     );
 }
 
-/// What a class is offered counts as its link does: 24 kb/s of IP packets of 60 B are 63.6 kb/s of cells.
+/// What a class is offered counts as its link does: 24 kb/s of IP packets of 60 B are 63.6 kb/s of
+/// cells.
 #[test]
 fn calls_are_counted_in_cells() {
     let found = |overhead: &str, rate: &str| {

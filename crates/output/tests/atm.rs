@@ -53,7 +53,8 @@ fn parts_of_a_delay_name_the_queues_of_cells() {
                 .flat_map(|h| h["parts"].as_object().unwrap().values());
             let sum: u64 = all.map(|v| v.as_u64().unwrap()).sum();
             assert_eq!(Some(sum), packet["delay"].as_u64());
-            // Cells leave the edge each 21.2 us, after a phase of at most that; the last line sends one in 42.4 us.
+            // Cells leave the edge each 21.2 us, after a phase of at most that; the last line sends
+            // one in 42.4 us.
             let sent = of(0, "sending");
             let least = us(cells * 212 + 212 + 424) / 10;
             assert!((least..=least + us(212) / 10).contains(&sent), "{sent}");

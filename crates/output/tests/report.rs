@@ -187,8 +187,8 @@ fn differences_are_those_of_the_pairs() {
     assert_eq!(offered.unwrap().effect, "same");
 }
 
-/// A difference far smaller than what runs differ by is shown, since pairs of runs share it; and either variant can
-/// be what is compared with.
+/// A difference far smaller than what runs differ by is shown, since pairs of runs share it; and
+/// either variant can be what is compared with.
 #[test]
 fn a_difference_within_the_noise_of_the_runs_is_shown() {
     let yaml = "
@@ -422,7 +422,8 @@ fn the_table_of_series_holds_every_sample() {
             .collect();
         rows.push((texts, row.get_int(1).unwrap(), numbers, v));
     }
-    // 5 s in steps of 0.5 s, of three gauges of a queue, a link and two classes, in run 0 of two variants.
+    // 5 s in steps of 0.5 s, of three gauges of a queue, a link and two classes, in run 0 of two
+    // variants.
     assert_eq!(rows.len(), 6 * 2);
     let expected: Vec<_> = report
         .series()

@@ -1,5 +1,5 @@
-//! Stored runs: they come back as they were, under keys that change if and only if results can, and what is
-//! damaged or of another version is made anew.
+//! Stored runs: they come back as they were, under keys that change if and only if results can, and
+//! what is damaged or of another version is made anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -390,7 +390,8 @@ fn stores_side_by_side_keep_every_run() {
     }
 }
 
-/// Edits of the scenario: those that can change a result, and those that only change what is said of it.
+/// Edits of the scenario: those that can change a result, and those that only change what is said
+/// of it.
 const COUNT: [&str; 18] = [
     "topology.links.out.rate=2.1 Mb/s",
     "topology.links.out.delay=4 ms",
@@ -451,7 +452,8 @@ fn each_edit_that_counts_gives_a_key_of_its_own() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    /// Whatever is edited together: equal keys mean equal results, and runs that differ have other keys.
+    /// Whatever is edited together: equal keys mean equal results, and runs that differ have other
+    /// keys.
     #[test]
     fn equal_keys_mean_equal_results(
         counting in proptest::sample::subsequence(&COUNT[..], 0..3),

@@ -47,8 +47,8 @@ fn explained(plan: &Plan) -> Value {
 
 #[test]
 fn a_packet_waits_at_the_input_crosses_and_waits_at_the_output() {
-    // 500 B over one of four internal links, each of half of 11 Mb/s, or in two cells or one packet at 11 Mb/s; cells need
-    // not follow each other.
+    // 500 B over one of four internal links, each of half of 11 Mb/s, or in two cells or one packet
+    // at 11 Mb/s; cells need not follow each other.
     let ps = |bytes: u64, rate: u64| bytes * 8 * 1_000_000_000_000 / rate;
     for (fabric, least, is_exact) in [
         ("parallel: {}", ps(500, 5_500_000), true),

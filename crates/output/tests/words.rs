@@ -12,7 +12,8 @@ use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::Campaign;
 
-/// A link of 2 Mb/s that a source of so many kb/s and so many connections share, with a queue of so many packets.
+/// A link of 2 Mb/s that a source of so many kb/s and so many connections share, with a queue of so
+/// many packets.
 fn scenario(kbps: u32, connections: u32, limit: u32, loss: bool) -> String {
     let cbr = match kbps {
         0 => String::new(),
@@ -94,7 +95,8 @@ proptest! {
             prop_assert!(said.starts_with(&format!("link l was offered {} times its rate: ", general(factor, 3))), "{}", said);
             let share = format!("{} % of the packets that came were lost", general(100.0 * lost / of(Metric::PacketsOffered), 2));
             prop_assert_eq!(said.contains(&share), lost > 0.0, "{}", said);
-            // All that came and was not lost left, or waits: over the three seconds the queue grew by so much.
+            // All that came and was not lost left, or waits: over the three seconds the queue grew
+            // by so much.
             let growth = (of(Metric::Offered) - of(Metric::Carried)) / 8.0;
             let waits = format!("nothing was lost, and what waits grew by {} a second", value(growth, "B"));
             prop_assert_eq!(said.contains(&waits), lost == 0.0, "{}", said);

@@ -141,7 +141,8 @@ fn of_configuration(r: &Request, path: &Path) -> Result<Source, Diagnostics> {
                 .unwrap_or("eth0");
             Source::of_policy(&imported, platform, policy, port, given)?
         }
-        // `tc` needs a rate; for IOS a bandwidth that the configuration does not say is not made up.
+        // `tc` needs a rate; for IOS a bandwidth that the configuration does not say is not made
+        // up.
         None => Source::of_configuration(&imported, platform, interface.as_deref(), &|name| {
             interface_bandwidth(name).filter(|_| r.to_tc)
         })?,

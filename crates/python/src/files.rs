@@ -31,7 +31,8 @@ impl Files for Disk {
     }
 }
 
-/// Where a path leads, with all links followed; of what is not there, where it would be. None if that cannot be told.
+/// Where a path leads, with all links followed; of what is not there, where it would be. None if
+/// that cannot be told.
 fn really(path: &Path) -> Option<PathBuf> {
     let path = std::env::current_dir().ok()?.join(path);
     for there in path.ancestors() {

@@ -135,9 +135,9 @@ impl Job {
         variants.iter().map(notes).collect()
     }
 
-    /// Starts the runs in background threads; a second call does nothing. `series`: the runs that have time
-    /// series, all of them if not given. `store`: directory of stored runs, which are not made again, and
-    /// of those that are made. Raises OSError if it cannot be used.
+    /// Starts the runs in background threads; a second call does nothing. `series`: the runs that
+    /// have time series, all of them if not given. `store`: directory of stored runs, which are not
+    /// made again, and of those that are made. Raises OSError if it cannot be used.
     #[pyo3(signature = (series = None, store = None))]
     fn start(&self, series: Option<Vec<u32>>, store: Option<PathBuf>) -> PyResult<()> {
         let observed = series.map_or(Observed::All, Observed::These);
@@ -241,7 +241,8 @@ impl Job {
         Ok(serde_json::json!({"flows": flows, "links": links}).to_string())
     }
 
-    /// The links of a variant that endless connections cross, with what closes their control loops, as JSON.
+    /// The links of a variant that endless connections cross, with what closes their control loops,
+    /// as JSON.
     fn loops(&self, variant: usize) -> PyResult<String> {
         serde_json::to_string(&loops(&self.variant(variant)?.world))
             .map_err(|e| PyRuntimeError::new_err(e.to_string()))
@@ -317,8 +318,8 @@ impl Job {
     }
 }
 
-/// A time series as Python takes it: variant, run, what was sampled with metric and unit, first instant and step in
-/// seconds, and the values as bytes of doubles, NaN where undefined.
+/// A time series as Python takes it: variant, run, what was sampled with metric and unit, first
+/// instant and step in seconds, and the values as bytes of doubles, NaN where undefined.
 pub(crate) type Curve<'py> = (
     String,
     u32,
@@ -353,8 +354,8 @@ impl Results {
 
 #[pymethods]
 impl Results {
-    /// Every value with its 95 % interval, as a JSON list; of the scopes, metrics and things that are
-    /// named, of all where none is.
+    /// Every value with its 95 % interval, as a JSON list; of the scopes, metrics and things that
+    /// are named, of all where none is.
     fn summary(
         &self,
         scopes: Vec<String>,
@@ -421,13 +422,15 @@ impl Results {
         self.report.series().map(curve).collect()
     }
 
-    /// Which points of a curve show all of it that can be seen, given its values as bytes of doubles.
+    /// Which points of a curve show all of it that can be seen, given its values as bytes of
+    /// doubles.
     #[staticmethod]
     fn outline(values: &[u8], room: usize) -> Vec<usize> {
         outline(&doubles(values), room)
     }
 
-    /// The least, the mean and the largest of the defined values among bytes of doubles, if there are any.
+    /// The least, the mean and the largest of the defined values among bytes of doubles, if there
+    /// are any.
     #[staticmethod]
     fn extent(values: &[u8]) -> Option<(f64, f64, f64)> {
         extent(&doubles(values))

@@ -8,8 +8,8 @@ fn plain(value: Option<f64>) -> f64 {
     value.unwrap_or(f64::NAN)
 }
 
-/// The factor to the unit of display that suits the largest of the values, or of differences of values,
-/// and the unit.
+/// The factor to the unit of display that suits the largest of the values, or of differences of
+/// values, and the unit.
 #[pyfunction]
 #[pyo3(signature = (unit, values, difference = false))]
 pub(crate) fn scale_for(unit: &str, values: Vec<Option<f64>>, difference: bool) -> (f64, String) {

@@ -71,8 +71,8 @@ pub(crate) fn stored_series(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Curve
     Ok(found.into_iter().map(curve).collect())
 }
 
-/// What earlier versions saved without words, in words, as a JSON object with `verdicts`. Raises ValueError if it
-/// is not what they saved.
+/// What earlier versions saved without words, in words, as a JSON object with `verdicts`. Raises
+/// ValueError if it is not what they saved.
 #[pyfunction]
 pub(crate) fn stored_words(saved: &str) -> PyResult<String> {
     told(saved).map_err(|e| PyValueError::new_err(e.to_string()))

@@ -1,10 +1,11 @@
-//! Files that a scenario refers to: what each should be, whether it lies in the scenario's folder, and what errors
-//! may show of it.
+//! Files that a scenario refers to: what each should be, whether it lies in the scenario's folder,
+//! and what errors may show of it.
 //!
-//! A path that leads elsewhere may name any file of the machine, and an error that quotes its lines would read
-//! it to whoever sees the error. So errors in a file that lies outside the scenario's folder, or that is plainly something
-//! else than it should be, say its line and what should stand there, and nothing of what stands there. Router
-//! configurations are shown: their importer tells them from other texts.
+//! A path that leads elsewhere may name any file of the machine, and an error that quotes its lines
+//! would read it to whoever sees the error. So errors in a file that lies outside the scenario's
+//! folder, or that is plainly something else than it should be, say its line and what should stand
+//! there, and nothing of what stands there. Router configurations are shown: their importer tells
+//! them from other texts.
 
 use crate::codes;
 use crate::error::Diagnostic;
@@ -44,8 +45,8 @@ impl Expected {
         }
     }
 
-    /// What keeps its lines from being shown, if anything does; `own`: it lies in the scenario's folder, or the command line
-    /// names it.
+    /// What keeps its lines from being shown, if anything does; `own`: it lies in the scenario's
+    /// folder, or the command line names it.
     pub(crate) fn hidden(self, text: &str, own: bool) -> Option<Hidden> {
         let Self::Data {
             lines,

@@ -205,7 +205,8 @@ impl<'a> Ctx<'a> {
         self.opts.sla.iter().any(|f| f == file)
     }
 
-    /// What `read` gives of a file that the scenario refers to at `path` below `root`, if it may be read; none after an error.
+    /// What `read` gives of a file that the scenario refers to at `path` below `root`, if it may be
+    /// read; none after an error.
     fn beside<T>(
         &mut self,
         file: &str,

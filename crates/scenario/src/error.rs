@@ -132,7 +132,8 @@ impl Diagnostic {
         self
     }
 
-    /// Copies the offending line out of the file's text, if it may be shown; does nothing without a line.
+    /// Copies the offending line out of the file's text, if it may be shown; does nothing without a
+    /// line.
     pub fn quote(&mut self, text: &str) {
         if let (None, Some(line), false) = (&self.source, self.line, self.unquoted) {
             self.source = text
@@ -166,7 +167,8 @@ impl Diagnostic {
 /// Longest part of a source line that is shown, in characters.
 const SHOWN: usize = 120;
 
-/// A text made fit for one line of a terminal: no control characters, no more than `max` characters.
+/// A text made fit for one line of a terminal: no control characters, no more than `max`
+/// characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let mut out: String = text
         .chars()

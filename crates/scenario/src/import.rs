@@ -46,7 +46,8 @@ pub trait Files {
         Ok(Arc::new(Arc::<[u8]>::from(self.read(path)?)))
     }
 
-    /// Whether a file lies in a folder or below it, wherever links lead. Default: by the names alone.
+    /// Whether a file lies in a folder or below it, wherever links lead. Default: by the names
+    /// alone.
     fn lies_in(&self, path: &Path, folder: &Path) -> bool {
         let (path, folder) = (plain(path), plain(folder));
         let within = |c| matches!(c, Component::Normal(_));
@@ -135,8 +136,8 @@ pub trait Importer {
     /// Reads the output of `show policy-map interface`; `file` is its name for diagnostics.
     ///
     /// # Errors
-    /// Everything in the output that is wrong, with file, line and column; by default that it cannot be
-    /// read at all.
+    /// Everything in the output that is wrong, with file, line and column; by default that it
+    /// cannot be read at all.
     fn offered(&self, file: &str, _bytes: &[u8]) -> Result<Offered, Diagnostics> {
         Err(
             Diagnostic::error("E0407", "outputs of routers cannot be read here")
@@ -186,8 +187,8 @@ impl RingDefaults {
         slower.map_or(self.most, |(_, packets)| *packets).max(1)
     }
 
-    /// The ring of an interface or circuit of this rate with an imported policy. One whose packets all go through shapers
-    /// that are no faster than the line has none: they are what congests.
+    /// The ring of an interface or circuit of this rate with an imported policy. One whose packets
+    /// all go through shapers that are no faster than the line has none: they are what congests.
     pub fn ring(&self, platform: Platform, rate: Rate, policy: &Recipe) -> RingPlan {
         if policy.shaped().is_some_and(|shaped| shaped <= rate.bps()) {
             return RingPlan {
@@ -206,8 +207,8 @@ impl RingDefaults {
 }
 
 impl Imported {
-    /// The interface or circuit of a name, and the name under which it is known: the only circuit of an interface has the interface's,
-    /// and may be named with VPI/VCI.
+    /// The interface or circuit of a name, and the name under which it is known: the only circuit
+    /// of an interface has the interface's, and may be named with VPI/VCI.
     pub fn interface(&self, name: &str) -> Option<(&str, &ImportedInterface)> {
         if let Some((name, found)) = self.interfaces.get_key_value(name) {
             return Some((name, found));

@@ -1,10 +1,10 @@
-//! Under which key the runs of a point are stored: the hash of all that decides their results, of what a user
-//! sets to check these results by making them another way, and of nothing else.
+//! Under which key the runs of a point are stored: the hash of all that decides their results, of
+//! what a user sets to check these results by making them another way, and of nothing else.
 //!
-//! Titles, names of points and policies, requirements, how results are judged and drawn, and how
-//! a value was spelled do not count; names of nodes, links, classes and flows do, since random
-//! streams and results are named by them. Every structure is taken apart field by field, so that a new
-//! field does not compile until it is decided whether it counts.
+//! Titles, names of points and policies, requirements, how results are judged and drawn, and how a
+//! value was spelled do not count; names of nodes, links, classes and flows do, since random
+//! streams and results are named by them. Every structure is taken apart field by field, so that a
+//! new field does not compile until it is decided whether it counts.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Write};
@@ -18,7 +18,8 @@ use crate::plan::{
     SwitchPlan, Traffic, WorldPlan,
 };
 
-/// Computes the keys of a plan's points, which must live as long as this: what they share is looked at once.
+/// Computes the keys of a plan's points, which must live as long as this: what they share is looked
+/// at once.
 #[derive(Default)]
 pub struct Keys {
     /// By address.

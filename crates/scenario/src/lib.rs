@@ -65,7 +65,8 @@ pub use suggest::nearest;
 pub use text::{MAX_BYTES, decode};
 pub use yaml::{MAX_ALIASED, MAX_DEPTH};
 
-/// The JSON Schema (draft 2020-12) of scenario files. It is made once: every override walks along it.
+/// The JSON Schema (draft 2020-12) of scenario files. It is made once: every override walks along
+/// it.
 pub fn json_schema() -> &'static serde_json::Value {
     static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {

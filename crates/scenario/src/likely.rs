@@ -1,4 +1,5 @@
-//! How much memory a plan is likely to need: what its traffic makes of its queues, and how long they are then.
+//! How much memory a plan is likely to need: what its traffic makes of its queues, and how long
+//! they are then.
 
 use spillgate_endpoints::source::Source;
 
@@ -11,8 +12,8 @@ const FLOW: f64 = 700.0;
 const CONNECTION: f64 = 1500.0;
 /// A session that is under way.
 const SESSION: f64 = 1500.0;
-/// A link, and a queue with what is measured of it: where much waits, for times of all lengths, and where hardly anything does. Of
-/// worlds with many queues the first is a part.
+/// A link, and a queue with what is measured of it: where much waits, for times of all lengths, and
+/// where hardly anything does. Of worlds with many queues the first is a part.
 const LINK: f64 = 300.0;
 const BUSY_QUEUE: f64 = 36_000.0;
 const QUEUE: f64 = 200.0;
@@ -20,7 +21,8 @@ const QUEUE: f64 = 200.0;
 const BUSY: f64 = 0.05;
 /// What a packet takes on its way, in rings that double.
 const ON_ITS_WAY: f64 = 80.0;
-/// The same where it waits, with when it leaves, and the level that it makes where percentiles of backlogs are measured.
+/// The same where it waits, with when it leaves, and the level that it makes where percentiles of
+/// backlogs are measured.
 const WAITING: f64 = 160.0;
 /// What is kept of a flow, a queue or a link in a result.
 const KEPT: f64 = 320.0;
@@ -98,7 +100,8 @@ impl WorldPlan {
     }
 }
 
-/// The rate in bit/s and the packets per second of a source, if it is one; and whether it waits for answers.
+/// The rate in bit/s and the packets per second of a source, if it is one; and whether it waits for
+/// answers.
 fn sent(flow: &FlowPlan) -> (Option<(f64, f64)>, bool) {
     let Traffic::Source(source) = &flow.traffic else {
         return (None, flow.traffic.is_closed_loop());

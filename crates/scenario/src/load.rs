@@ -1,8 +1,8 @@
 //! From a scenario file to a plan.
 //!
-//! Text -> tree with places -> policies of configurations -> overrides -> [`Scenario`] -> [`Plan`]. A point
-//! is the tree with what it sets applied, lowered like a scenario of its own. Each
-//! stage reports everything that it finds; the next begins when nothing is wrong.
+//! Text -> tree with places -> policies of configurations -> overrides -> [`Scenario`] -> [`Plan`].
+//! A point is the tree with what it sets applied, lowered like a scenario of its own. Each stage
+//! reports everything that it finds; the next begins when nothing is wrong.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,15 +43,16 @@ pub struct Options {
     pub runs: Option<u32>,
     /// Refuses files outside the scenario's folder, but for [`Options::sla`].
     pub confine: bool,
-    /// Bytes that there are for its points and what is kept of their runs: no more points are made than fit. None: for any
-    /// number.
+    /// Bytes that there are for its points and what is kept of their runs: no more points are made
+    /// than fit. None: for any number.
     pub memory: Option<u64>,
 }
 
 /// A scenario that was read and found valid.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// As written, overrides applied; without the policies of its configurations, nor the classes of its tables, as the file has none of them.
+    /// As written, overrides applied; without the policies of its configurations, nor the classes
+    /// of its tables, as the file has none of them.
     pub scenario: Scenario,
     /// As it will run.
     pub plan: Plan,
@@ -66,7 +67,8 @@ pub struct PortPolicies {
     pub policies: BTreeMap<String, DisciplineSpec>,
     /// Links with a policy, in the order of their names; of a group one entry.
     pub links: Vec<LinkPolicy>,
-    /// The policies at the receiving ends of links, in the order of the links' numbers; of a group one entry.
+    /// The policies at the receiving ends of links, in the order of the links' numbers; of a group
+    /// one entry.
     pub inputs: Vec<InputPolicy>,
     /// What its configurations say in their own words.
     pub originals: Vec<Originals>,
@@ -77,8 +79,8 @@ pub struct PortPolicies {
 pub struct InputPolicy {
     /// Its name.
     pub policy: String,
-    /// The link that leaves by the interface where it acts, as the scenario writes it or as its way back; none if none or
-    /// several lead back.
+    /// The link that leaves by the interface where it acts, as the scenario writes it or as its way
+    /// back; none if none or several lead back.
     pub interface: Option<String>,
     /// The rate of the link over which the packets come.
     pub rate: Rate,
@@ -273,7 +275,8 @@ fn title(scenario: &Scenario, path: &Path) -> String {
 pub(crate) struct Source<'o> {
     /// With the policies of its configurations, the classes of its tables, and overrides.
     pub(crate) root: Node,
-    /// Without these, and with overrides below `configs` and `agreements` only; none if there are neither.
+    /// Without these, and with overrides below `configs` and `agreements` only; none if there are
+    /// neither.
     bare: Option<Node>,
     overrides: &'o [String],
 }
@@ -416,8 +419,8 @@ pub(crate) struct Tree<'g> {
 }
 
 /// Makes the tree of each point and hands it on, one after the other, as they are as large as the
-/// scenario; that of the scenario itself if it has only one. Once one could not be made, the further
-/// are made for their errors alone. False if any could not, or if `each` wants no more.
+/// scenario; that of the scenario itself if it has only one. Once one could not be made, the
+/// further are made for their errors alone. False if any could not, or if `each` wants no more.
 pub(crate) fn points<'a>(
     ctx: &mut Ctx<'a>,
     source: &Source<'_>,

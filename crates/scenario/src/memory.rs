@@ -1,5 +1,5 @@
-//! How much memory a plan needs, before anything runs: what it takes at most, by which runs are refused, and what it is likely
-//! to take, for people.
+//! How much memory a plan needs, before anything runs: what it takes at most, by which runs are
+//! refused, and what it is likely to take, for people.
 
 use std::sync::Arc;
 
@@ -13,14 +13,15 @@ use crate::plan::{
 };
 
 impl Plan {
-    /// A generous upper bound, in bytes, of the memory that the whole campaign
-    /// needs with `threads` runs at a time: the plan itself, the worlds that run,
-    /// and the results that are kept of every finished run. Every queue is full, and packets are as short as they can be.
+    /// A generous upper bound, in bytes, of the memory that the whole campaign needs with `threads`
+    /// runs at a time: the plan itself, the worlds that run, and the results that are kept of every
+    /// finished run. Every queue is full, and packets are as short as they can be.
     pub fn memory_bytes(&self, threads: usize) -> u64 {
         self.memory(threads, WorldPlan::running_bytes, WorldPlan::result_bytes)
     }
 
-    /// What the campaign is likely to need, in bytes: within a factor of 2 for what is common (`crates/sim/tests/memory.rs`).
+    /// What the campaign is likely to need, in bytes: within a factor of 2 for what is common
+    /// (`crates/sim/tests/memory.rs`).
     pub fn memory_estimate(&self, threads: usize) -> u64 {
         let likely = self.memory(threads, WorldPlan::likely_bytes, WorldPlan::likely_results);
         likely.min(self.memory_bytes(threads))
@@ -105,8 +106,8 @@ const WATCHED: u64 = 20;
 const PER_POINT: u64 = 16;
 
 impl WorldPlan {
-    /// The error to report before further points are made if `available` bytes are not enough for so many like this one,
-    /// and for what is kept of their runs; none if they are.
+    /// The error to report before further points are made if `available` bytes are not enough for
+    /// so many like this one, and for what is kept of their runs; none if they are.
     pub(crate) fn check_points(
         &self,
         points: usize,
@@ -359,7 +360,8 @@ impl WorldPlan {
     }
 }
 
-/// What the senders over a link hardly ever exceed together, and the length of their shortest packets in bytes.
+/// What the senders over a link hardly ever exceed together, and the length of their shortest
+/// packets in bytes.
 #[derive(Clone, Copy)]
 struct Sent {
     envelope: Envelope,
@@ -373,7 +375,8 @@ fn least_of(sent: Option<Sent>) -> u16 {
     sent.map_or(ANY, |s| s.least)
 }
 
-/// Records of so many bytes of packets: each has 48 B or a little more, in rings that double and, while they grow, exist twice.
+/// Records of so many bytes of packets: each has 48 B or a little more, in rings that double and,
+/// while they grow, exist twice.
 fn records(bytes: u64, least: u16) -> u64 {
     (bytes / u64::from(least.max(ANY))).saturating_mul(160)
 }

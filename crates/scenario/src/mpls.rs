@@ -123,7 +123,8 @@ impl MplsPlan {
         }
     }
 
-    /// The parts of a path inside the provider's network, in order. `ends` gives the ends of a link.
+    /// The parts of a path inside the provider's network, in order. `ends` gives the ends of a
+    /// link.
     pub fn tunnels(&self, path: &[u32], ends: impl Fn(u32) -> (u32, u32)) -> Vec<Tunnel> {
         let mut all: Vec<Tunnel> = Vec::new();
         for (i, &link) in path.iter().enumerate() {

@@ -17,7 +17,8 @@ pub struct Offered {
 /// One policy on one interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OfferedPolicy {
-    /// The interface, of a circuit of ATM with VPI/VCI behind it (`ATM1/0.1 1/32`); empty if the output does not begin with it.
+    /// The interface, of a circuit of ATM with VPI/VCI behind it (`ATM1/0.1 1/32`); empty if the
+    /// output does not begin with it.
     pub interface: String,
     /// `input` or `output`.
     pub direction: &'static str,

@@ -13,8 +13,8 @@ pub struct Originals {
     pub blocks: BTreeMap<BlockName, OriginalBlock>,
     /// Classes of which a line is listed, by policy and class.
     pub classes: BTreeMap<(String, String), OriginalClass>,
-    /// Listed lines of interfaces, by the name under which the interface or circuit is imported, and
-    /// whether they are of the circuit.
+    /// Listed lines of interfaces, by the name under which the interface or circuit is imported,
+    /// and whether they are of the circuit.
     pub interfaces: BTreeMap<String, Vec<(bool, String)>>,
     /// Listed lines of other blocks, each block with its head; without one where they stand alone.
     pub rest: Vec<(Option<String>, Vec<String>)>,
@@ -34,7 +34,8 @@ pub enum BlockName {
 /// A block as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OriginalBlock {
-    /// Its first line; of a class-map without the name. None where each line says all (`access-list 101 ...`).
+    /// Its first line; of a class-map without the name. None where each line says all
+    /// (`access-list 101 ...`).
     pub head: Option<String>,
     /// Its lines, without indentation.
     pub lines: Vec<String>,

@@ -37,8 +37,8 @@ pub struct Plan {
     pub runs: u32,
     /// What is varied beside the variants.
     pub axes: Vec<Axis>,
-    /// The points of all axes, variants first, of which the last changes fastest. At least one; a scenario
-    /// without variants and axes has one, named like the scenario.
+    /// The points of all axes, variants first, of which the last changes fastest. At least one; a
+    /// scenario without variants and axes has one, named like the scenario.
     pub variants: Vec<VariantPlan>,
     /// What the results must satisfy; the same for every variant.
     pub sla: Vec<SlaPlan>,
@@ -46,7 +46,8 @@ pub struct Plan {
     pub correction: Correction,
     /// Index of the point that each is compared with: of the same coordinates, but another variant.
     pub against: Vec<usize>,
-    /// What the user should know before believing the result, with file and line where there is one.
+    /// What the user should know before believing the result, with file and line where there is
+    /// one.
     pub warnings: Vec<String>,
     /// Configuration lines that are understood but not modelled, or not understood.
     pub unmodelled: Vec<Unmodelled>,
@@ -124,7 +125,8 @@ pub struct WorldPlan {
     pub mpls: Option<MplsPlan>,
     /// Flows; a flow's id is its index.
     pub flows: Vec<FlowPlan>,
-    /// The rows of traffic between groups, and of those with a pattern: who sends to whom, in words.
+    /// The rows of traffic between groups, and of those with a pattern: who sends to whom, in
+    /// words.
     pub patterns: Vec<PatternPlan>,
     /// Classes of service of the traffic, in order of first appearance.
     pub classes: Vec<String>,
@@ -207,7 +209,8 @@ pub enum RingFrom {
     Config(String),
     /// The default of this platform, and where that is from.
     Platform(&'static str, &'static str),
-    /// The policy is of a configuration; its shapers let through less than the line, so that they are what congests.
+    /// The policy is of a configuration; its shapers let through less than the line, so that they
+    /// are what congests.
     Shaped,
 }
 
@@ -300,8 +303,8 @@ pub struct CellLinePlan {
 }
 
 impl SwitchPlan {
-    /// The ports at which packets may wait for each other, input and output; none where inputs have no virtual output
-    /// queues.
+    /// The ports at which packets may wait for each other, input and output; none where inputs have
+    /// no virtual output queues.
     pub fn voqs(&self) -> impl Iterator<Item = (u16, u16)> + use<> {
         let (inputs, outputs) = (self.inputs.len() as u16, self.outputs.len() as u16);
         let inputs = if self.recipe.is_voq() { inputs } else { 0 };
@@ -310,8 +313,8 @@ impl SwitchPlan {
 }
 
 impl WorldPlan {
-    /// How long a packet is on its way at most, once it is sent, over links in order: propagation, and what nodes between them
-    /// take.
+    /// How long a packet is on its way at most, once it is sent, over links in order: propagation,
+    /// and what nodes between them take.
     pub fn way(&self, links: &[u32]) -> Dur {
         let links = links.iter().map(|l| &self.links[*l as usize]);
         let nodes = links.clone().skip(1).map(|l| self.passing(l.from));
@@ -625,8 +628,8 @@ pub struct Written {
 }
 
 impl WorldPlan {
-    /// The code points that policies may give to packets, or the end of an MPLS tunnel that copies EXP bits
-    /// to them.
+    /// The code points that policies may give to packets, or the end of an MPLS tunnel that copies
+    /// EXP bits to them.
     pub fn marks(&self) -> Vec<Dscp> {
         let of = |l: &LinkPlan| {
             let input = l.input.as_ref().map(|i| i.recipe.marks());
@@ -653,8 +656,8 @@ impl WorldPlan {
         bits
     }
 
-    /// Whether packets of a class may arrive with a code point that is measured: where policies mark, those
-    /// of its sources and those that they set.
+    /// Whether packets of a class may arrive with a code point that is measured: where policies
+    /// mark, those of its sources and those that they set.
     pub fn may_end_with(&self, class: &str, dscp: Dscp) -> bool {
         let marks = self.marks();
         let sent = self.classes.iter().zip(self.sent_with());
@@ -680,8 +683,8 @@ impl WorldPlan {
         format!("{}/{}", name(input), name(output))
     }
 
-    /// Whether some node holds packets before it passes them to a port, or while their cells leave over a line that others
-    /// share.
+    /// Whether some node holds packets before it passes them to a port, or while their cells leave
+    /// over a line that others share.
     pub fn holds_packets(&self) -> bool {
         let switches = self.switches.is_empty() && self.cell_switches.is_empty();
         !self.forwarding.is_empty() || !switches || !self.cell_lines.is_empty()

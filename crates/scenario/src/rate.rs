@@ -49,11 +49,13 @@ pub enum RateProcess {
         shaped: bool,
         /// When the line begins to send after a pause.
         phase: CellPhase,
-        /// The name of the line, at the sending node, that it shares with other circuits; none: its own.
+        /// The name of the line, at the sending node, that it shares with other circuits; none: its
+        /// own.
         shares: Option<String>,
         /// Which circuit it is.
         vc: Option<VcSpec>,
-        /// The name of the node behind ATM switches at which it ends; none: wherever packets leave the switches.
+        /// The name of the node behind ATM switches at which it ends; none: wherever packets leave
+        /// the switches.
         far_end: Option<String>,
     },
 }

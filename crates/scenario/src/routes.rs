@@ -31,7 +31,8 @@ pub struct Edge {
     pub to: u32,
     /// What it costs to use it, at least 1.
     pub cost: u32,
-    /// A circuit of ATM that ends at this node, behind switches: for routing a link to there, with what the way costs.
+    /// A circuit of ATM that ends at this node, behind switches: for routing a link to there, with
+    /// what the way costs.
     pub far_end: Option<u32>,
     /// Whether it begins at an ATM switch.
     pub is_line: bool,
@@ -191,8 +192,8 @@ impl Routes {
     }
 }
 
-/// The cheapest ways of circuits from their first switch to their far end. Only switches have lines, so that a way leads
-/// through nothing else.
+/// The cheapest ways of circuits from their first switch to their far end. Only switches have
+/// lines, so that a way leads through nothing else.
 fn ways(nodes: usize, edges: &[Edge]) -> BTreeMap<u32, Vec<u32>> {
     let circuits = (0..).zip(edges).filter(|(_, e)| e.far_end.is_some());
     let mut circuits = circuits.peekable();
@@ -240,7 +241,8 @@ mod tests {
         }
     }
 
-    /// A hub 0 and branches 1 and 2 around switches 3 and 4; branches have circuits to the hub only.
+    /// A hub 0 and branches 1 and 2 around switches 3 and 4; branches have circuits to the hub
+    /// only.
     #[test]
     fn circuits_lead_to_their_far_ends() {
         let edges = vec![

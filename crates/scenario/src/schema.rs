@@ -126,7 +126,8 @@ pub struct Scenario {
     /// How many independent runs, and their seed.
     #[serde(default)]
     pub runs: RunsSpec,
-    /// The same scenario with some values replaced, run under the same seeds and shown side by side.
+    /// The same scenario with some values replaced, run under the same seeds and shown side by
+    /// side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantSpec>,
     /// What else is varied, in all combinations with each other and with the variants.
@@ -147,11 +148,12 @@ pub struct ConfigSpec {
     /// Whose meaning its commands have where platforms differ. Default `ios`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub platform: Platform,
-    /// What stands in front of the names of its policies in the scenario, so that several configurations may have
-    /// policy-maps of the same names, such as `core-`. Default: nothing.
+    /// What stands in front of the names of its policies in the scenario, so that several
+    /// configurations may have policy-maps of the same names, such as `core-`. Default: nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
-    /// Interfaces whose output service-policy and bandwidth go to a link: interface name -> link name.
+    /// Interfaces whose output service-policy and bandwidth go to a link: interface name -> link
+    /// name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub interfaces: BTreeMap<String, String>,
 }
@@ -164,21 +166,24 @@ fn is_default(platform: &Platform) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasurementSpec {
-    /// Packets sent before this time are carried but not counted; `auto`: a run of its own, which begins without
-    /// a warm-up and is made longer until the rate and the delay of each class have settled, finds it. Default 5 s.
+    /// Packets sent before this time are carried but not counted; `auto`: a run of its own, which
+    /// begins without a warm-up and is made longer until the rate and the delay of each class have
+    /// settled, finds it. Default 5 s.
     pub warmup: Warmup,
     /// Length of the measured period after the warm-up. Default 60 s.
     pub duration: Dur,
-    /// How long after the measured period its packets and transfers are waited for, beside the propagation delay
-    /// of their path. What is still on its way then is not known, and may leave a verdict undecided. Default: a
-    /// tenth of the measured period; if that is less than 1 s, half of the period or 1 s, whichever is less.
+    /// How long after the measured period its packets and transfers are waited for, beside the
+    /// propagation delay of their path. What is still on its way then is not known, and may leave a
+    /// verdict undecided. Default: a tenth of the measured period; if that is less than 1 s, half
+    /// of the period or 1 s, whichever is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grace: Option<Dur>,
     /// Period of the time series of backlogs and rates. Default 1 s.
     pub interval: Dur,
-    /// Links that have time series, and switches whose virtual output queues have, by name; the name of a group stands for
-    /// all its members. Sampling takes time and room for each. Default: up to 20 links, those that their traffic can fill
-    /// first, and the first switches with up to 256 queues together.
+    /// Links that have time series, and switches whose virtual output queues have, by name; the
+    /// name of a group stands for all its members. Sampling takes time and room for each. Default:
+    /// up to 20 links, those that their traffic can fill first, and the first switches with up to
+    /// 256 queues together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Vec<String>>,
     /// A period in which the longest time between arrivals of each flow is measured: `gap_max`.

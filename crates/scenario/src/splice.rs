@@ -1,7 +1,8 @@
 //! Policies of router configurations as parts of the scenario's tree.
 //!
-//! They become ordinary nodes below `policies` before anything is overridden, so that `--set` and the `set` of
-//! variants reach what a configuration says; each node stands at its line of the configuration, which errors name.
+//! They become ordinary nodes below `policies` before anything is overridden, so that `--set` and
+//! the `set` of variants reach what a configuration says; each node stands at its line of the
+//! configuration, which errors name.
 
 use std::path::Path;
 
@@ -19,7 +20,8 @@ use crate::text::Texts;
 
 mod circuits;
 
-/// Files that a scenario names become parts of its tree, each as often as it is named: values that they may have together.
+/// Files that a scenario names become parts of its tree, each as often as it is named: values that
+/// they may have together.
 const MOST_VALUES: usize = 1_000_000;
 
 /// How many values of files a tree has.
@@ -43,8 +45,8 @@ impl Room {
     }
 }
 
-/// Adds the policies of all configurations that `root` refers to. What is wrong with `configs` itself is left for
-/// whoever reads the whole.
+/// Adds the policies of all configurations that `root` refers to. What is wrong with `configs`
+/// itself is left for whoever reads the whole.
 pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
     let Some(Value::Seq(configs)) = root.get("configs").map(|n| &n.value) else {
         return;
@@ -154,7 +156,8 @@ fn defined(ctx: &Ctx<'_>, root: &Node, name: &str) -> Option<String> {
     })
 }
 
-/// Whether a policy of the tree comes from a configuration, changed or not; what replaces it as a whole does not.
+/// Whether a policy of the tree comes from a configuration, changed or not; what replaces it as a
+/// whole does not.
 pub(crate) fn is_imported(texts: &Texts, root: &Node, name: &str) -> bool {
     key(root, name).is_some_and(|k| texts.is_beside(k.span.text))
 }

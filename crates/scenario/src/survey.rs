@@ -22,7 +22,8 @@ use crate::text::Texts;
 pub struct Surveyed {
     /// As it will run.
     pub plan: Plan,
-    /// What its loader warned of, with places, and with the points of which it did; none: it is about none of several.
+    /// What its loader warned of, with places, and with the points of which it did; none: it is
+    /// about none of several.
     pub warnings: Vec<(Diagnostic, Vec<usize>)>,
     /// Its variants, in the order of [`Plan::variants`].
     pub variants: Vec<Variant>,
@@ -32,8 +33,8 @@ pub struct Surveyed {
 /// One point. Points share what they have in common.
 #[derive(Debug)]
 pub struct Variant {
-    /// Every policy of the scenario and of its configurations, by name; where classes say over what packets come in, by the
-    /// names of links.
+    /// Every policy of the scenario and of its configurations, by name; where classes say over what
+    /// packets come in, by the names of links.
     pub policies: Arc<BTreeMap<String, DisciplineSpec>>,
     /// The configurations that it refers to.
     pub configs: Vec<PathBuf>,
@@ -81,7 +82,8 @@ impl Surveyed {
         self.texts.place(d, v.root.nearest(&path), &path)
     }
 
-    /// A diagnostic at a key of a node, such as `switch.buffer.limit`, or the nearest place above it.
+    /// A diagnostic at a key of a node, such as `switch.buffer.limit`, or the nearest place above
+    /// it.
     #[must_use]
     pub fn place_at_node(
         &self,
@@ -113,7 +115,8 @@ impl Surveyed {
         self.texts.place(d, v.root.nearest(&path), &path)
     }
 
-    /// The keys of the table at a path of keys in a variant of the scenario, in order; none if there is no table.
+    /// The keys of the table at a path of keys in a variant of the scenario, in order; none if
+    /// there is no table.
     pub fn keys(&self, variant: usize, path: &[&str]) -> impl Iterator<Item = &str> {
         let root = self.variants.get(variant).map(|v| &*v.root);
         let table = path

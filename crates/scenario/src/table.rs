@@ -21,7 +21,8 @@ pub(crate) struct Cell {
 /// Most errors of syntax that are collected from one table.
 const MAX_ERRORS: usize = 50;
 
-/// The records of a table that is well-formed, one after another, comments and blank lines left out.
+/// The records of a table that is well-formed, one after another, comments and blank lines left
+/// out.
 ///
 /// The text is gone through twice, so that no more than one record is in memory.
 pub(crate) struct Records<'a>(Reader<'a>);
@@ -97,7 +98,8 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     lines.filter(|l| !l.is_empty() && !l.starts_with('#'))
 }
 
-/// Whether the first line of a text names one of these columns, whatever separates them; also of a text without lines.
+/// Whether the first line of a text names one of these columns, whatever separates them; also of a
+/// text without lines.
 pub(crate) fn names_columns(text: &str, known: &[&str]) -> bool {
     lines(text).next().is_none_or(|header| {
         let cells = header.split([',', ';', '\t']).map(|c| c.trim());
@@ -107,7 +109,8 @@ pub(crate) fn names_columns(text: &str, known: &[&str]) -> bool {
     })
 }
 
-/// Whether the first lines of a text have as many commas each, or as many of what other tables have in their place.
+/// Whether the first lines of a text have as many commas each, or as many of what other tables have
+/// in their place.
 pub(crate) fn has_columns(text: &str) -> bool {
     let mut first = lines(text).take(2);
     let (Some(header), Some(row)) = (first.next(), first.next()) else {
@@ -119,7 +122,8 @@ pub(crate) fn has_columns(text: &str) -> bool {
         .any(|c| count(header, *c) > 0 && count(header, *c) == count(row, *c))
 }
 
-/// Checks that a header has known columns only, each once, and all `required` ones; none after an error.
+/// Checks that a header has known columns only, each once, and all `required` ones; none after an
+/// error.
 pub(crate) fn check_header(
     ctx: &mut Ctx<'_>,
     header: &[Cell],

@@ -10,7 +10,8 @@ pub const MAX_BYTES: usize = 64 << 20;
 /// Decodes UTF-8, with or without byte order mark.
 ///
 /// # Errors
-/// The first byte that is not UTF-8, with its line and column; UTF-16 and files above [`MAX_BYTES`].
+/// The first byte that is not UTF-8, with its line and column; UTF-16 and files above
+/// [`MAX_BYTES`].
 pub fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Diagnostic> {
     if bytes.len() > MAX_BYTES {
         return Err(Diagnostic::error(

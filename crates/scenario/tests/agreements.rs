@@ -152,7 +152,8 @@ fn committed_rates_are_added_where_customers_meet() {
         said[0].contains("customers are promised 11 Mb/s of link `line`, 110.0 % of its 10 Mb/s"),
         "{said:?}"
     );
-    // All of the line may be promised, and the same policy once more on the way out promises nothing more.
+    // All of the line may be promised, and the same policy once more on the way out promises
+    // nothing more.
     for set in [
         &["policies.EDGE.classes.bolt.police.rate=4 Mb/s"][..],
         &[
@@ -240,8 +241,8 @@ fn shared(core: &str, b: &str) -> Vec<String> {
     said
 }
 
-/// Who is promised a rate hears of each kind of queue that drops what is in profile with the rest, and of
-/// none that spares it or where there is room for all.
+/// Who is promised a rate hears of each kind of queue that drops what is in profile with the rest,
+/// and of none that spares it or where there is room for all.
 #[test]
 fn queues_that_do_not_protect_what_is_in_profile_are_named() {
     const UDP: &str = "source: {cbr: {rate: 12 Mb/s, packet: 500 B}}";

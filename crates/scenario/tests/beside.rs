@@ -1,5 +1,5 @@
-//! Files outside the scenario's folder, and files that are something else than they should be: they are listed or
-//! refused, and no error shows what stands in them.
+//! Files outside the scenario's folder, and files that are something else than they should be: they
+//! are listed or refused, and no error shows what stands in them.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Contracts of ATM that nobody keeps, that packets cannot keep, or that promise more than a line carries, are warned of.
+//! Contracts of ATM that nobody keeps, that packets cannot keep, or that promise more than a line
+//! carries, are warned of.
 
 mod common;
 

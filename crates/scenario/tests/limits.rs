@@ -1,4 +1,5 @@
-//! Limits hold before what they limit is read or multiplied: a case that would take gigabytes is refused at once.
+//! Limits hold before what they limit is read or multiplied: a case that would take gigabytes is
+//! refused at once.
 
 mod common;
 

@@ -206,8 +206,8 @@ fn show(options: &str) -> Result<Loaded, String> {
     )
 }
 
-/// The IP packets of what was counted with 14 B of layer 2 each: 60 of 74 B, 1000 of 1014 B; the mean
-/// of the simple IMIX where nothing was counted.
+/// The IP packets of what was counted with 14 B of layer 2 each: 60 of 74 B, 1000 of 1014 B; the
+/// mean of the simple IMIX where nothing was counted.
 #[test]
 fn measured_classes_become_flows() {
     let loaded = show(", interface: gi0/1, scale: 2").unwrap();

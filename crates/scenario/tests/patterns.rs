@@ -134,7 +134,8 @@ fn patterns_say_who_sends_to_whom() {
     }
 }
 
-/// With a pattern there is one source for each sender unless `count` is written, and `check` says who sends to whom.
+/// With a pattern there is one source for each sender unless `count` is written, and `check` says
+/// who sends to whom.
 #[test]
 fn patterns_are_told_in_words() {
     let told = |flow: &str| {
@@ -149,7 +150,8 @@ fn patterns_are_told_in_words() {
     assert_eq!(told("to: r, count: 4"), None);
 }
 
-/// The sum of what the links of a group carry is that of the sources, and the key tells patterns apart.
+/// The sum of what the links of a group carry is that of the sources, and the key tells patterns
+/// apart.
 #[test]
 fn parts_of_a_source_add_up_to_it() {
     for pattern in [
@@ -172,7 +174,8 @@ fn parts_of_a_source_add_up_to_it() {
 }
 
 proptest! {
-    /// A permutation gives each sender a receiver of its own, other than itself, the same for one seed.
+    /// A permutation gives each sender a receiver of its own, other than itself, the same for one
+    /// seed.
     #[test]
     fn permutations_are_permutations(seed in any::<u64>(), receivers in 4..9_u32) {
         let seed = seed >> 12;

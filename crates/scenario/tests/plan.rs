@@ -613,7 +613,8 @@ fn nodes_and_links_are_bounded() {
     );
 }
 
-/// Axes and variants in all combinations, the last axis fastest; each point is the scenario with its values written in.
+/// Axes and variants in all combinations, the last axis fastest; each point is the scenario with
+/// its values written in.
 #[test]
 fn points_are_all_combinations() {
     let axes = "axes:
@@ -737,7 +738,8 @@ fn inadmissible_traffic_is_warned_of() {
     );
 }
 
-/// A way back has the delay and the cost of its link, also those that a list deals to the links of a group.
+/// A way back has the delay and the cost of its link, also those that a list deals to the links of
+/// a group.
 #[test]
 fn a_way_back_is_as_long_and_as_dear_as_its_link() {
     let text = SMALL
@@ -752,7 +754,8 @@ fn a_way_back_is_as_long_and_as_dear_as_its_link() {
     assert_eq!(found, [1, 1, 2, 2, 3, 3].map(of));
 }
 
-/// Packets are waited for for a second: in a short measurement for half of it at most, in a long one for a tenth.
+/// Packets are waited for for a second: in a short measurement for half of it at most, in a long
+/// one for a tenth.
 #[test]
 fn the_usual_grace_is_no_large_part_of_a_measurement() {
     for (duration, grace) in [("1 s", 500), ("4 s", 1000), ("60 s", 6000)] {
@@ -794,7 +797,8 @@ fn a_link_does_not_fail_again_within_the_spread() {
     assert!(error.contains("has it down from 2 s until 5 s"), "{error}");
 }
 
-/// Inside an MPLS network packets come with labels: the longest packet, for which default bursts are made, has room for them.
+/// Inside an MPLS network packets come with labels: the longest packet, for which default bursts
+/// are made, has room for them.
 #[test]
 fn the_longest_packet_of_a_labelled_link_has_room_for_labels() {
     let text = "schema_version: 1

@@ -87,7 +87,8 @@ fn a_queue_grows_where_the_line_is_slowest() {
         ),
         [""; 0]
     );
-    // A window of 20 kB each 42 ms is 3.8 Mb/s, and one of 1 MB waits in the queues of usual interfaces.
+    // A window of 20 kB each 42 ms is 3.8 Mb/s, and one of 1 MB waits in the queues of usual
+    // interfaces.
     for window in ["20 kB", "1 MB"] {
         let bounded = format!("tcp: {{max_window: {window}}}");
         assert_eq!(warned(narrow, LINE, &flow(UP, &bounded)), [""; 0]);

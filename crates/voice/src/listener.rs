@@ -242,8 +242,8 @@ impl Listener {
         self.missing_now = !played;
     }
 
-    /// What was heard when `packets` of the call have arrived or are lost. Those between others that have arrived are
-    /// missing, whatever has become of them.
+    /// What was heard when `packets` of the call have arrived or are lost. Those between others
+    /// that have arrived are missing, whatever has become of them.
     pub fn heard(&self, packets: u64) -> Heard {
         let mut end = self.clone();
         let seen = self.next.wrapping_sub(self.first);

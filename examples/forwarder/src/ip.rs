@@ -1,12 +1,13 @@
-//! From the bytes of an IP packet to what a queue needs to know, and the mark of congestion back into them.
+//! From the bytes of an IP packet to what a queue needs to know, and the mark of congestion back
+//! into them.
 
 use std::net::SocketAddr;
 
 use spillgate_capture::{Decoded, LinkType, Record, decode};
 use spillgate_core::{Dscp, Ecn, FlowKey};
 
-/// What a datagram takes beside its payload, in bytes: the headers of UDP and IPv4. Those of IPv6 take
-/// 20 more.
+/// What a datagram takes beside its payload, in bytes: the headers of UDP and IPv4. Those of IPv6
+/// take 20 more.
 pub const UDP_HEADERS: usize = 28;
 
 /// What a queue needs to know of a packet.
@@ -23,8 +24,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header of an IP packet; none if it is something else. Fragments behind the first have no
-    /// ports.
+    /// Reads the header of an IP packet; none if it is something else. Fragments behind the first
+    /// have no ports.
     pub fn read(packet: &[u8]) -> Option<Self> {
         let record = Record {
             time: None,
@@ -69,8 +70,9 @@ impl Header {
     }
 }
 
-/// Writes "congestion experienced" into the header of an IP packet. IPv4 has a checksum, which is brought up to date
-/// (RFC 1624, equation 3); IPv6 has none, and the field in the upper half of the second byte (RFC 8200 §3).
+/// Writes "congestion experienced" into the header of an IP packet. IPv4 has a checksum, which is
+/// brought up to date (RFC 1624, equation 3); IPv6 has none, and the field in the upper half of the
+/// second byte (RFC 8200 §3).
 pub fn mark(packet: &mut [u8]) {
     if packet[0] >> 4 == 6 {
         packet[1] |= (Ecn::Ce as u8) << 4;

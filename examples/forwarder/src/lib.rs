@@ -1,8 +1,10 @@
-//! A bottleneck for real packets: a queue discipline of Spillgate, a server of a given rate, and a clock.
+//! A bottleneck for real packets: a queue discipline of Spillgate, a server of a given rate, and a
+//! clock.
 //!
-//! The discipline is the one that simulations run. It sees records of packets, never bytes: these stay here, under the
-//! number that a record carries. Time is that of the machine, but what was due between two calls is made up for at the times
-//! at which it was due, so that a late wake delays packets and changes nothing else.
+//! The discipline is the one that simulations run. It sees records of packets, never bytes: these
+//! stay here, under the number that a record carries. Time is that of the machine, but what was due
+//! between two calls is made up for at the times at which it was due, so that a late wake delays
+//! packets and changes nothing else.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -35,8 +37,9 @@ pub struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// A bottleneck of this rate with a policy: the name of a discipline (`fq-codel`), one with its parameters
-    /// as JSON (`{"fq-codel": {"target": "10 ms"}}`), or a file `NAME.json` that holds it.
+    /// A bottleneck of this rate with a policy: the name of a discipline (`fq-codel`), one with its
+    /// parameters as JSON (`{"fq-codel": {"target": "10 ms"}}`), or a file `NAME.json` that holds
+    /// it.
     ///
     /// # Errors
     /// What is wrong with the policy, in which file, and what would be valid.

@@ -1,4 +1,5 @@
-//! Forwards real packets through a bottleneck of a given rate: UDP datagrams, or what comes to a TUN device.
+//! Forwards real packets through a bottleneck of a given rate: UDP datagrams, or what comes to a
+//! TUN device.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

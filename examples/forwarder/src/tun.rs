@@ -10,8 +10,8 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 /// What a device gives at once, at most.
 const MAX_PACKET: usize = 65_536;
 
-/// Forwards from device `from` to device `out` through the bottleneck, and back as it comes, until something
-/// fails.
+/// Forwards from device `from` to device `out` through the bottleneck, and back as it comes, until
+/// something fails.
 pub(crate) fn forward(from: &str, out: &str, b: Bottleneck) -> io::Result<()> {
     let open = |name: &str| DeviceBuilder::new().name(name).build_sync().map(Arc::new);
     let (near, far) = (open(from)?, open(out)?);

@@ -1,4 +1,5 @@
-//! The program between two network namespaces, on the traffic of their sockets. Needs Linux, root and `ip`.
+//! The program between two network namespaces, on the traffic of their sockets. Needs Linux, root
+//! and `ip`.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::disallowed_methods,
@@ -234,8 +235,8 @@ fn on_the_wire(bytes: usize) -> Duration {
     Duration::from_secs_f64(bytes as f64 * 8.0 / BPS)
 }
 
-/// Not more than the rate lets through, a packet apart: what is late on a busy machine can only be less. Half of it
-/// would be lost to more than bad luck.
+/// Not more than the rate lets through, a packet apart: what is late on a busy machine can only be
+/// less. Half of it would be lost to more than bad luck.
 fn assert_rate(bytes: usize) {
     let most = (BPS / 8.0 * RUN.as_secs_f64()) as usize;
     assert!(bytes <= most + BULK, "{bytes} B of {most} B");
@@ -250,8 +251,8 @@ fn fair_queueing_keeps_a_sparse_flow_fast_and_marks() {
         };
         let out = through(&net, ends, true);
         assert_rate(out.bytes);
-        // It waits for the packet on the wire, and one more if it came while that was chosen; the median, since a
-        // busy machine wakes late.
+        // It waits for the packet on the wire, and one more if it came while that was chosen; the
+        // median, since a busy machine wakes late.
         let bound = 2 * on_the_wire(BULK) + on_the_wire(SPARSE);
         let waited = median(&out.sparse);
         assert!(waited <= bound, "{waited:?} {ends:?}");
@@ -278,7 +279,8 @@ fn a_fifo_makes_a_sparse_flow_wait_behind_the_bulk_flow() {
     assert_rate(out.bytes);
     assert_eq!(out.marked, 0);
     let full = on_the_wire(100_000);
-    // A quarter less if the sender stood still for so long half of the time; a packet on the wire more.
+    // A quarter less if the sender stood still for so long half of the time; a packet on the wire
+    // more.
     let most = full + on_the_wire(BULK) + on_the_wire(SPARSE);
     let waited = median(&out.sparse);
     assert!(waited >= full * 3 / 4, "{waited:?} of {full:?}");

@@ -110,7 +110,8 @@ fn through(policy: &str) -> Through {
     }
 }
 
-/// The first of some tries in which the machine had time for the sender: nothing can be said of the others.
+/// The first of some tries in which the machine had time for the sender: nothing can be said of the
+/// others.
 fn undisturbed(policy: &str) -> Option<Through> {
     (0..5).map(|_| through(policy)).find(|t| t.in_time > 0.95)
 }
@@ -121,8 +122,8 @@ fn real_traffic_gets_its_rate_and_fair_queueing_keeps_a_sparse_flow_fast() {
         println!("SKIPPED: the machine is too busy to send in time");
         return;
     };
-    // A megabyte in a second, and never more than a packet beyond: what is late on a busy machine can only be less. Half of
-    // it would be lost to more than bad luck.
+    // A megabyte in a second, and never more than a packet beyond: what is late on a busy machine
+    // can only be less. Half of it would be lost to more than bad luck.
     let bytes = fair.bytes;
     assert!(bytes <= 1_002_000, "{bytes} B in a second of 8 Mb/s");
     assert!(bytes >= 500_000, "{bytes} B in a second of 8 Mb/s");

@@ -62,7 +62,8 @@ fn a_sparse_flow_goes_before_a_bulk_flow() {
             put(&mut b, at(0), 1, payload(0));
         }
         put(&mut b, at(0), 2, payload(7));
-        // Behind the first packet, which found an idle link, and two that a quantum of 1,514 B lets go; or behind all.
+        // Behind the first packet, which found an idle link, and two that a quantum of 1,514 B lets
+        // go; or behind all.
         let end = at(wait_ms * 1000);
         let out: Vec<_> = std::iter::from_fn(|| take(&mut b, end)).collect();
         assert_eq!(out.last().map(|p| p[0]), Some(7), "{policy}");

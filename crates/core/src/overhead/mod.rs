@@ -1,4 +1,5 @@
-//! What a packet occupies on a link: the one definition, by which every rate, limit and burst counts.
+//! What a packet occupies on a link: the one definition, by which every rate, limit and burst
+//! counts.
 //!
 //! To the IP packet (and its labels) come the bytes that the link adds; what is shorter than the
 //! least unit is filled up to it; and the whole is cut into cells of ATM or coded as PTM does. The

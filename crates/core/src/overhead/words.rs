@@ -1,9 +1,9 @@
 //! The keywords for what a link adds to a packet.
 //!
 //! They are those of CAKE and mean what its parser (`tc/q_cake.c` of iproute2) makes of them, one
-//! after the other: `overhead N`, `conservative` and `raw` set the bytes, others add to what is there.
-//! Beside them stand three words of our own. Where tc lets a later word silently take back what an
-//! earlier one says, this is an error.
+//! after the other: `overhead N`, `conservative` and `raw` set the bytes, others add to what is
+//! there. Beside them stand three words of our own. Where tc lets a later word silently take back
+//! what an earlier one says, this is an error.
 
 use super::{Cells, Overhead};
 use crate::units::{UnitError, parse_size};
@@ -83,9 +83,9 @@ use Cells::{Atm, Ptm};
 
 /// The keywords without a number. Sources of the bytes: RFC 2684 (AAL5: trailer 8 B; LLC and SNAP
 /// 8 B, of bridged Ethernet 10 B with padding, 2 B with VC multiplexing), RFC 2364 (PPP 2 B, with
-/// LLC 6 B), RFC 2516 (PPPoE 6 B, PPP 2 B), IEEE 802.3 (header 14 B, FCS 4 B, preamble and delimiter
-/// 8 B, gap 12 B; PTM 4 B), IEEE 802.1Q (4 B), RFC 1662 (PPP in HDLC-like framing: flag, address,
-/// control, protocol 2 B, FCS 2 B).
+/// LLC 6 B), RFC 2516 (PPPoE 6 B, PPP 2 B), IEEE 802.3 (header 14 B, FCS 4 B, preamble and
+/// delimiter 8 B, gap 12 B; PTM 4 B), IEEE 802.1Q (4 B), RFC 1662 (PPP in HDLC-like framing: flag,
+/// address, control, protocol 2 B, FCS 2 B).
 #[rustfmt::skip]
 pub const WORDS: [Word; 22] = [
     Word::cake("raw", "The IP packet, nothing else; first, if other words follow.", Reset),

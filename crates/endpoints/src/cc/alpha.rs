@@ -113,7 +113,8 @@ mod tests {
     use super::*;
     use spillgate_core::Dur;
 
-    /// §3.3 by hand: windows of four segments of which all, none and half are marked. What one had counts in no other.
+    /// §3.3 by hand: windows of four segments of which all, none and half are marked. What one had
+    /// counts in no other.
     #[test]
     fn each_window_has_its_own_share_of_marks() {
         let mut alpha = Alpha::new();

@@ -1,8 +1,8 @@
-//! HyStart in the form of Linux: slow start ends when round trips grow by an eighth, or when acknowledgments that
-//! follow one another closely last for half of the smallest round trip.
+//! HyStart in the form of Linux: slow start ends when round trips grow by an eighth, or when
+//! acknowledgments that follow one another closely last for half of the smallest round trip.
 //!
-//! Source: S. Ha and I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011, with the
-//! constants of `net/ipv4/tcp_cubic.c` of Linux 6.1.
+//! Source: S. Ha and I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9),
+//! 2011, with the constants of `net/ipv4/tcp_cubic.c` of Linux 6.1.
 
 use spillgate_core::{Dur, Time};
 
@@ -17,8 +17,8 @@ const SAMPLES: u32 = 8;
 const TRAIN_GAP: Dur = Dur::from_ms(2);
 const MIN_THRESH: Dur = Dur::from_ms(4);
 const MAX_THRESH: Dur = Dur::from_ms(16);
-/// What one burst may hold (four of the largest offloaded segments, 64 KiB each), sent at the pacing
-/// rate, is no train, up to a millisecond.
+/// What one burst may hold (four of the largest offloaded segments, 64 KiB each), sent at the
+/// pacing rate, is no train, up to a millisecond.
 const BURST: f64 = 262_144.0;
 
 #[derive(Clone, Debug)]
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use crate::tcp::TcpSpec;
 
-    /// A rise shows in the round in which it is measured, whatever the rounds before had: with 100 ms by an eighth, 12.5 ms. Acknowledgments
-    /// 3 ms apart are no train.
+    /// A rise shows in the round in which it is measured, whatever the rounds before had: with
+    /// 100 ms by an eighth, 12.5 ms. Acknowledgments 3 ms apart are no train.
     #[test]
     fn each_round_has_its_own_smallest_round_trip() {
         let mut w = Window::new(&TcpSpec::default().resolve().unwrap());

@@ -10,7 +10,8 @@ use super::{bbr, cubic, dctcp, newreno, prague, reno, tahoe};
 use crate::source::spec::SpecProblem;
 use crate::tcp::config::TcpConfig;
 
-/// From one line per algorithm: the spec enum, the runtime enum, the dispatch and the list of kinds.
+/// From one line per algorithm: the spec enum, the runtime enum, the dispatch and the list of
+/// kinds.
 macro_rules! algorithms {
     ($($kind:literal: $variant:ident($spec:ty) = $module:ident, $model:ty, $summary:literal;)+) => {
         /// A congestion control algorithm and its parameters: `cubic`, or

@@ -38,7 +38,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// At most one segment, or `abc_limit` segments, per acknowledgment: equation (2), RFC 3465 §2.2.
+    /// At most one segment, or `abc_limit` segments, per acknowledgment: equation (2), RFC 3465
+    /// §2.2.
     pub(super) fn slow_start(&mut self, acked: u64) {
         let most = self.mss * u64::from(self.abc_limit.max(1));
         self.cwnd += if self.abc_limit == 0 {
@@ -118,8 +119,8 @@ impl Window {
         }
     }
 
-    /// Threshold `beta` times the base, at least two segments; window there (for marks down to their own
-    /// floor), or one segment on a timeout.
+    /// Threshold `beta` times the base, at least two segments; window there (for marks down to
+    /// their own floor), or one segment on a timeout.
     pub(super) fn decrease(&mut self, loss: &LossSample, beta: f64) {
         let mut share = (self.loss_base(loss) as f64 * beta) as u64;
         if self.whole {

@@ -1,7 +1,8 @@
 //! A source that always has packets waiting in a virtual output queue of a switch.
 //!
-//! What it sends the switch decides: as an open-loop source it emits the packets that wait at first, and the driver sends
-//! another one whenever one has crossed the fabric. With two of them one waits while another crosses.
+//! What it sends the switch decides: as an open-loop source it emits the packets that wait at
+//! first, and the driver sends another one whenever one has crossed the fabric. With two of them
+//! one waits while another crosses.
 
 use spillgate_core::{Rng, Time};
 

@@ -1,8 +1,9 @@
-//! Slotted Bernoulli arrivals: time is cut into slots in which a line sends one packet, and in each slot there is a packet
-//! with a probability that does not depend on other slots.
+//! Slotted Bernoulli arrivals: time is cut into slots in which a line sends one packet, and in each
+//! slot there is a packet with a probability that does not depend on other slots.
 //!
-//! Slot k begins at exactly `start + 8 k packet / line`, rounded down to a picosecond, so sources with one line, one size and
-//! one start have the same slots. The number of empty slots before a packet is drawn at once: it is geometric.
+//! Slot k begins at exactly `start + 8 k packet / line`, rounded down to a picosecond, so sources
+//! with one line, one size and one start have the same slots. The number of empty slots before a
+//! packet is drawn at once: it is geometric.
 
 use spillgate_core::{Rng, Time, math, time::PS_PER_SEC};
 
@@ -35,7 +36,8 @@ fn load(spec: &BernoulliSpec) -> f64 {
 }
 
 impl Bernoulli {
-    /// Empty slots before the next packet: P(k or more) = (1 - p)^k, of an exponential variate rounded down.
+    /// Empty slots before the next packet: P(k or more) = (1 - p)^k, of an exponential variate
+    /// rounded down.
     #[inline]
     fn gap(&self, rng: &mut Rng) -> u64 {
         if self.empty == f64::NEG_INFINITY {

@@ -42,8 +42,8 @@ pub struct Emission {
 
 /// What a source hardly ever exceeds: in any time `w`, `rate * w + burst` bits.
 ///
-/// Of random arrivals it is no bound, but with a mean of `m` packets more than `2 m + 20` of a Poisson
-/// process come less than once in 10,000 times, whatever `m` is.
+/// Of random arrivals it is no bound, but with a mean of `m` packets more than `2 m + 20` of a
+/// Poisson process come less than once in 10,000 times, whatever `m` is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Envelope {
     /// In bits per second.

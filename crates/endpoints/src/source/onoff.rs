@@ -24,7 +24,8 @@ use super::size::Sizes;
 use super::spec::{OnOffSpec, PeriodDistribution, SpecProblem};
 use super::{Emission, Envelope, Model};
 
-/// A packet may span this many bursts of the shortest typical length: a bound on the work per packet.
+/// A packet may span this many bursts of the shortest typical length: a bound on the work per
+/// packet.
 const BURSTS_PER_PACKET: u64 = 1_000;
 
 #[derive(Clone, Debug)]

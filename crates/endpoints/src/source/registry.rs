@@ -94,7 +94,8 @@ macro_rules! sources {
                 }
             }
 
-            /// What at most one of 10,000 IP packets of what `spec` describes is longer than, in bytes.
+            /// What at most one of 10,000 IP packets of what `spec` describes is longer than, in
+            /// bytes.
             pub fn usually_longest(spec: &SourceSpec) -> u16 {
                 match spec {
                     $(SourceSpec::$variant(s) => <$model as Model>::usually_longest(s),)+

@@ -44,25 +44,28 @@ pub struct PoissonSpec {
     pub packet: PacketSizeSpec,
 }
 
-/// Slotted Bernoulli arrivals: a packet in each slot of a line with a probability, independently of other slots.
+/// Slotted Bernoulli arrivals: a packet in each slot of a line with a probability, independently of
+/// other slots.
 ///
-/// A slot is what a packet takes on the line. Sources with the same `line`, `packet` and start have the same slots, as the inputs
-/// of a switch that works in slots.
+/// A slot is what a packet takes on the line. Sources with the same `line`, `packet` and start have
+/// the same slots, as the inputs of a switch that works in slots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliSpec {
     /// Rate of the line, all of whose slots together have this rate of IP packets.
     pub line: Rate,
-    /// Probability that a slot has a packet, above 0 % and up to 100 %. The mean rate is `line load`.
+    /// Probability that a slot has a packet, above 0 % and up to 100 %. The mean rate is
+    /// `line load`.
     pub load: Percent,
     /// Size of all packets, 20 B to 65535 B.
     pub packet: Size,
 }
 
-/// Packets that always wait in a virtual output queue of a switch: when one has crossed the fabric, another one takes its place.
+/// Packets that always wait in a virtual output queue of a switch: when one has crossed the fabric,
+/// another one takes its place.
 ///
-/// The sender is a neighbor of a switch with virtual output queues. Its packets are at the input of the switch at once, as if
-/// over an infinitely fast line, and nowhere before.
+/// The sender is a neighbor of a switch with virtual output queues. Its packets are at the input of
+/// the switch at once, as if over an infinitely fast line, and nowhere before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackloggedSpec {

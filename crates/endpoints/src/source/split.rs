@@ -1,9 +1,10 @@
 //! A source whose packets have different receivers: who gets each is drawn anew.
 //!
-//! One source of independent packets per receiver would not do: two of them may send in one slot of their line, whereas a
-//! source with one line sends one packet at a time. So each receiver has a copy of the same source, with the same random
-//! streams, and a [`Split`] that draws the receiver of every packet and keeps those of its own. Together the copies send what
-//! the source sends, each packet once.
+//! One source of independent packets per receiver would not do: two of them may send in one slot of
+//! their line, whereas a source with one line sends one packet at a time. So each receiver has a
+//! copy of the same source, with the same random streams, and a [`Split`] that draws the receiver
+//! of every packet and keeps those of its own. Together the copies send what the source sends, each
+//! packet once.
 
 use std::sync::Arc;
 
@@ -81,7 +82,8 @@ pub struct Split {
 }
 
 impl Split {
-    /// Those for receiver `own` of `shares`. All receivers of a source need a stream with the same draws.
+    /// Those for receiver `own` of `shares`. All receivers of a source need a stream with the same
+    /// draws.
     pub fn new(shares: Shares, own: u32, rng: Rng) -> Self {
         Self { shares, own, rng }
     }
@@ -97,8 +99,8 @@ impl Split {
 mod tests {
     use super::*;
 
-    /// Each packet has one receiver, and those come up as often as their shares say: within 4.5 standard deviations of a
-    /// binomial, which one of 9 leaves with a probability of 6e-5.
+    /// Each packet has one receiver, and those come up as often as their shares say: within 4.5
+    /// standard deviations of a binomial, which one of 9 leaves with a probability of 6e-5.
     #[test]
     fn each_packet_has_one_receiver() {
         for weights in [vec![1.0; 4], vec![2.0, 1.0], vec![4.0, 2.0, 1.0]] {

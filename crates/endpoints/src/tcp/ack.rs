@@ -73,7 +73,8 @@ impl Sender {
         self.una = seg.ack;
         self.nxt = self.nxt.max(seg.ack);
         let measured = self.measure(now, seg, acked, news.as_ref());
-        // Linux tells its congestion controls of the segment sent last, which did not wait for another.
+        // Linux tells its congestion controls of the segment sent last, which did not wait for
+        // another.
         let newest = news.as_ref().and_then(|d| d.unambiguous);
         let rtt = match newest {
             Some(sent) if self.cfg.linux => Some(now.since(sent)),
@@ -114,7 +115,8 @@ impl Sender {
                 // once per window): everything sent is old, so the echo ends only when the window
                 // has grown over it and CWR leaves with the first new data.
                 in_recovery: match self.rec.phase {
-                    // In Linux what ends the recovery counts for growth, and what ends the answer to a mark.
+                    // In Linux what ends the recovery counts for growth, and what ends the answer
+                    // to a mark.
                     Phase::Fast => !self.cfg.linux || self.una < self.rec.recover,
                     Phase::Open => {
                         echo || self.sel.as_ref().is_some_and(|s| s.prr.answers(self.una))

@@ -115,8 +115,8 @@ pub struct TcpConfig {
     pub rack_tlp: bool,
     /// Segments are spaced at a rate instead of sent in bursts.
     pub pacing: bool,
-    /// What may leave waits for a random time up to this: that of a host's work, which no two packets find alike
-    /// (`overhead_` of ns-2). Zero: it leaves at once.
+    /// What may leave waits for a random time up to this: that of a host's work, which no two
+    /// packets find alike (`overhead_` of ns-2). Zero: it leaves at once.
     pub send_jitter: Dur,
     /// SYN and SYN-ACK before data.
     pub handshake: bool,
@@ -128,16 +128,17 @@ pub struct TcpConfig {
     /// Segments by which one acknowledgment may open the window, in bytes
     /// acknowledged (RFC 3465); 0: one increment per acknowledgment, whatever it covers.
     pub abc_limit: u8,
-    /// Linux's rules where they are others than those of the RFCs: windows are whole segments, slow start has no
-    /// bound per acknowledgment, and what ends a recovery lets the window grow; reductions start from the window,
-    /// also those for marks, in proportion (with `prr`), rounded up to segments; selective acknowledgments of what
-    /// was sent before the first outstanding segment restart the timer, and so does sending that again;
-    /// the last segment of what was written asks for an acknowledgment.
+    /// Linux's rules where they are others than those of the RFCs: windows are whole segments, slow
+    /// start has no bound per acknowledgment, and what ends a recovery lets the window grow;
+    /// reductions start from the window, also those for marks, in proportion (with `prr`), rounded
+    /// up to segments; selective acknowledgments of what was sent before the first outstanding
+    /// segment restart the timer, and so does sending that again; the last segment of what was
+    /// written asks for an acknowledgment.
     pub linux: bool,
     /// What a loss halves.
     pub loss_base: LossBase,
-    /// How many segments a mark leaves of the window at least: 1, and at one the next mark stops the sender
-    /// until its timer expires (RFC 3168 §6.1.2, RFC 9438 §4.6); Linux has 2.
+    /// How many segments a mark leaves of the window at least: 1, and at one the next mark stops
+    /// the sender until its timer expires (RFC 3168 §6.1.2, RFC 9438 §4.6); Linux has 2.
     pub mark_floor: u8,
     /// Reno retransmits fast only once per window, as ns-2 does (`bug_fix_`); otherwise again,
     /// halving again, whenever three duplicates follow a partial acknowledgment (RFC 5681 §3.2).
@@ -172,8 +173,8 @@ impl TcpConfig {
         self.handshake || self.delayed_ack.is_some()
     }
 
-    /// Whether both ends do without a scoreboard, ECN, pacing and jitter, and windows fit 32 bits: then most
-    /// segments can take a [shortcut](super::predicted).
+    /// Whether both ends do without a scoreboard, ECN, pacing and jitter, and windows fit 32 bits:
+    /// then most segments can take a [shortcut](super::predicted).
     pub(super) fn is_plain(&self) -> bool {
         !self.sack
             && self.ecn == EcnMode::Off

@@ -10,7 +10,8 @@ use super::sender::Sender;
 pub(super) struct Pacing {
     /// When what is held back leaves; [`Time::MAX`]: nothing is.
     pub(super) at: Time,
-    /// The slot of the next segment. With jitter the instant at which everything leaves that is allowed then.
+    /// The slot of the next segment. With jitter the instant at which everything leaves that is
+    /// allowed then.
     next: Time,
     /// Draws the times of [`TcpConfig::send_jitter`]; none where a rate sets the slots.
     jitter: Option<Rng>,
@@ -60,9 +61,11 @@ impl Pacing {
         }
     }
 
-    /// Whether what is `due` waits; `rate_known`: there is a round-trip time to spread segments over.
+    /// Whether what is `due` waits; `rate_known`: there is a round-trip time to spread segments
+    /// over.
     ///
-    /// With jitter one time is drawn for all that is allowed until then, as for the delayed sends of ns-2.
+    /// With jitter one time is drawn for all that is allowed until then, as for the delayed sends
+    /// of ns-2.
     pub(super) fn holds(&mut self, now: Time, due: bool, rate_known: bool, jitter: Dur) -> bool {
         self.at = match &mut self.jitter {
             _ if !due => Time::MAX,

@@ -1,10 +1,10 @@
 //! Header prediction: the shortcut for what nearly every segment does.
 //!
-//! Source: Jacobson, "4BSD header prediction", Computer Communication Review 20(1), 1990. While no loss
-//! is known, an acknowledgment of new data lets the window grow and moves the timer on. What leaves after
-//! it, as after a duplicate, are full segments of new data, as many as there is room for. That is done
-//! here for senders without a scoreboard, ECN and pacing; the long way, which everything else takes, would
-//! do the same.
+//! Source: Jacobson, "4BSD header prediction", Computer Communication Review 20(1), 1990. While no
+//! loss is known, an acknowledgment of new data lets the window grow and moves the timer on. What
+//! leaves after it, as after a duplicate, are full segments of new data, as many as there is room
+//! for. That is done here for senders without a scoreboard, ECN and pacing; the long way, which
+//! everything else takes, would do the same.
 
 use spillgate_core::Time;
 
@@ -13,8 +13,8 @@ use super::segment::{Flags, Segment};
 use super::sender::{Sender, State};
 
 impl Sender {
-    /// [`Sender::handle_segment`] for one that acknowledges new data while no loss is known. False, and
-    /// nothing done, if it does not, or if there may be more to do.
+    /// [`Sender::handle_segment`] for one that acknowledges new data while no loss is known. False,
+    /// and nothing done, if it does not, or if there may be more to do.
     #[inline]
     pub fn take_predicted(&mut self, now: Time, seg: &Segment) -> bool {
         let outstanding = self.max - self.una;
@@ -65,7 +65,8 @@ impl Sender {
         self.rec.room_known = true;
     }
 
-    /// The next segment to send, if it is a full one of new data and there is known to be room for it.
+    /// The next segment to send, if it is a full one of new data and there is known to be room for
+    /// it.
     ///
     /// [`Sender::poll_transmit`] gives it as well.
     #[inline]

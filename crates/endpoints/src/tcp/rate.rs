@@ -1,4 +1,5 @@
-//! Delivery rates (draft-cheng-iccrg-delivery-rate-estimation), for the algorithms that ask for them.
+//! Delivery rates (draft-cheng-iccrg-delivery-rate-estimation), for the algorithms that ask for
+//! them.
 
 use spillgate_core::{Dur, Time};
 

@@ -1,7 +1,7 @@
 //! Ranges of sequence numbers, sorted and disjoint.
 //!
-//! A ring: what arrives beyond all others is put at its end, holes are filled from its front, and neither asks for
-//! memory. Filling one in the middle moves the ranges on its shorter side.
+//! A ring: what arrives beyond all others is put at its end, holes are filled from its front, and
+//! neither asks for memory. Filling one in the middle moves the ranges on its shorter side.
 
 use std::collections::VecDeque;
 
@@ -89,7 +89,8 @@ impl Ranges {
         }
     }
 
-    /// Removes the ranges that begin at `n` or below it; the highest number that they and `n` reach.
+    /// Removes the ranges that begin at `n` or below it; the highest number that they and `n`
+    /// reach.
     pub(super) fn take_from(&mut self, n: u64) -> u64 {
         let mut to = n;
         while let Some((start, end)) = self.list.front().copied().filter(|r| r.0 <= n) {

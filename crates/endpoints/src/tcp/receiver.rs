@@ -191,9 +191,9 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment of data that is acknowledged at once, whether it is in order or not, and gives
-    /// the acknowledgment: as [`Receiver::handle_segment`] and [`Receiver::poll_transmit`] together.
-    /// None, and nothing done, if the segment or the profile asks for more.
+    /// Takes a segment of data that is acknowledged at once, whether it is in order or not, and
+    /// gives the acknowledgment: as [`Receiver::handle_segment`] and [`Receiver::poll_transmit`]
+    /// together. None, and nothing done, if the segment or the profile asks for more.
     #[inline]
     pub fn answer(&mut self, now: Time, seg: &Segment) -> Option<Segment> {
         let at_once =
@@ -281,7 +281,8 @@ impl Receiver {
         }
     }
 
-    /// Linux acknowledges at once after a silence, what ends a write, and what tells of a reduced window.
+    /// Linux acknowledges at once after a silence, what ends a write, and what tells of a reduced
+    /// window.
     fn hurry(&mut self, seg: &Segment) {
         if seg.ts_val.since(self.ts_recent) > self.cfg.min_rto {
             self.quick = self.quick.max(self.cfg.quick_acks);
@@ -322,7 +323,8 @@ impl Receiver {
         }
     }
 
-    /// When the receiver sends SYN-ACK again; [`Time::MAX`] if it is answered, or has not been sent.
+    /// When the receiver sends SYN-ACK again; [`Time::MAX`] if it is answered, or has not been
+    /// sent.
     #[inline]
     pub fn syn_timeout(&self) -> Time {
         self.syn_at

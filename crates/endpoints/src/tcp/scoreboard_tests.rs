@@ -283,8 +283,8 @@ fn is_lost(n: u64, one_in: u64) -> bool {
     n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 0xFFFF < 0x1_0000 / one_in
 }
 
-/// A pipe of `window` segments that loses one packet in `one_in`, copies included, until four windows
-/// have left; how many steps an acknowledgment took on average.
+/// A pipe of `window` segments that loses one packet in `one_in`, copies included, until four
+/// windows have left; how many steps an acknowledgment took on average.
 fn steps_per_ack(window: u64, one_in: u64, by_time: bool) -> f64 {
     let mut board = Scoreboard::new(false);
     let mut held = Ranges::default();
@@ -334,10 +334,10 @@ fn steps_per_ack(window: u64, one_in: u64, by_time: bool) -> f64 {
     STEPS.with(Cell::get) as f64 / acks as f64
 }
 
-/// Each acknowledgment looks at most at one known range and one segment for its block, at the heads of
-/// the two orders of departure (the copies' twice) and at that of what is to be sent again; each segment
-/// is passed once by either order, by the judge, by the holes, and leaves the board once; each copy
-/// enters and leaves two lists. With few losses that makes 9 steps, plus 7 for each loss.
+/// Each acknowledgment looks at most at one known range and one segment for its block, at the heads
+/// of the two orders of departure (the copies' twice) and at that of what is to be sent again; each
+/// segment is passed once by either order, by the judge, by the holes, and leaves the board once;
+/// each copy enters and leaves two lists. With few losses that makes 9 steps, plus 7 for each loss.
 #[test]
 fn steps_do_not_grow_with_the_window() {
     for by_time in [true, false] {

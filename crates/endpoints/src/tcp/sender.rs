@@ -123,8 +123,8 @@ impl Sender {
         }
     }
 
-    /// As [`Sender::new`] would make it with the same configuration, without
-    /// giving back the memory and with the random numbers that follow: for one session after the other.
+    /// As [`Sender::new`] would make it with the same configuration, without giving back the memory
+    /// and with the random numbers that follow: for one session after the other.
     pub fn reset(&mut self, start: Time) {
         let cfg = Arc::clone(&self.cfg);
         let mut sel = self.sel.take();
@@ -184,7 +184,8 @@ impl Sender {
         }
     }
 
-    /// The application hands over `bytes` more; [`u64::MAX`]: without end. Nothing after [`Sender::close`].
+    /// The application hands over `bytes` more; [`u64::MAX`]: without end. Nothing after
+    /// [`Sender::close`].
     pub fn write(&mut self, now: Time, bytes: u64) {
         if self.closed {
             return;

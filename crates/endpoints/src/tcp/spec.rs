@@ -17,9 +17,9 @@ pub enum Profile {
     /// window 2, window + 1/window per acknowledgment, clock of 10 ms, minimum timeout 200 ms.
     /// The window is not limited to ns-2's 20 packets.
     Ns2,
-    /// Linux 6.1: CUBIC with HyStart in its arithmetic, windows of whole segments, minimum timeout 200 ms over
-    /// SRTT, delayed acknowledgments of 40 ms but for the first 16, SACK, PRR, RACK-TLP, 6 MiB window. All of
-    /// it with every `cc`.
+    /// Linux 6.1: CUBIC with HyStart in its arithmetic, windows of whole segments, minimum timeout
+    /// 200 ms over SRTT, delayed acknowledgments of 40 ms but for the first 16, SACK, PRR,
+    /// RACK-TLP, 6 MiB window. All of it with every `cc`.
     Linux,
     /// The standards track: NewReno, initial window 10 (RFC 6928), minimum timeout 1 s
     /// (RFC 6298), delayed acknowledgments of 200 ms for every second segment.
@@ -82,14 +82,14 @@ pub struct TcpSpec {
     /// `{timeout: 0 s, every: 1}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAckSpec>,
-    /// So many acknowledgments are not delayed at the start of a connection, after a silence of `min_rto`
-    /// and after duplicates, 0 to 64. Default 0, `linux` 16.
+    /// So many acknowledgments are not delayed at the start of a connection, after a silence of
+    /// `min_rto` and after duplicates, 0 to 64. Default 0, `linux` 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 64))]
     pub quick_acks: Option<u8>,
     /// Selective acknowledgments and recovery by RFC 6675. Default false with `tahoe` and `reno`,
-    /// which have none, and with `newreno`, where true makes "SACK TCP" of it; else true. In the `linux`
-    /// profile true with all but `tahoe`.
+    /// which have none, and with `newreno`, where true makes "SACK TCP" of it; else true. In the
+    /// `linux` profile true with all but `tahoe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
     /// Timestamps (RFC 7323). Default true, `ns2` false.
@@ -128,9 +128,10 @@ pub struct TcpSpec {
     /// Pacing. Default false, but true with `bbr`, which needs it, and `prague`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
-    /// What may leave waits for a random time between 0 s and this, at most 1 s: what a real host's work does to
-    /// times of sending, `overhead_` in ns-2. Without it alike connections keep in step with a tail-drop queue,
-    /// and some lose always. The time of one packet on the bottleneck will do. Default 0 s; not with pacing.
+    /// What may leave waits for a random time between 0 s and this, at most 1 s: what a real host's
+    /// work does to times of sending, `overhead_` in ns-2. Without it alike connections keep in
+    /// step with a tail-drop queue, and some lose always. The time of one packet on the bottleneck
+    /// will do. Default 0 s; not with pacing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Dur>,
     /// Three-way handshake. Default true, `ns2` false.

@@ -53,8 +53,8 @@ pub struct LifetimeSpec {
     /// How lifetimes are distributed.
     #[serde(default)]
     pub distribution: LifetimeDistribution,
-    /// With `uniform`, and only there: how far lifetimes are from the mean at most, above 0 and up to
-    /// the mean.
+    /// With `uniform`, and only there: how far lifetimes are from the mean at most, above 0 and up
+    /// to the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Dur>,
 }

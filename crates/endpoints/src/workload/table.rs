@@ -29,10 +29,10 @@ pub enum KnownTable {
     /// mean 1.71 MB, median 73 kB. Points as read off the figure in later work; they are those that
     /// the simulations of TrafficGenerator (HKUST) and HPCC (Alibaba) use.
     WebSearch,
-    /// Flows of a data mining cluster (Greenberg et al., VL2, SIGCOMM 2009, figure 2): mean
-    /// 7.7 MB, median 1.1 kB. Points as read off the figure in later work, that of pFabric (SIGCOMM
-    /// 2013) in the tail: 99 % up to 100 MB. TrafficGenerator has the same points but 98 % there, with
-    /// a mean of 12.7 MB.
+    /// Flows of a data mining cluster (Greenberg et al., VL2, SIGCOMM 2009, figure 2): mean 7.7 MB,
+    /// median 1.1 kB. Points as read off the figure in later work, that of pFabric (SIGCOMM 2013)
+    /// in the tail: 99 % up to 100 MB. TrafficGenerator has the same points but 98 % there, with a
+    /// mean of 12.7 MB.
     DataMining,
     /// Files of web servers (Barford and Crovella, SURGE, SIGMETRICS 1998): lognormal up
     /// to 133 kB (97 %), then a Pareto tail of shape 1.1, cut at 100 MB: mean 46 kB, median 12 kB.

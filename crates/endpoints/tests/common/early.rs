@@ -1,4 +1,5 @@
-//! PIE with the rules of the recorded kernel, written apart from Spillgate's to compare with. Only so much of it as the recordings need.
+//! PIE with the rules of the recorded kernel, written apart from Spillgate's to compare with. Only
+//! so much of it as the recordings need.
 
 use std::collections::VecDeque;
 
@@ -11,8 +12,8 @@ pub(crate) struct Early {
     pie: Pie,
 }
 
-/// PIE (RFC 8033) with a target of 15 ms, from timestamps; the kernel's clock of 100 Hz makes 20 ms of the 15 ms
-/// between updates.
+/// PIE (RFC 8033) with a target of 15 ms, from timestamps; the kernel's clock of 100 Hz makes 20 ms
+/// of the 15 ms between updates.
 struct Pie {
     probability: f64,
     sum: f64,

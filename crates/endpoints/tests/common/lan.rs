@@ -1,5 +1,5 @@
-//! Several connections over one bottleneck, set up as the recorded kernel was: 10 ms from each end to the router,
-//! a token bucket there, and a queue under it.
+//! Several connections over one bottleneck, set up as the recorded kernel was: 10 ms from each end
+//! to the router, a token bucket there, and a queue under it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,7 +94,8 @@ pub(crate) fn discipline(json: &str) -> Queue {
 }
 
 impl Lan {
-    /// Connections open one after another and begin to send at random within 10 ms, as those of iperf3 about do.
+    /// Connections open one after another and begin to send at random within 10 ms, as those of
+    /// iperf3 about do.
     pub(crate) fn new(cfg: &Arc<TcpConfig>, flows: usize, queue: Queue, seed: u64) -> Self {
         let at = |i: usize| Time::ZERO + Dur::from_ms(20 * i as u64);
         Self {

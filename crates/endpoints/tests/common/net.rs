@@ -106,8 +106,8 @@ impl Net {
         }
     }
 
-    /// RFC 3168 §6.1.2: CWR on the first new data after each reduction and nowhere else; §6.1.5: nothing but new
-    /// data is ECN-capable.
+    /// RFC 3168 §6.1.2: CWR on the first new data after each reduction and nowhere else; §6.1.5:
+    /// nothing but new data is ECN-capable.
     fn check_marks(&mut self, seg: &Segment) {
         if self.cfg.ecn == EcnMode::Off {
             return;

@@ -64,8 +64,8 @@ pub(super) fn take_flow(m: &mut MatchSpec) -> Option<Vec<AclEntry>> {
     Some(conditions.into_iter().map(entry).collect())
 }
 
-/// The packets of an access list whose entries no router's can hold as a condition: IP packets that an
-/// entry permits and none before it denies.
+/// The packets of an access list whose entries no router's can hold as a condition: IP packets that
+/// an entry permits and none before it denies.
 pub(super) fn unfolded(entries: &[AclEntry]) -> MatchSpec {
     let of_ip = MatchSpec {
         acl: Some(vec![AclEntry {

@@ -34,7 +34,8 @@ pub(super) fn has_rate(circuit: &Circuit) -> bool {
     circuit.shaped && !open
 }
 
-/// Writes `pvc` up to its policies; `line`: the rate up to which a contract without a peak may send.
+/// Writes `pvc` up to its policies; `line`: the rate up to which a contract without a peak may
+/// send.
 pub(super) fn pvc(
     out: &mut String,
     name: &str,

@@ -9,8 +9,8 @@ use super::matching::ClassMaps;
 use super::numbers::quoted;
 use crate::{Notes, Source, place};
 
-/// Writes the lines of a class of which the policy says less than the configuration that it came from;
-/// false if it is none.
+/// Writes the lines of a class of which the policy says less than the configuration that it came
+/// from; false if it is none.
 pub(super) fn class<'s>(
     out: &mut String,
     policy: &str,
@@ -75,8 +75,8 @@ pub(super) fn elsewhere(out: &mut String, source: &Source, notes: &mut Notes) {
     };
     for originals in &source.originals {
         for (name, lines) in originals.interfaces.iter().filter(|(n, _)| !written(n)) {
-            // Those of circuits belong into a `pvc`, and a policy that is none of the interface's over its
-            // circuits, which nothing says.
+            // Those of circuits belong into a `pvc`, and a policy that is none of the interface's
+            // over its circuits, which nothing says.
             let own = lines
                 .iter()
                 .filter(|(of_circuit, line)| !of_circuit && !names_a_policy(line));

@@ -47,7 +47,8 @@ pub(super) struct ClassMaps<'s> {
     match_any: BTreeSet<String>,
     /// Names that classes have or may yet have.
     taken: BTreeSet<String>,
-    /// What classes of each name match; one name may stand for several conditions in different policies.
+    /// What classes of each name match; one name may stand for several conditions in different
+    /// policies.
     classes: BTreeMap<String, Vec<(MatchSpec, String)>>,
     lists: Vec<(Vec<AclEntry>, String)>,
     acls: String,
@@ -81,8 +82,8 @@ impl<'s> ClassMaps<'s> {
         self.acls + &self.maps
     }
 
-    /// The class-map of a class; its name, which is the class's unless another class has it. None: its
-    /// condition has no translation.
+    /// The class-map of a class; its name, which is the class's unless another class has it. None:
+    /// its condition has no translation.
     pub(super) fn class(
         &mut self,
         name: &str,

@@ -1,8 +1,8 @@
 //! Protocols by name.
 //!
-//! Only those that are known by their number: for one that is known by its ports `match protocol` asks
-//! NBAR, which looks into packets, and `match ip rtp` takes the even ports of its range. Conditions on
-//! ports are access lists, which match the same packets on every router.
+//! Only those that are known by their number: for one that is known by its ports `match protocol`
+//! asks NBAR, which looks into packets, and `match ip rtp` takes the even ports of its range.
+//! Conditions on ports are access lists, which match the same packets on every router.
 
 use spillgate_import::protocol_name;
 use spillgate_queueing::spec::MatchSpec;

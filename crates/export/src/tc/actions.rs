@@ -149,7 +149,8 @@ impl Actions {
         let violate = p.violate.as_ref().unwrap_or(&p.exceed);
         match second {
             Some(peak) if p.peak_rate.is_some() && violate.drops() && !p.exceed.drops() => {
-                // Behind a policer of the peak rate all that is left conforms or exceeds (RFC 2698).
+                // Behind a policer of the peak rate all that is left conforms or exceeds
+                // (RFC 2698).
                 steps.push(Step::Drop(self.policer(peak, "drop/pipe")));
             }
             Some((rate, burst))

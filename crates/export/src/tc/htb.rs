@@ -11,7 +11,8 @@ use crate::place;
 
 /// Values of `prio`: 0 to 6 for priority levels, 7 for all others.
 const LOWEST: u8 = 7;
-/// Bytes that a class of `htb` may send in its turn when all of them are backlogged: its share of this.
+/// Bytes that a class of `htb` may send in its turn when all of them are backlogged: its share of
+/// this.
 const TURN: f64 = 60_000.0;
 /// The rate of a class for which the others leave nothing: one byte a second.
 const LEAST_RATE: Rate = match Rate::from_bps(8) {

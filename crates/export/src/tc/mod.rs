@@ -122,8 +122,8 @@ fn is_device(name: &str) -> bool {
     (1..=15).contains(&name.len()) && name.chars().all(fine) && !name.starts_with(['-', '.'])
 }
 
-/// What a size table must be told of a link's overhead (tc-stab(8)), and a space; nothing where packets
-/// count as the kernel counts them.
+/// What a size table must be told of a link's overhead (tc-stab(8)), and a space; nothing where
+/// packets count as the kernel counts them.
 fn sizes(overhead: Overhead) -> String {
     let beside = i32::from(overhead.per_packet()) - ETHERNET;
     match (beside, overhead.mpu(), overhead.cells()) {

@@ -174,8 +174,8 @@ fn micros(word: &str, time: Dur, place: &str, notes: &mut Notes) -> u64 {
     whole
 }
 
-/// What of RED is not as in Linux, which counts bytes, drops all above the maximum and has one random number for each
-/// gap.
+/// What of RED is not as in Linux, which counts bytes, drops all above the maximum and has one
+/// random number for each gap.
 fn unlike(spec: &RedSpec) -> Vec<String> {
     let r = spec.rules();
     let mut all = Vec::new();

@@ -397,7 +397,8 @@ fn condition(
                     "the lowest bit of ToS is now one of ECN (RFC 3168); the entry is left out",
                 );
             }
-            // The upper three of the four ToS bits are the lower three of the DSCP (RFC 1349, RFC 2474).
+            // The upper three of the four ToS bits are the lower three of the DSCP (RFC 1349,
+            // RFC 2474).
             spec.dscp = Some(OneOrMany(
                 (0..8)
                     .filter_map(|precedence| Dscp::new(precedence << 3 | tos >> 1))

@@ -326,7 +326,8 @@ pub(crate) struct Interface<'a> {
     pub(crate) circuits: Vec<Circuit<'a>>,
     /// `class-int`.
     pub(crate) vc_class: Option<At<'a, &'a str>>,
-    /// What the frames of its circuits carry, where the interface says it (`atm route-bridged`, `bridge-group`, `pppoe enable`).
+    /// What the frames of its circuits carry, where the interface says it (`atm route-bridged`,
+    /// `bridge-group`, `pppoe enable`).
     pub(crate) inside: Option<At<'a, Inside>>,
 }
 

@@ -1,7 +1,9 @@
-//! `pvc` of an ATM interface and `vc-class atm`: what cells a circuit may send, what is in its frames, and its policies.
+//! `pvc` of an ATM interface and `vc-class atm`: what cells a circuit may send, what is in its
+//! frames, and its policies.
 //!
-//! Rates are in kbit/s and count whole cells of 53 bytes (Cisco, "Understanding the VBR-nrt Service Category and Traffic Shaping for
-//! ATM VCs", document 6194). Where no burst is written it is 94 cells.
+//! Rates are in kbit/s and count whole cells of 53 bytes (Cisco, "Understanding the VBR-nrt Service
+//! Category and Traffic Shaping for ATM VCs", document 6194). Where no burst is written it is
+//! 94 cells.
 
 use super::args::{Args, out_of_range, unexpected};
 use super::ast::{At, Circuit, CircuitLines, Inside, Vc};

@@ -57,7 +57,8 @@ pub(crate) fn bandwidth(args: &mut Args<'_>) -> Result<Parsed<Bandwidth>, Refusa
     Ok(Parsed { value, lost })
 }
 
-/// What a subscriber's line adds (`account ... aal5 ENCAPSULATION`), as keywords of a link's overhead.
+/// What a subscriber's line adds (`account ... aal5 ENCAPSULATION`), as keywords of a link's
+/// overhead.
 const SUBSCRIBERS: [(&str, &str); 8] = [
     ("mux-1483routed", "ipoa-vcmux"),
     ("mux-dot1q-rbe", "bridged-vcmux ether-vlan"),

@@ -18,7 +18,8 @@ use super::platform::{Profile, Reference};
 use super::ports::ports;
 use super::understood::{CircuitFacts, InterfaceTree, PlatformFacts, RingFacts, Understood};
 
-/// Classes of an interface's policy with all that is nested in it; the queueing engine takes no more.
+/// Classes of an interface's policy with all that is nested in it; the queueing engine takes no
+/// more.
 const MAX_CLASSES: usize = 4096;
 
 /// Builds the explanation, of `interface` only if one is given.

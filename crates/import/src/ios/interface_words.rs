@@ -292,9 +292,9 @@ pub(crate) fn is_kind(kind: &str, number: &str) -> bool {
     types(kind, number).next().is_some()
 }
 
-/// The full name of an interface: `gi0/1` and `g0/1` are GigabitEthernet0/1. As on the command line,
-/// letters stand for the one type that begins so and is numbered so; of several the one is meant that
-/// is usual, and where there is none the name stays as it is.
+/// The full name of an interface: `gi0/1` and `g0/1` are GigabitEthernet0/1. As on the command
+/// line, letters stand for the one type that begins so and is numbered so; of several the one is
+/// meant that is usual, and where there is none the name stays as it is.
 pub fn canonical(name: &str) -> String {
     let split = name
         .find(|c: char| c.is_ascii_digit())
@@ -323,7 +323,8 @@ pub(crate) fn parent(name: &str) -> Option<&str> {
 }
 
 /// The `bandwidth` of an interface that has no such command, by its type, in kbit/s: the nominal
-/// rate of Ethernet, 1544 of serial lines, 100 of tunnels (recalled). None for types whose rate depends on what is bundled or dialed.
+/// rate of Ethernet, 1544 of serial lines, 100 of tunnels (recalled). None for types whose rate
+/// depends on what is bundled or dialed.
 pub fn default_bandwidth(name: &str) -> Option<Rate> {
     const KBPS: [(&str, u64); 15] = [
         ("GigabitEthernet", 1_000_000),

@@ -131,8 +131,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Length of what a pager left at the line's start: ` --More-- ` and what hid it again, backspaces, a
-/// carriage return or as many blanks. What is behind it has its own indentation.
+/// Length of what a pager left at the line's start: ` --More-- ` and what hid it again, backspaces,
+/// a carriage return or as many blanks. What is behind it has its own indentation.
 fn paging(line: &str) -> usize {
     const MARK: &str = "--More--";
     let mut length = 0;

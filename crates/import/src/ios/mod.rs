@@ -90,8 +90,8 @@ impl IosImporter {
     /// Everything that is wrong in it, in the order of the lines: a file that is no text, or a
     /// configuration of another system or of none, or too large. If strict, also class-maps or
     /// policy-maps that contain themselves; percentages above 100; `priority` beside `bandwidth`;
-    /// two output policies on an interface; missing, unknown or out-of-range arguments, and class-maps, policy-maps,
-    /// access lists or object groups that are named and not defined.
+    /// two output policies on an interface; missing, unknown or out-of-range arguments, and
+    /// class-maps, policy-maps, access lists or object groups that are named and not defined.
     pub fn read(
         self,
         file: &str,

@@ -402,8 +402,8 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Found::Prefix(g) if block.is_none() => Some(g),
             _ => None,
         };
-        // No command of the global mode looks so: in text without indentation its block may have been
-        // left before, by a line that looks like one.
+        // No command of the global mode looks so: in text without indentation its block may have
+        // been left before, by a line that looks like one.
         if let Some(reason) = skipped_queueing(&c).filter(|_| !c.negated) {
             self.report.unmodelled(c.origin(), reason);
             return Kind::Queueing;

@@ -89,7 +89,8 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// What is counted on an interface of this name; none if its framing does not follow from the name.
+    /// What is counted on an interface of this name; none if its framing does not follow from the
+    /// name.
     fn bytes_on(self, interface: &str) -> Option<Overhead> {
         let per_packet = if interface.contains("Ether") || interface.contains("GigE") {
             // A sub-interface sends tagged frames.
@@ -151,8 +152,9 @@ impl Counted {
     }
 }
 
-/// Layer-2 headers count, preamble, gap and check sequence do not: 14 B of Ethernet, 4 B of HDLC or PPP; on circuits of ATM 8 B of LLC and
-/// SNAP and 4 B of the router's own, not the trailer, padding and cells (Cisco, "What Bytes Are Counted by IP to ATM CoS Queueing?", 10420).
+/// Layer-2 headers count, preamble, gap and check sequence do not: 14 B of Ethernet, 4 B of HDLC or
+/// PPP; on circuits of ATM 8 B of LLC and SNAP and 4 B of the router's own, not the trailer,
+/// padding and cells (Cisco, "What Bytes Are Counted by IP to ATM CoS Queueing?", 10420).
 const LAYER_2: Counted = Counted {
     ethernet: 14,
     serial: 4,
@@ -169,7 +171,8 @@ pub(crate) fn layer2_bytes(interface: &str) -> Option<u16> {
         .map(|o| o.per_packet().unsigned_abs())
 }
 
-/// By the rate of the line, in b/s: "line rate (Mb/s) <" 2, 10, 20, 30, 40 and above, "txcount" 2, 4, 8, 16, 32, 64.
+/// By the rate of the line, in b/s: "line rate (Mb/s) <" 2, 10, 20, 30, 40 and above, "txcount" 2,
+/// 4, 8, 16, 32, 64.
 const RING_SIZES: &[(u64, u32)] = &[
     (2_000_000, 2),
     (10_000_000, 4),
@@ -178,9 +181,10 @@ const RING_SIZES: &[(u64, u32)] = &[
     (40_000_000, 32),
 ];
 
-/// Cisco, "Understanding and Tuning the tx-ring-limit Value", document 6142, which gives the sizes for interfaces and VCs
-/// (CSCdk17210). Routers seen agree: 2 on a serial port of a 2811 at 1.5 Mb/s (ipspace.net, "FIFO Queuing"), 64 on a
-/// FastEthernet (davidsudjiman.info, "Interface Hardware Queuing (tx_limited)", 2008); others are larger, 128 on some.
+/// Cisco, "Understanding and Tuning the tx-ring-limit Value", document 6142, which gives the sizes
+/// for interfaces and VCs (CSCdk17210). Routers seen agree: 2 on a serial port of a 2811 at
+/// 1.5 Mb/s (ipspace.net, "FIFO Queuing"), 64 on a FastEthernet (davidsudjiman.info, "Interface
+/// Hardware Queuing (tx_limited)", 2008); others are larger, 128 on some.
 const RINGS: RingDefaults = RingDefaults {
     below: RING_SIZES,
     most: 64,
@@ -344,8 +348,8 @@ pub fn platforms() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROFILES.iter().map(|p| (p.platform.name(), p.summary))
 }
 
-/// What rates of a platform count on an interface of this name, or on a circuit of ATM with these frames; nothing is known of an
-/// interface whose framing does not follow from its name.
+/// What rates of a platform count on an interface of this name, or on a circuit of ATM with these
+/// frames; nothing is known of an interface whose framing does not follow from its name.
 pub fn counted(platform: Platform, interface: &str, circuit: Option<Framing>) -> RouterCounting {
     let counted = Profile::of(platform).counted;
     match circuit {

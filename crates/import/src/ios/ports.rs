@@ -1,8 +1,9 @@
 //! Where policies queue: interfaces, and the circuits of those of ATM.
 //!
-//! What a circuit does not say is taken from the `vc-class` of its `class-vc`, then of the `class-int` of its sub-interface, then of that
-//! of the main interface (Cisco IOS wide-area networking command reference, `class-int`: a class of the sub-interface replaces one of
-//! the main interface, a class or command of the circuit replaces both).
+//! What a circuit does not say is taken from the `vc-class` of its `class-vc`, then of the
+//! `class-int` of its sub-interface, then of that of the main interface (Cisco IOS wide-area
+//! networking command reference, `class-int`: a class of the sub-interface replaces one of the main
+//! interface, a class or command of the circuit replaces both).
 
 use std::collections::BTreeMap;
 
@@ -47,7 +48,8 @@ impl<'c, 'a> Port<'c, 'a> {
         Some(contract.map_or("ubr", |c| c.value.category()))
     }
 
-    /// The transmit ring that is written for it: of the circuit, the interface, or the main interface, whose line it is.
+    /// The transmit ring that is written for it: of the circuit, the interface, or the main
+    /// interface, whose line it is.
     pub(crate) fn tx_ring(&self, config: &Config<'a>) -> Option<At<'a, u32>> {
         let circuit = self.circuit.as_ref().and_then(|(_, lines)| lines.tx_ring);
         circuit.or(self.interface.tx_ring).or_else(|| {

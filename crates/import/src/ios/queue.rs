@@ -9,7 +9,8 @@ use super::fault::{Fault, Refusal, code, unmodelled};
 use super::keyword::{Found, find};
 use super::lexer::Word;
 
-/// Be of a shaper without bursts, as much as Bc: `show policy-map interface` prints both, 4 ms each.
+/// Be of a shaper without bursts, as much as Bc: `show policy-map interface` prints both, 4 ms
+/// each.
 pub(crate) const DEFAULT_EXCESS: Burst = Burst::Time(Dur::from_ms(4));
 
 /// `shape {average | peak} {BPS [BC [BE]] | percent P [BC ms [BE ms]]}`, bursts in bits.
@@ -110,7 +111,8 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     Ok(Parsed { value, lost })
 }
 
-/// What `peak` sends for every bit that `average` does: 1 + Be / Bc, Be being Bc unless it is given.
+/// What `peak` sends for every bit that `average` does: 1 + Be / Bc, Be being Bc unless it is
+/// given.
 fn peak_factor(bc: Option<u64>, be: Option<u64>) -> f64 {
     1.0 + bc.map_or(1.0, |bc| be.unwrap_or(bc) as f64 / bc as f64)
 }

@@ -13,7 +13,8 @@ pub struct LineCounts {
     pub total: u32,
     /// Empty lines, comments and banners.
     pub blank: u32,
-    /// Lines about classes, policies, access lists and the queueing of interfaces, in effect or listed.
+    /// Lines about classes, policies, access lists and the queueing of interfaces, in effect or
+    /// listed.
     pub queueing: u32,
     /// Lines about anything else (addresses, routing, management): skipped.
     pub other: u32,
@@ -49,7 +50,8 @@ impl<'f> Report<'f> {
         self.diagnostics.push(d);
     }
 
-    /// Records an error; `path` is where in the configuration, such as `policy-map.WAN.class.voice`.
+    /// Records an error; `path` is where in the configuration, such as
+    /// `policy-map.WAN.class.voice`.
     pub(crate) fn error(&mut self, line: u32, path: impl Into<String>, fault: Fault) {
         let d = Diagnostic::error(fault.code, fault.message.clone());
         self.push(d, line, path.into(), fault);

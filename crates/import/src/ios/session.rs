@@ -1,5 +1,5 @@
-//! What a terminal session leaves in a configuration that was copied from it: prompts, commands that
-//! are none of the configuration, messages, and lines broken at the terminal's width.
+//! What a terminal session leaves in a configuration that was copied from it: prompts, commands
+//! that are none of the configuration, messages, and lines broken at the terminal's width.
 
 use super::globals::GLOBALS;
 use super::keyword::{Found, abbreviates, find};
@@ -83,8 +83,8 @@ fn is_prompt(word: Word<'_>) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"-_.:/".contains(&b))
 }
 
-/// `configure terminal`, `write memory`, `show running-config` and `copy running-config ...`, which a
-/// session without prompts has.
+/// `configure terminal`, `write memory`, `show running-config` and `copy running-config ...`, which
+/// a session without prompts has.
 fn is_exec(first: Word<'_>, second: Option<Word<'_>>) -> bool {
     let first = first.text;
     match second.map(|w| w.text) {

@@ -1,4 +1,5 @@
-//! Output of `show policy-map` and its kin between the lines of a configuration: not read, and said.
+//! Output of `show policy-map` and its kin between the lines of a configuration: not read, and
+//! said.
 
 use super::lexer::Line;
 

@@ -17,8 +17,8 @@ pub struct Understood {
     /// Interfaces with a policy, the policies without their classes; or the one that was
     /// asked for, with them.
     pub interfaces: Vec<InterfaceTree>,
-    /// Policies that no interface has, neither directly nor inside another, with their classes; their
-    /// rates are unknown.
+    /// Policies that no interface has, neither directly nor inside another, with their classes;
+    /// their rates are unknown.
     pub unattached: Vec<Outline>,
     /// Lines without effect on the simulation, or with less than on the router.
     pub unmodelled: Vec<Unmodelled>,

@@ -1,10 +1,10 @@
 //! `random-detect`, in a class or on an interface.
 //!
-//! Without a keyword profiles go by IP precedence; a profile's thresholds
-//! are packets unless they say bytes, its denominator 10 unless given (Cisco IOS command reference).
-//! All profiles of a class have one unit. `dscp values` and `precedence values` are the same profile
-//! for each of several values, `aggregate` beside `dscp-based` or `precedence-based` the profile of
-//! all others (Cisco IOS QoS command reference, `random-detect (aggregate)`).
+//! Without a keyword profiles go by IP precedence; a profile's thresholds are packets unless they
+//! say bytes, its denominator 10 unless given (Cisco IOS command reference). All profiles of a
+//! class have one unit. `dscp values` and `precedence values` are the same profile for each of
+//! several values, `aggregate` beside `dscp-based` or `precedence-based` the profile of all others
+//! (Cisco IOS QoS command reference, `random-detect (aggregate)`).
 
 use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 
@@ -122,8 +122,8 @@ pub(crate) fn random_detect<'a>(
 
 const MINIMUM: &str = "minimum-thresh";
 
-/// What follows `aggregate`: the profile of the values that are in no group; without one they have the
-/// default.
+/// What follows `aggregate`: the profile of the values that are in no group; without one they have
+/// the default.
 fn aggregate(wred: &mut Wred<'_>, args: &mut Args<'_>) -> Result<(), Refusal> {
     wred.rest = match args.peek() {
         Some(_) => Some(profile(wred, args, true)?),
@@ -148,8 +148,8 @@ fn group<'a, T>(
     Ok((values, profile(wred, args, true)?))
 }
 
-/// `MIN [UNIT] MAX [UNIT] [DENOMINATOR]`, a unit being packets, bytes, ms or us; `named`: with a keyword
-/// in front of each.
+/// `MIN [UNIT] MAX [UNIT] [DENOMINATOR]`, a unit being packets, bytes, ms or us; `named`: with a
+/// keyword in front of each.
 fn profile(wred: &mut Wred<'_>, args: &mut Args<'_>, named: bool) -> Result<WredProfile, Refusal> {
     let keyword = |args: &mut Args<'_>, word: &'static str| match named {
         true => args.keyword(&[(word, ())], word),

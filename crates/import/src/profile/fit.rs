@@ -3,15 +3,15 @@
 //! In this order: gaps that are nearly alike are a constant rate; several flows whose sum is evener
 //! than Poisson arrivals are as many constant rates; gaps that are alike but for long silences are
 //! bursts (on-off); an index of dispersion of 1 at every length is Poisson, which is also taken for
-//! what is evener and fits nothing else; what is burstier is an MMPP-2, whose index of dispersion is
-//! laid through the measured ones by least squares of the relative error (Heffes and Lucantoni 1986
-//! do so by moments). The mean rate and the sizes are kept by all.
+//! what is evener and fits nothing else; what is burstier is an MMPP-2, whose index of dispersion
+//! is laid through the measured ones by least squares of the relative error (Heffes and Lucantoni
+//! 1986 do so by moments). The mean rate and the sizes are kept by all.
 //!
 //! The probability of the high rate of the MMPP is the largest, up to one half, at which the low
 //! rate is not negative: the dispersion says nothing of it, and the least extreme is assumed.
 //!
-//! How well it fits is measured, not computed: the source runs for as long as the capture, or half a
-//! million packets, and is measured by the same code.
+//! How well it fits is measured, not computed: the source runs for as long as the capture, or half
+//! a million packets, and is measured by the same code.
 
 use serde::Serialize;
 use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time, math};

@@ -1,4 +1,5 @@
-//! Captures measured: rates, bursts and sizes by DSCP, class or flow, and sources that are like them.
+//! Captures measured: rates, bursts and sizes by DSCP, class or flow, and sources that are like
+//! them.
 //!
 //! The file is read twice, as a stream: first to know how long it is, which groups it has and at
 //! which mean rates; then to measure them. Memory goes with the groups that are measured, not with
@@ -231,8 +232,8 @@ fn count(total: &mut Total, packet: &IpPacket) {
     }
 }
 
-/// How many flows there are, and how many of one rate would be as uneven: the square of the sum over
-/// the sum of squares.
+/// How many flows there are, and how many of one rate would be as uneven: the square of the sum
+/// over the sum of squares.
 fn effective(flows: impl Iterator<Item = u64>) -> (u64, u32) {
     let (mut n, mut sum, mut squares) = (0, 0.0, 0.0);
     for bytes in flows {

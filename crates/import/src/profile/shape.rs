@@ -2,9 +2,9 @@
 //!
 //! Windows do not overlap and begin with the capture; the last one, which is not whole, does not
 //! count for dispersion. The index of dispersion of a window length is the variance of the packets
-//! in a window over their mean: 1 for Poisson arrivals at every length, less for what is evener, and
-//! growing with the length where bursts last long. The burst of a rate is the depth that a token
-//! bucket of that rate needs to let every packet pass, the bucket being full at the start.
+//! in a window over their mean: 1 for Poisson arrivals at every length, less for what is evener,
+//! and growing with the length where bursts last long. The burst of a rate is the depth that a
+//! token bucket of that rate needs to let every packet pass, the bucket being full at the start.
 
 use std::collections::BTreeMap;
 
@@ -184,7 +184,8 @@ impl Gaps {
         (self.n >= 2 && mean > 0.0).then(|| ((self.squares / n) / (mean * mean) - 1.0).max(0.0))
     }
 
-    /// The three neighboring bins with the most gaps: their share of all, and their mean in picoseconds.
+    /// The three neighboring bins with the most gaps: their share of all, and their mean in
+    /// picoseconds.
     pub(super) fn mode(&self) -> (f64, f64) {
         let around = |at: u16| {
             let near = self.bins.range(at.saturating_sub(1)..=at.saturating_add(1));

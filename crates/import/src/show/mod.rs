@@ -1,11 +1,10 @@
 //! The output of `show policy-map interface`, IOS, IOS XE and IOS XR.
 //!
-//! The numbers that a class shows first are its own; those after a `Match:` are
-//! of that statement. Which class a line belongs to follows from indentation.
-//! In text that has lost it, a nested policy ends with its `class-default`, which every
-//! policy-map has last. Prompts, `--More--` and lines about anything else are
-//! skipped. IOS XR says the interface in the line of its policy, the policy of a nested class in the
-//! line of the class, and nothing of what a class matches.
+//! The numbers that a class shows first are its own; those after a `Match:` are of that statement.
+//! Which class a line belongs to follows from indentation. In text that has lost it, a nested
+//! policy ends with its `class-default`, which every policy-map has last. Prompts, `--More--` and
+//! lines about anything else are skipped. IOS XR says the interface in the line of its policy, the
+//! policy of a nested class in the line of the class, and nothing of what a class matches.
 
 mod line;
 
@@ -319,8 +318,8 @@ impl Reader {
             let hint = "write it as the router does: Class-map: VOICE (match-any)";
             return Err(fault("the class has no name", line.text, hint));
         }
-        // The class belongs to the innermost policy that it is indented deeper than, or that goes on where
-        // nothing is indented.
+        // The class belongs to the innermost policy that it is indented deeper than, or that goes
+        // on where nothing is indented.
         while self.levels.len() > 1 {
             let innermost = &self.levels[self.levels.len() - 1];
             let flat = self.levels.iter().all(|l| l.indent == line.indent);
@@ -357,7 +356,8 @@ impl Reader {
     }
 }
 
-/// The code points of a `Match:` statement such as `ip dscp af31 (26) af32 (28)`; none of a negation.
+/// The code points of a `Match:` statement such as `ip dscp af31 (26) af32 (28)`; none of a
+/// negation.
 fn code_points(text: &str) -> Vec<Dscp> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let words = match words[..] {

@@ -357,8 +357,8 @@ rule_text! { ECN_UNUSED = "SG-A007", "ecn-without-capable-traffic", Note, "ECN i
 
 /// Who hears an early drop.
 fn reaction(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
-    // RIO keeps what is in profile from what is not, whoever sends it; CoDel in the queue of a flow that does not slow down
-    // drops nothing of others (RFC 8290, section 4.1).
+    // RIO keeps what is in profile from what is not, whoever sends it; CoDel in the queue of a flow
+    // that does not slow down drops nothing of others (RFC 8290, section 4.1).
     let apart = matches!(aqm.spec, AqmSpec::Rio(_) | AqmSpec::AdaptiveRio(_))
         || (matches!(aqm.spec, AqmSpec::Codel(_)) && q.place.by_flow);
     // Marking by default promises nothing.

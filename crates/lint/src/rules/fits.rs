@@ -144,7 +144,8 @@ rule_text! { QUANTUM = "SG-Q015", "quantum-below-packet", Note, "The quantum of 
     from "Shreedhar and Varghese, \"Efficient Fair Queuing Using Deficit Round-Robin\", 1996, section 4: the quantum is at least the longest packet for constant work";
 }
 
-/// FQ and FQ-CoDel are left out: a quantum of 300 B is advised on slow links, for short packets to go first (tc-fq_codel(8)).
+/// FQ and FQ-CoDel are left out: a quantum of 300 B is advised on slow links, for short packets to
+/// go first (tc-fq_codel(8)).
 fn quantum(v: &mut View<'_>, q: &Queue<'_>) {
     let (Some((key, quantum)), Some((longest, _))) = (&q.place.quantum, q.lengths()) else {
         return;

@@ -33,7 +33,8 @@ pub(crate) const ASKED: &[&[Ask]] = &[
     fits::ASKED,
 ];
 
-/// Asks every one of them that is about this kind of policy; `arrival`: of packets that arrive at a node.
+/// Asks every one of them that is about this kind of policy; `arrival`: of packets that arrive at a
+/// node.
 pub(crate) fn all(v: &mut View<'_>, arrival: bool) {
     let asked = ASKED.iter().copied().flatten();
     let asked = asked.filter(|ask| !arrival || ask.2 == When::Always);

@@ -274,7 +274,8 @@ fn objective(v: &mut View<'_>, q: &Queue<'_>) {
     let (Some(own), Some((key, limit))) = (q.rate, q.limit()) else {
         return;
     };
-    // A priority queue is policed, and its packets are small: it does not fill. AQMs of delay keep theirs.
+    // A priority queue is policed, and its packets are small: it does not fill. AQMs of delay keep
+    // theirs.
     let priority = q
         .class
         .is_some_and(|i| v.classes[i].spec.priority.is_some());

@@ -126,7 +126,8 @@ fn shaper(v: &mut View<'_>, i: usize) {
     }
 }
 
-/// Whether its policer has a bucket that decides: not one that drops everything, nor one that measures the average rate.
+/// Whether its policer has a bucket that decides: not one that drops everything, nor one that
+/// measures the average rate.
 fn has_bucket(c: &ClassSpec) -> bool {
     let police = c.police.as_ref();
     police.is_some_and(|p| !p.drops_all() && p.window.is_none())
@@ -163,7 +164,8 @@ fn priority(v: &mut View<'_>, i: usize) {
     }
 }
 
-/// What becomes of a packet for which the first bucket is too small, and of several; `second`: they fit into the second one.
+/// What becomes of a packet for which the first bucket is too small, and of several; `second`: they
+/// fit into the second one.
 fn fate(p: &PoliceSpec, second: bool) -> (&'static str, &'static str) {
     let actions = match &p.violate {
         Some(violate) if !second => violate,

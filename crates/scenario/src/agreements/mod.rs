@@ -1,7 +1,7 @@
 //! Tables of traffic-conditioning agreements as parts of the scenario's tree.
 //!
-//! A line becomes a class of a policy before anything is overridden, so that `--set` and the `set` of
-//! variants reach what it says; each node stands at its cell, which errors name.
+//! A line becomes a class of a policy before anything is overridden, so that `--set` and the `set`
+//! of variants reach what it says; each node stands at its cell, which errors name.
 
 mod row;
 

@@ -1,5 +1,5 @@
-//! Whether what is sent through switches fits: a traffic matrix is admissible if no input and no output is offered more
-//! than its line carries.
+//! Whether what is sent through switches fits: a traffic matrix is admissible if no input and no
+//! output is offered more than its line carries.
 
 use spillgate_core::{Rate, Time};
 use spillgate_endpoints::source::Source;
@@ -15,8 +15,8 @@ use crate::plan::{FlowPlan, SwitchPlan, Traffic, WorldPlan};
 /// Most overloaded ports of a switch that are warned of one by one.
 const MAX_WARNINGS: usize = 4;
 
-/// Warns of ports that open-loop sources offer more, on average over the measured period, than they carry. Connections
-/// adapt, and what captures send is not known.
+/// Warns of ports that open-loop sources offer more, on average over the measured period, than they
+/// carry. Connections adapt, and what captures send is not known.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, written: &[Switches<'_>], world: &WorldPlan) {
     for switch in &world.switches {
         let Some(of) = written.iter().find(|w| w.nodes.contains(&switch.node)) else {
@@ -82,7 +82,8 @@ fn overloaded(world: &WorldPlan, switch: &SwitchPlan) -> Vec<(String, Rate, Rate
     all.filter(beyond).filter_map(rates).collect()
 }
 
-/// What a source sends on average over the measured period, in b/s of IP packets; 0 for other traffic.
+/// What a source sends on average over the measured period, in b/s of IP packets; 0 for other
+/// traffic.
 fn mean_rate(world: &WorldPlan, flow: &FlowPlan) -> f64 {
     let Traffic::Source(source) = &flow.traffic else {
         return 0.0;

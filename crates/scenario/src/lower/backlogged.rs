@@ -7,8 +7,8 @@ use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{FlowPlan, WorldPlan};
 
-/// Checks that the first link of each backlogged flow is an input, and the second an output, of a switch that can be kept
-/// full: with virtual output queues, which lose nothing.
+/// Checks that the first link of each backlogged flow is an input, and the second an output, of a
+/// switch that can be kept full: with virtual output queues, which lose nothing.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, rows: &[Row], world: &WorldPlan) {
     let mut first = 0;
     for row in rows {

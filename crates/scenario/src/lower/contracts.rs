@@ -1,4 +1,5 @@
-//! Contracts of circuits that nobody keeps, that packets cannot keep, or that promise more than a line carries.
+//! Contracts of circuits that nobody keeps, that packets cannot keep, or that promise more than a
+//! line carries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -144,7 +145,8 @@ fn check_frames(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &World
     }
 }
 
-/// Warns of lines on which more is guaranteed than they carry, which a network's admission control would refuse.
+/// Warns of lines on which more is guaranteed than they carry, which a network's admission control
+/// would refuse.
 fn check_sums(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, ways: &Ways<'_>) {
     let mut promised: BTreeMap<u32, (u64, usize)> = BTreeMap::new();
     for (circuit, over) in &ways.over {

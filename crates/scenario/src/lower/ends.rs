@@ -13,7 +13,8 @@ use crate::node::{Node, steps};
 use crate::plan::{PatternPlan, Split};
 use crate::suggest::list;
 
-/// Where a row's flows begin and end; those of groups are dealt out in turn, or as a pattern has them.
+/// Where a row's flows begin and end; those of groups are dealt out in turn, or as a pattern has
+/// them.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
     from: Place,

@@ -1,8 +1,8 @@
-//! Whether a run ends before time does: times are sums of up to [`Time::MAX`](spillgate_core::Time::MAX), 213 days, and what
-//! would be later never is.
+//! Whether a run ends before time does: times are sums of up to
+//! [`Time::MAX`](spillgate_core::Time::MAX), 213 days, and what would be later never is.
 //!
-//! A run ends when its last packet has arrived, at the latest after the measured period, the way of the packet and the
-//! grace. All else that is later than this never happens in any case.
+//! A run ends when its last packet has arrived, at the latest after the measured period, the way of
+//! the packet and the grace. All else that is later than this never happens in any case.
 
 use spillgate_core::Dur;
 

@@ -1,4 +1,5 @@
-//! Links whose rate varies or that send cells, that lose packets, or on which packets overtake each other.
+//! Links whose rate varies or that send cells, that lose packets, or on which packets overtake each
+//! other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Traffic matrices: tables of rates between sites.
 //!
-//! The long form has a row for each flow, with columns `from`, `to` and `rate`; the wide form a row for
-//! each sender and a column for each receiver. Either becomes the rows of a table of
-//! flows and goes through the same checks.
+//! The long form has a row for each flow, with columns `from`, `to` and `rate`; the wide form a row
+//! for each sender and a column for each receiver. Either becomes the rows of a table of flows and
+//! goes through the same checks.
 
 use std::collections::BTreeMap;
 

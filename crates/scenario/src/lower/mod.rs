@@ -218,8 +218,8 @@ pub(crate) fn policies_with_links(
     policies.into_all()
 }
 
-/// The point that each is compared with: that of the same coordinates and the variant that the scenario
-/// names, or the first; without variants the first of all. None after an error.
+/// The point that each is compared with: that of the same coordinates and the variant that the
+/// scenario names, or the first; without variants the first of all. None after an error.
 pub(crate) fn against(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,

@@ -27,7 +27,8 @@ pub(super) struct Part {
     pub(super) split: Option<Split>,
 }
 
-/// The flows of a row with a pattern, by source, then by receiver; none after an error. `made`: flows of patterns so far.
+/// The flows of a row with a pattern, by source, then by receiver; none after an error. `made`:
+/// flows of patterns so far.
 pub(super) fn parts(
     ctx: &mut Ctx<'_>,
     root: &Node,

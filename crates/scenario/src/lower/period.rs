@@ -34,8 +34,8 @@ impl Times {
     }
 }
 
-/// How long packets are waited for if nobody says: it should be longer than what queues hold, and no large
-/// part of the work.
+/// How long packets are waited for if nobody says: it should be longer than what queues hold, and
+/// no large part of the work.
 fn usual_grace(duration: Dur) -> Dur {
     let half = Dur::from_ps(duration.as_ps() / 2);
     Dur::from_ps(duration.as_ps() / 10).max(half.min(Dur::from_secs(1)))

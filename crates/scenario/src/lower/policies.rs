@@ -71,7 +71,8 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
             Some(Value::Map(entries)) => &entries[..],
             _ => &[],
         };
-        // What replaces a policy as a whole is the scenario's own; a file may be there under several prefixes.
+        // What replaces a policy as a whole is the scenario's own; a file may be there under
+        // several prefixes.
         let from = |k: &Key| Some(k.span.text) == text && imported.policies.contains_key(&k.name);
         let here = entries.iter().filter(|(k, _)| from(k));
         let here = here.map(|(k, _)| (k.name.clone(), i));
@@ -276,7 +277,8 @@ pub(super) fn attach(
     attached
 }
 
-/// Whether a link adds less to a packet than the router counts, so that it is faster than the router's line.
+/// Whether a link adds less to a packet than the router counts, so that it is faster than the
+/// router's line.
 fn is_lighter(link: Overhead, counted: Overhead) -> bool {
     link.cells() == Cells::None && link.per_packet() < counted.per_packet()
 }
@@ -456,7 +458,8 @@ pub(crate) fn unused_policies(
     if !ctx.is_fine() {
         return;
     }
-    // At a rate above every rate that a policy can name, so that only what is wrong at any rate is reported.
+    // At a rate above every rate that a policy can name, so that only what is wrong at any rate is
+    // reported.
     let Some(rate) = Rate::from_bps(1_000_000_000_000_000) else {
         return;
     };

@@ -1,4 +1,5 @@
-//! Transmit rings: what the scenario or a configuration says, and else what the platform of an imported policy has.
+//! Transmit rings: what the scenario or a configuration says, and else what the platform of an
+//! imported policy has.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -25,7 +26,8 @@ pub(super) struct Rings<'a> {
     rates: BTreeMap<&'a str, Rate>,
     /// By member of a group to which an interface is mapped: what that says.
     members: BTreeMap<&'a str, RingPlan>,
-    /// By imported policy: that of all interfaces that have it and say one, if they agree; and the defaults.
+    /// By imported policy: that of all interfaces that have it and say one, if they agree; and the
+    /// defaults.
     imported: BTreeMap<String, (Option<RingPlan>, Platform, RingDefaults)>,
 }
 

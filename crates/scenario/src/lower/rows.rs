@@ -119,7 +119,8 @@ fn column_name(base: &[Step], path: &[Step]) -> String {
     }
 }
 
-/// The rows of the traffic. Those of tables are counted as they are read, and no more are read than there may be.
+/// The rows of the traffic. Those of tables are counted as they are read, and no more are read than
+/// there may be.
 #[derive(Default)]
 pub(super) struct Rows {
     all: Vec<Row>,

@@ -1,7 +1,9 @@
-//! Queues without a limit that traffic can fill: of links without a policy, above all of the ways back of `duplex` links.
+//! Queues without a limit that traffic can fill: of links without a policy, above all of the ways
+//! back of `duplex` links.
 //!
-//! A queue grows where more can come than the link sends. What comes of a flow over the links before is at most what the slowest of them
-//! sends; what TCP has in flight over slower links behind waits there. Failures and sessions are not looked at.
+//! A queue grows where more can come than the link sends. What comes of a flow over the links
+//! before is at most what the slowest of them sends; what TCP has in flight over slower links
+//! behind waits there. Failures and sessions are not looked at.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +18,12 @@ use crate::node::{Node, steps};
 use crate::plan::{Application, FlowPlan, LinkPlan, NO_POLICY, RateProcess, Traffic, WorldPlan};
 use crate::suggest::list;
 
-/// What the queue of an interface holds, in bytes: 1000 packets, as Linux has it (`txqueuelen` of Ethernet).
+/// What the queue of an interface holds, in bytes: 1000 packets, as Linux has it (`txqueuelen` of
+/// Ethernet).
 const USUAL: u64 = 1_500_000;
 
-/// Bits per second as a link counts, by the link that lets no more pass than it sends; none where nothing does.
+/// Bits per second as a link counts, by the link that lets no more pass than it sends; none where
+/// nothing does.
 #[derive(Default)]
 struct Sums(BTreeMap<Option<u32>, f64>);
 
@@ -82,7 +86,8 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
                 continue;
             }
             let before = least(&path[..i]);
-            // The packets of TCP wait behind this link, not before it; also where as fast a link has others to serve.
+            // The packets of TCP wait behind this link, not before it; also where as fast a link
+            // has others to serve.
             let own = able(*l);
             let holds = least(&path[i + 1..]).filter(|s| {
                 let busier = users[*s as usize] > users[*l as usize];
@@ -147,7 +152,8 @@ fn shown(rate: f64) -> String {
     Rate::from_bps(rate as u64).map_or_else(|| "more".to_owned(), |r| r.to_string())
 }
 
-/// What a link sends at most, in bits per second: what its contract or the shapers of its policy let go.
+/// What a link sends at most, in bits per second: what its contract or the shapers of its policy
+/// let go.
 fn sends(link: &LinkPlan) -> f64 {
     let mut most = link.rate.bps();
     if let Some(RateProcess::Cells {

@@ -75,7 +75,8 @@ pub(super) fn set(world: &mut WorldPlan, named: Option<Named>) {
     world.watched = named.links.into_iter().collect();
 }
 
-/// The links that their traffic can fill to the greatest part of their rate, of alike ones those that are first.
+/// The links that their traffic can fill to the greatest part of their rate, of alike ones those
+/// that are first.
 fn fullest(world: &WorldPlan) -> Vec<u32> {
     let mut ids: Vec<u32> = (0..world.links.len() as u32).collect();
     if ids.len() > USUAL {

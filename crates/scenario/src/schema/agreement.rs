@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::CellText;
 
-/// Traffic-conditioning agreements (RFC 2475) as a table: each line becomes a class of a class-based
-/// policy, which meters, marks, polices or shapes the packets of one customer and has the customer's
-/// name.
+/// Traffic-conditioning agreements (RFC 2475) as a table: each line becomes a class of a
+/// class-based policy, which meters, marks, polices or shapes the packets of one customer and has
+/// the customer's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreementsSpec {
-    /// The class-based policy that gets the classes, behind its own and before `class-default`. It is
-    /// made if `policies` has none of this name. Links have it as `input_policy` or `policy`.
+    /// The class-based policy that gets the classes, behind its own and before `class-default`. It
+    /// is made if `policies` has none of this name. Links have it as `input_policy` or `policy`.
     pub policy: String,
     /// Path of the table (CSV), relative to the scenario file.
     pub file: String,
-    /// Values for columns that the table lacks or leaves empty, by column name, written as in a cell.
-    /// Of a line whose meter or action is chosen here, cells for other meters are not used.
+    /// Values for columns that the table lacks or leaves empty, by column name, written as in a
+    /// cell. Of a line whose meter or action is chosen here, cells for other meters are not used.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub defaults: BTreeMap<String, CellText>,
 }

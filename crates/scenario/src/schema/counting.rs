@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use spillgate_core::Overhead;
 use spillgate_queueing::Counting;
 
-/// What the rates of a link's policies count beside the IP packet: one overhead for all of them, or one for policers and one
-/// for queues.
+/// What the rates of a link's policies count beside the IP packet: one overhead for all of them, or
+/// one for policers and one for queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyOverhead(pub Counting);
 

@@ -13,9 +13,9 @@ pub enum RateProcessSpec {
     /// Rates from a table: comma-separated values with the columns `time` and `rate`, such as
     /// `0.5 s, 12 Mb/s`, of rising times. The last rate holds as long as the one before it.
     Trace(TraceSpec),
-    /// Delivery opportunities in the format of Mahimahi: each line is a time in whole milliseconds at
-    /// which 1,500 bytes can leave, of times that do not fall. What an opportunity leaves over is
-    /// lost when nothing waits. The last line is the length of the trace.
+    /// Delivery opportunities in the format of Mahimahi: each line is a time in whole milliseconds
+    /// at which 1,500 bytes can leave, of times that do not fall. What an opportunity leaves over
+    /// is lost when nothing waits. The last line is the length of the trace.
     Mahimahi(TraceSpec),
     /// At random: the link's rate, and another one, for times that are exponentially distributed.
     OnOff(OnOffSpec),
@@ -27,8 +27,8 @@ pub enum RateProcessSpec {
 pub struct ScheduleSpec {
     /// The changes, by rising times.
     pub steps: Vec<StepSpec>,
-    /// After this time, from the beginning of the run, it begins again. Default: the last rate holds
-    /// for ever, and is not 0.
+    /// After this time, from the beginning of the run, it begins again. Default: the last rate
+    /// holds for ever, and is not 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Dur>,
 }
@@ -59,8 +59,8 @@ pub struct TraceSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOffSpec {
-    /// How long it has the link's `rate` at a time, on average. It begins so or otherwise as likely as
-    /// it is to be so at any time.
+    /// How long it has the link's `rate` at a time, on average. It begins so or otherwise as likely
+    /// as it is to be so at any time.
     pub on: Dur,
     /// How long it has the other rate at a time, on average.
     pub off: Dur,
@@ -79,8 +79,8 @@ pub enum LossSpec {
     GilbertElliott(GilbertElliottSpec),
 }
 
-/// The model of Gilbert (1960) and Elliott (1963): a good and a bad state. With each packet the state
-/// may change, then the packet is lost with the probability of the state.
+/// The model of Gilbert (1960) and Elliott (1963): a good and a bad state. With each packet the
+/// state may change, then the packet is lost with the probability of the state.
 ///
 /// A share of `to_bad / (to_bad + to_good)` of the packets finds the bad state, for `1 / to_good`
 /// packets at a time on average.

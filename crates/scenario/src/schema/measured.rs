@@ -13,12 +13,12 @@ use super::CellText;
 ///
 /// Comma-separated values. The long form has the columns `from`, `to` and `rate`, and any other
 /// column of a table of flows. The wide form has a line for each sender and a column for each
-/// receiver, whose names are the first line; its first cell is free. No flow where a cell is
-/// empty, `-` or 0. Sources are Poisson with packets of the simple IMIX unless `defaults` say otherwise.
-/// Flows are called `from:to`, with the class, code point or codec of the long form in front. A row of
-/// the long form with a `codec` is `count` calls; with a codec among the `defaults` the cells of the
-/// wide form are numbers of calls. A row with `fps` is a video of its rate, and so is each cell with
-/// `fps` among the `defaults`.
+/// receiver, whose names are the first line; its first cell is free. No flow where a cell is empty,
+/// `-` or 0. Sources are Poisson with packets of the simple IMIX unless `defaults` say otherwise.
+/// Flows are called `from:to`, with the class, code point or codec of the long form in front. A row
+/// of the long form with a `codec` is `count` calls; with a codec among the `defaults` the cells of
+/// the wide form are numbers of calls. A row with `fps` is a video of its rate, and so is each cell
+/// with `fps` among the `defaults`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixSpec {
@@ -45,13 +45,15 @@ fn one() -> f64 {
 /// What a router has measured: the output of `show policy-map interface` (IOS, IOS XE, IOS XR).
 ///
 /// One flow for each class without a policy of its own that offers something: the class's offered
-/// rate, its mean packet size, and the code point that it matches. Flows are called like their classes.
+/// rate, its mean packet size, and the code point that it matches. Flows are called like their
+/// classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowPolicyMapSpec {
     /// Path of the saved output, relative to the scenario file.
     pub file: String,
-    /// Which interface's policy, if the output has several; abbreviated as on the router. Of a circuit of ATM with VPI/VCI behind it.
+    /// Which interface's policy, if the output has several; abbreviated as on the router. Of a
+    /// circuit of ATM with VPI/VCI behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
     /// Which of the interface's policies. Default `output`.

@@ -8,8 +8,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Percent, one_key, one_key_schema};
 
-/// A pattern of traffic, by name. The receivers of sender i are the members of `to` from member i on, in a circle, without the
-/// sender itself.
+/// A pattern of traffic, by name. The receivers of sender i are the members of `to` from member i
+/// on, in a circle, without the sender itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PatternSpec {
@@ -19,9 +19,11 @@ pub enum PatternSpec {
     Permutation(PermutationSpec),
     /// Each packet goes to the first receiver of its sender, or else to the second.
     Diagonal(DiagonalSpec),
-    /// Each packet goes to a receiver of its sender with half the probability of the receiver before.
+    /// Each packet goes to a receiver of its sender with half the probability of the receiver
+    /// before.
     LogDiagonal,
-    /// A share of all packets goes to one node, the others to any receiver with the same probability.
+    /// A share of all packets goes to one node, the others to any receiver with the same
+    /// probability.
     Hotspot(HotspotSpec),
     /// Each sender has a flow to each of its receivers.
     AllToAll,
@@ -31,8 +33,8 @@ pub enum PatternSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PermutationSpec {
-    /// Sender i sends to member i + shift, in a circle. Default: drawn at random from `runs.seed` and the name of the flows, the
-    /// same in all runs and variants.
+    /// Sender i sends to member i + shift, in a circle. Default: drawn at random from `runs.seed`
+    /// and the name of the flows, the same in all runs and variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<u32>,
 }
@@ -41,7 +43,8 @@ pub struct PermutationSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiagonalSpec {
-    /// Share of the first receiver, above 0 % and below 100 %; the second has the rest. Default two thirds.
+    /// Share of the first receiver, above 0 % and below 100 %; the second has the rest. Default two
+    /// thirds.
     #[serde(skip_serializing_if = "is_two_thirds")]
     pub share: Percent,
 }
@@ -63,7 +66,8 @@ impl Default for DiagonalSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotspotSpec {
-    /// Share of the packets that goes there, above 0 % and below 100 %, beside its part of the rest.
+    /// Share of the packets that goes there, above 0 % and below 100 %, beside its part of the
+    /// rest.
     pub share: Percent,
     /// The node, by its number in the group `to`. Default 0.
     #[serde(default)]
@@ -133,7 +137,8 @@ impl PatternSpec {
         }
     }
 
-    /// Whether each packet has a receiver of its own, so that the flows of a sender are parts of one source.
+    /// Whether each packet has a receiver of its own, so that the flows of a sender are parts of
+    /// one source.
     pub const fn is_by_packet(&self) -> bool {
         match self {
             Self::Uniform | Self::Diagonal(_) | Self::LogDiagonal | Self::Hotspot(_) => true,

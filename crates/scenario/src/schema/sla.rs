@@ -13,8 +13,9 @@ pub struct SlaSpec {
     /// Class of service (of `traffic`) that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Only packets of the class that arrived, or were lost, with this code point, which policies may have
-    /// given them: those in profile, say. For throughput, losses and one-way delays of a whole class.
+    /// Only packets of the class that arrived, or were lost, with this code point, which policies
+    /// may have given them: those in profile, say. For throughput, losses and one-way delays of a
+    /// whole class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
     /// What is bounded.
@@ -35,8 +36,8 @@ pub struct SlaSpec {
     /// spend. Default 100 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<Percent>,
-    /// In place of everything else: a file with the requirements of a customer (YAML), or of several
-    /// (CSV); path relative to the scenario file.
+    /// In place of everything else: a file with the requirements of a customer (YAML), or of
+    /// several (CSV); path relative to the scenario file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }

@@ -62,7 +62,8 @@ pub struct DescribedSpec {
     /// What it takes to pass packets on from one link to the next. Default: nothing, at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forwarding: Option<ForwardingSpec>,
-    /// The node is a switch, with queues at its inputs. Default: it is none, and packets are queued at ports only.
+    /// The node is a switch, with queues at its inputs. Default: it is none, and packets are queued
+    /// at ports only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<Box<SwitchSpec>>,
     /// The node is an ATM switch, with queues of cells at its outputs. Default: it is none.
@@ -122,8 +123,8 @@ pub struct LinkSpec {
     pub to: String,
     /// Transmission rate.
     pub rate: Rate,
-    /// How the rate of the server really goes, as on a radio link, while policies are made for `rate`
-    /// and know nothing of it. Default: it is always `rate`.
+    /// How the rate of the server really goes, as on a radio link, while policies are made for
+    /// `rate` and know nothing of it. Default: it is always `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_process: Option<RateProcessSpec>,
     /// Propagation delay; for the links of a group also a list that is dealt to them in turn.
@@ -134,7 +135,8 @@ pub struct LinkSpec {
     /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
-    /// Packets that are on their way for longer, so that those behind them overtake them. Default: none.
+    /// Packets that are on their way for longer, so that those behind them overtake them. Default:
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<ReorderSpec>,
     /// What the link adds to an IP packet: bytes, or keywords of CAKE in a row, which act in order
@@ -142,41 +144,44 @@ pub struct LinkSpec {
     /// link's rate and for every rate, limit and burst of its policy. Default `none`.
     #[serde(default)]
     pub overhead: Overhead,
-    /// What rates and bursts of class-based policies at the link count, where that is not what a packet occupies on it: the words
-    /// of `overhead`, or `{police: .., queue: ..}` where policers and queues count differently. Limits of queues in bytes are not
-    /// concerned. Default: what the link adds; with a policy of a router configuration what its platform counts.
+    /// What rates and bursts of class-based policies at the link count, where that is not what a
+    /// packet occupies on it: the words of `overhead`, or `{police: .., queue: ..}` where policers
+    /// and queues count differently. Limits of queues in bytes are not concerned. Default: what the
+    /// link adds; with a policy of a router configuration what its platform counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_overhead: Option<PolicyOverhead>,
-    /// The link is a virtual circuit of ATM, `rate` that of its line in bits of cells of 53 bytes. Default: it sends
-    /// packets.
+    /// The link is a virtual circuit of ATM, `rate` that of its line in bits of cells of 53 bytes.
+    /// Default: it sends packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atm: Option<Box<AtmSpec>>,
-    /// The longest IP packet that the link carries, its MPLS labels included (RFC 3032 section 3.3),
-    /// 68 to 65535 bytes. What is longer is lost (`drops_too_big`): packets are never fragmented.
-    /// Default: no limit.
+    /// The longest IP packet that the link carries, its MPLS labels included (RFC 3032
+    /// section 3.3), 68 to 65535 bytes. What is longer is lost (`drops_too_big`): packets are never
+    /// fragmented. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Size>,
     /// Queue discipline of the sending port: a name in `policies` or a policy-map of `configs`.
     /// Default: a FIFO that never overflows in practice (1 GB).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// The transmit ring of the sending port: packets that have left the queues and leave in order, the one in
-    /// transmission included, 1 to 1000000; `tx-ring-limit` of IOS. While it has room no packet is queued, so that nothing
-    /// is congested. Default 1 packet; with a policy of `configs` what the configuration says, else what its platform
-    /// has at this rate, unless all its packets go through shapers.
+    /// The transmit ring of the sending port: packets that have left the queues and leave in order,
+    /// the one in transmission included, 1 to 1000000; `tx-ring-limit` of IOS. While it has room no
+    /// packet is queued, so that nothing is congested. Default 1 packet; with a policy of `configs`
+    /// what the configuration says, else what its platform has at this rate, unless all its packets
+    /// go through shapers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_ring: Option<Packets>,
     /// Policing and marking of what arrives over the link, at its receiving end, before anything
-    /// else: a class-based policy in `policies` or a policy-map of `configs`. Nothing is queued there.
+    /// else: a class-based policy in `policies` or a policy-map of `configs`. Nothing is queued
+    /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_policy: Option<String>,
     /// Frames carry an 802.1Q tag: the priority in it (CoS) reaches the receiving node, 0 where
-    /// nothing has set it. Default: frames have no tag, and a CoS is lost. The four bytes of the tag
-    /// count only if `overhead` has them.
+    /// nothing has set it. Default: frames have no tag, and a CoS is lost. The four bytes of the
+    /// tag count only if `overhead` has them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dot1q: bool,
-    /// Also make the same link in the other direction, called `name.reverse`, without a policy and a transmit ring: its queue is a
-    /// FIFO of 1 GB.
+    /// Also make the same link in the other direction, called `name.reverse`, without a policy and
+    /// a transmit ring: its queue is a FIFO of 1 GB.
     #[serde(default)]
     pub duplex: bool,
     /// Cost for shortest-path routing. Default 1.

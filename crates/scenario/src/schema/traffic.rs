@@ -38,8 +38,8 @@ pub enum TrafficSpec {
 pub struct FlowSpec {
     /// Name; flow i of several is called `name-i`, from 0.
     pub name: String,
-    /// How many; with `pattern` how many sources, source i at member `i mod members`. Default 1, with `pattern` one for each
-    /// sender.
+    /// How many; with `pattern` how many sources, source i at member `i mod members`. Default 1,
+    /// with `pattern` one for each sender.
     #[serde(default = "super::one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
@@ -48,10 +48,11 @@ pub struct FlowSpec {
     pub class: Option<String>,
     /// Node that sends, or a group: flow i begins at member `i mod members`.
     pub from: String,
-    /// Node that receives, or a group: flow i ends at member `i mod members`, unless there is a `pattern`.
+    /// Node that receives, or a group: flow i ends at member `i mod members`, unless there is a
+    /// `pattern`.
     pub to: String,
-    /// To whom each sender sends. Default: in turn, flow i to member `i mod members` of `to`, so that of two groups of one size
-    /// member i sends to member i only.
+    /// To whom each sender sends. Default: in turn, flow i to member `i mod members` of `to`, so
+    /// that of two groups of one size member i sends to member i only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternSpec>,
     /// DSCP that the source sets. Default `default`.

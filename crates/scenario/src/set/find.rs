@@ -73,7 +73,8 @@ pub(super) fn find(
     Ok((steps, Vec::new()))
 }
 
-/// Whether a key is meant of the only kind that stands here, such as `classes` of `{class-based: {classes: ..}}`.
+/// Whether a key is meant of the only kind that stands here, such as `classes` of
+/// `{class-based: {classes: ..}}`.
 fn leaves_kind_out(entries: &[(Key, Node)], cursor: &Cursor<'_>, segment: &Segment) -> bool {
     let [(kind, content)] = entries else {
         return false;

@@ -82,8 +82,8 @@ const VARIABLE: [&str; 6] = [
     "measurement",
 ];
 
-/// Which values are replaced: configurations and tables of agreements are chosen before their policies and classes
-/// become part of the tree, and the rest after that.
+/// Which values are replaced: configurations and tables of agreements are chosen before their
+/// policies and classes become part of the tree, and the rest after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Below `configs` and `agreements`.

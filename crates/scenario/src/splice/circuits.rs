@@ -6,7 +6,8 @@ use super::{node, span};
 use crate::import::{Framing, ImportedCircuit, Spot};
 use crate::node::{Key, Node, Value};
 
-/// Makes a link the circuit, at the lines of the configuration. `shares`: links of the scenario are other circuits of its interface.
+/// Makes a link the circuit, at the lines of the configuration. `shares`: links of the scenario are
+/// other circuits of its interface.
 pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, shares: bool, text: u32) {
     let own = |key: &str, link: &Node| link.get(key).is_some_and(|n| n.value != Value::Null);
     let framed = own("overhead", link);

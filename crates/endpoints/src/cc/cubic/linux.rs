@@ -1,12 +1,13 @@
 //! CUBIC in the arithmetic of Linux: whole segments, time in ticks of the kernel's clock.
 //!
-//! The window grows by a segment for every `per` segments acknowledged, where `per` is the window divided by
-//! its distance from the curve one (smallest) round trip ahead, worked out anew at most once a tick. What differs from
-//! RFC 9438: the factor of decrease is 717/1024; Reno's estimate grows by 8/15 segment a round trip for ever,
-//! where §4.3 goes on with 1 above the former window; a timeout forgets the former maximum and the smallest round
-//! trip, and until the next loss the window grows by a twentieth a round trip at least; the target is not bounded by
-//! 1.5 windows, but the growth by a segment for every two acknowledged; the bound of application-limited
-//! time (§4.2) is the gap before a segment that leaves while nothing is outstanding.
+//! The window grows by a segment for every `per` segments acknowledged, where `per` is the window
+//! divided by its distance from the curve one (smallest) round trip ahead, worked out anew at most
+//! once a tick. What differs from RFC 9438: the factor of decrease is 717/1024; Reno's estimate
+//! grows by 8/15 segment a round trip for ever, where §4.3 goes on with 1 above the former window;
+//! a timeout forgets the former maximum and the smallest round trip, and until the next loss the
+//! window grows by a twentieth a round trip at least; the target is not bounded by 1.5 windows, but
+//! the growth by a segment for every two acknowledged; the bound of application-limited time (§4.2)
+//! is the gap before a segment that leaves while nothing is outstanding.
 //!
 //! Source: `net/ipv4/tcp_cubic.c` of Linux 6.1, described here and written anew.
 
@@ -21,7 +22,8 @@ use crate::tcp::config::TcpConfig;
 /// The factor of decrease, of [`SCALE`].
 const BETA: u64 = 717;
 const SCALE: u64 = 1024;
-/// Segments acknowledged per window for one segment of Reno's estimate, in eighths: 8 / 15 a round trip.
+/// Segments acknowledged per window for one segment of Reno's estimate, in eighths: 8 / 15 a round
+/// trip.
 const FRIENDLY: u64 = 15;
 /// C, 0.4 segments per second cubed, as 41 / 1024 per tenth.
 const C: u64 = 410;
@@ -229,7 +231,8 @@ mod tests {
     use super::*;
     use crate::tcp::TcpSpec;
 
-    /// Reno's estimate grows by a segment when more than 15/8 windows were acknowledged, of 8 segments with the 16th.
+    /// Reno's estimate grows by a segment when more than 15/8 windows were acknowledged, of
+    /// 8 segments with the 16th.
     #[test]
     fn the_estimate_grows_by_a_segment_in_15_eighths_of_a_window() {
         let cfg = TcpSpec::default().resolve().unwrap();
@@ -247,7 +250,8 @@ mod tests {
         }
     }
 
-    /// A silence of the application is no time on the curve: after 10 s of it the window is as without it.
+    /// A silence of the application is no time on the curve: after 10 s of it the window is as
+    /// without it.
     #[test]
     fn time_without_data_is_taken_out_of_the_curve() {
         let cfg = TcpSpec::default().resolve().unwrap();

@@ -23,8 +23,9 @@ pub(super) const TRAITS: Traits = Traits::MODERN;
 pub enum CubicAs {
     /// RFC 9438, in real numbers; HyStart++ (RFC 9406).
     Rfc,
-    /// Linux: whole segments, a factor of 717/1024, Reno's estimate always with an increase of 8/15, a window
-    /// that grows anew after a timeout; HyStart by delay and by trains of acknowledgments.
+    /// Linux: whole segments, a factor of 717/1024, Reno's estimate always with an increase of
+    /// 8/15, a window that grows anew after a timeout; HyStart by delay and by trains of
+    /// acknowledgments.
     Linux,
 }
 
@@ -32,7 +33,8 @@ pub enum CubicAs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CubicSpec {
-    /// Whose arithmetic and whose HyStart: `rfc` or `linux`. Default `rfc`, in the `linux` profile `linux`.
+    /// Whose arithmetic and whose HyStart: `rfc` or `linux`. Default `rfc`, in the `linux` profile
+    /// `linux`.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub by: Option<CubicAs>,
     /// Leaves the first slow start before it overflows a queue: by HyStart++ (RFC 9406), or Linux's

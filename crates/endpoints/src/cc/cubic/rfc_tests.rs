@@ -84,7 +84,8 @@ impl Drive {
     }
 }
 
-/// §4.7: after a second loss below the former maximum the plateau is at (1 + beta) / 2 of the window.
+/// §4.7: after a second loss below the former maximum the plateau is at (1 + beta) / 2 of the
+/// window.
 #[test]
 fn fast_convergence_gives_up_more() {
     for fast in [true, false] {
@@ -114,8 +115,8 @@ fn fast_convergence_gives_up_more() {
     }
 }
 
-/// §4.3: Reno's estimate grows by 3 (1 - beta) / (1 + beta) of a segment a round trip, by a whole one above the
-/// window before the loss.
+/// §4.3: Reno's estimate grows by 3 (1 - beta) / (1 + beta) of a segment a round trip, by a whole
+/// one above the window before the loss.
 #[test]
 fn alpha_is_one_above_the_former_window() {
     // So short a round trip that the curve stays below.

@@ -110,7 +110,8 @@ impl Sender {
             let most = r.delivered.saturating_sub(r.out).max(delivered) + more;
             most.min(ssthresh - pipe)
         };
-        // Linux lets one segment leave until one has, where a mark is answered as well; in a recovery it is forced.
+        // Linux lets one segment leave until one has, where a mark is answered as well; in a
+        // recovery it is forced.
         let first = linux && r.out == 0 && self.rec.phase == Phase::Open;
         r.window = pipe + count.max(if first { mss } else { 0 });
     }

@@ -148,7 +148,8 @@ fn exclusions(class: &mut Class<'_>, path: &str, profile: &Profile, report: &mut
         class.priority = None;
         return;
     }
-    // IOS XR shapes classes with priority (recalled from the QoS Command Reference for the ASR 9000, `shape`).
+    // IOS XR shapes classes with priority (recalled from the QoS Command Reference for the ASR
+    // 9000, `shape`).
     let shaped = class.shape.filter(|_| profile.platform != Platform::IosXr);
     let mut others = [
         ("bandwidth", class.bandwidth.map(|b| b.origin)),

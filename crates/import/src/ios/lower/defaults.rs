@@ -20,7 +20,8 @@ pub(super) struct Defaults<'c, 'a> {
 }
 
 impl Defaults<'_, '_> {
-    /// The limit of the queue of a priority class with this rate in `policy`; none: the engine's own.
+    /// The limit of the queue of a priority class with this rate in `policy`; none: the engine's
+    /// own.
     pub(super) fn priority(&self, policy: &str, own: Option<RateOrPercent>) -> Option<Limit> {
         self.limit_in(self.profile.priority_limit, policy, own, WredUnit::Packets)
     }

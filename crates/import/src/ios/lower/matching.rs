@@ -264,8 +264,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
-    /// Whether a list is not defined, or has no line; says so. IOS permits everything by such a list:
-    /// "an interface with an empty access list applied to it permits all traffic" (Security
+    /// Whether a list is not defined, or has no line; says so. IOS permits everything by such a
+    /// list: "an interface with an empty access list applied to it permits all traffic" (Security
     /// Configuration Guide, IP Access List Overview). That it does so in a class-map, too, is
     /// concluded, not documented.
     fn undefined_list(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> bool {

@@ -53,8 +53,9 @@ pub(crate) fn reference(
     above.map(|b| (b.value, Source::Parent)).or_else(by_line)
 }
 
-/// The same of an interface or a circuit. What a contract guarantees, or lets through at most, rules over `bandwidth`, which says
-/// nothing of the circuit's rate (Cisco, "Understanding the VBR-nrt Service Category and Traffic Shaping for ATM VCs").
+/// The same of an interface or a circuit. What a contract guarantees, or lets through at most,
+/// rules over `bandwidth`, which says nothing of the circuit's rate (Cisco, "Understanding the
+/// VBR-nrt Service Category and Traffic Shaping for ATM VCs").
 pub(crate) fn reference_of(
     config: &Config<'_>,
     port: &Port<'_, '_>,
@@ -202,7 +203,8 @@ fn reserved<'a>(
                 RateOrPercent::Rate(r) => r.bps() as f64,
                 RateOrPercent::Percent(Percent(p)) => p * rate.bps() as f64,
             };
-            // Percentages are whole numbers, so that the least excess is far above a rounding error.
+            // Percentages are whole numbers, so that the least excess is far above a rounding
+            // error.
             if sum > whole * (1.0 + 1e-9) {
                 let limit = most.map_or_else(String::new, |p| format!(" {p} % of"));
                 let reserved = Rate::from_bps((sum + 0.5) as u64).unwrap_or(rate);

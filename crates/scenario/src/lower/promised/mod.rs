@@ -220,7 +220,8 @@ impl<'a> Check<'a> {
         self.class(spec.classes[hit].policy.as_deref()?, seen, depth + 1)
     }
 
-    /// What is promised to a customer at a link, and whether its bucket holds a packet of so many bytes.
+    /// What is promised to a customer at a link, and whether its bucket holds a packet of so many
+    /// bytes.
     fn agreement(
         &mut self,
         line: Line,

@@ -1,8 +1,8 @@
 //! Queues in which what a customer was promised is dropped as what nobody was promised.
 //!
-//! A queue is looked at where packets in profile meet others, more comes to it than it is guaranteed and
-//! more to its link than that sends: long-run rates of open-loop sources, and whatever the links and
-//! shapers before let through of TCP.
+//! A queue is looked at where packets in profile meet others, more comes to it than it is
+//! guaranteed and more to its link than that sends: long-run rates of open-loop sources, and
+//! whatever the links and shapers before let through of TCP.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,8 @@ use crate::suggest::list;
 /// A queue: its link, and the classes that lead to it.
 type Place = (u32, Vec<usize>);
 
-/// What comes to a queue or a link, by the queue before it: its sum, and what that lets through, in b/s.
+/// What comes to a queue or a link, by the queue before it: its sum, and what that lets through, in
+/// b/s.
 #[derive(Default)]
 struct Arrivals(BTreeMap<Option<Place>, (f64, f64)>);
 
@@ -145,7 +146,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The code point of a customer's packets that conform, and those of its others that are sent on.
+    /// The code point of a customer's packets that conform, and those of its others that are sent
+    /// on.
     fn marks(&self, customer: Customer<'a>, dscp: Dscp) -> (Option<Dscp>, Vec<Dscp>) {
         let Some((_, spec)) = self.spec(customer.0) else {
             return (None, vec![dscp]);
@@ -305,8 +307,8 @@ fn position(spec: &ClassBasedSpec, seen: &Seen<'_>) -> Option<usize> {
 }
 
 impl Leaf<'_> {
-    /// How it drops packets with the first code point when it drops all with the second, in words; none
-    /// if it spares them.
+    /// How it drops packets with the first code point when it drops all with the second, in words;
+    /// none if it spares them.
     fn treats_alike(&self, within: Dscp, other: Dscp) -> Option<String> {
         if within == other {
             return Some(format!("what exceeds has the same code point, {within}"));
