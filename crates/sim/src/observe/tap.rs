@@ -3,7 +3,7 @@
 //! A world has one tap or none. Without one, ports and hosts test one pointer; models know nothing
 //! of taps. With one, nothing is computed ahead of the clock and every port serves its packets one
 //! by one, so that a tap sees all events in the order of time. The fingerprint of the run is the
-//! same (ADR 9).
+//! same (ADR 25).
 
 use std::any::Any;
 
