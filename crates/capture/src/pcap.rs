@@ -14,14 +14,14 @@ const MAX_CAPTURED: u32 = 262_144;
 const RECORD: &str = "packet record";
 const HEAD: &str = "file header";
 
-pub(crate) struct State {
+pub(crate) struct Pcap {
     order: Order,
     nanoseconds: bool,
     record_header: usize,
     pub(crate) interface: Interface,
 }
 
-impl State {
+impl Pcap {
     /// Reads the file header; none if this is no pcap.
     pub(crate) fn read<R: Read>(buffer: &mut Buffer<R>) -> Result<Option<Self>, CaptureError> {
         let magic = buffer.data().get(..4).unwrap_or_default();

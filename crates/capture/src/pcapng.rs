@@ -21,12 +21,12 @@ const MAX_BLOCK: u32 = 16 * 1024 * 1024;
 /// Interfaces of one section.
 const MAX_INTERFACES: usize = 65_536;
 
-pub(crate) struct State {
+pub(crate) struct PcapNg {
     order: Order,
     pub(crate) interfaces: Vec<Interface>,
 }
 
-impl State {
+impl PcapNg {
     /// Checks the first block's type; none if this is no pcapng.
     pub(crate) fn read<R: Read>(buffer: &mut Buffer<R>) -> Result<Option<Self>, CaptureError> {
         if !buffer.data().starts_with(&SECTION.to_be_bytes()) {

@@ -137,8 +137,8 @@ pub(crate) struct Raw {
 }
 
 enum State {
-    Pcap(pcap::State),
-    PcapNg(pcapng::State),
+    Pcap(pcap::Pcap),
+    PcapNg(pcapng::PcapNg),
 }
 
 /// A stream of the packet records of a capture.
@@ -187,9 +187,9 @@ impl<R: Read> Reader<R> {
         }
         let state = if there < 4 {
             return Err(CaptureError::cut(0, "file header", 24, there as u64));
-        } else if let Some(state) = pcap::State::read(&mut buffer)? {
+        } else if let Some(state) = pcap::Pcap::read(&mut buffer)? {
             State::Pcap(state)
-        } else if let Some(state) = pcapng::State::read(&mut buffer)? {
+        } else if let Some(state) = pcapng::PcapNg::read(&mut buffer)? {
             State::PcapNg(state)
         } else {
             let head = &buffer.data()[..4];

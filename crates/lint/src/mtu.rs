@@ -12,7 +12,7 @@ use crate::registry::{Rule, rule_text};
 pub(crate) const RULES: &[&Rule] = &[&ABOVE_MTU];
 
 /// What does not fit on a link: the longest packet, its labels, one of its flows, how many flows.
-struct TooLong<'a> {
+struct AboveMtu<'a> {
     bytes: u32,
     labels: u8,
     flow: &'a str,
@@ -40,7 +40,7 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
         mpls.map_or_else(|| vec![0; path.len()], |m| m.depths(path, ends))
     };
     let mut labels: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
-    let mut found: BTreeMap<u32, TooLong<'_>> = BTreeMap::new();
+    let mut found: BTreeMap<u32, AboveMtu<'_>> = BTreeMap::new();
     for flow in &world.flows {
         for (route, len, tcp) in ways(flow) {
             let on = labels.entry(route).or_insert_with(|| depths(route));
@@ -49,7 +49,7 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
                 if bytes <= world.links[*link as usize].mtu {
                     continue;
                 }
-                let longest = found.entry(*link).or_insert(TooLong {
+                let longest = found.entry(*link).or_insert(AboveMtu {
                     bytes: 0,
                     labels: 0,
                     flow: "",

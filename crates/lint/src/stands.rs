@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use spillgate_queueing::Enclosing;
 use spillgate_scenario::plan::{NO_POLICY, WorldPlan};
 
-use crate::traffic::Spot;
+use crate::traffic::Attachment;
 
 /// Of a thousand access links a few dozen say what their traffic is like.
 pub(crate) const LOOKED_AT: usize = 32;
@@ -19,7 +19,7 @@ pub(crate) struct Stand {
     /// Packets arrive at a node; nothing waits.
     pub(crate) arrival: bool,
     /// Each place, and its name; the first [`LOOKED_AT`] of them.
-    pub(crate) spots: Vec<(Spot, String)>,
+    pub(crate) spots: Vec<(Attachment, String)>,
     /// Whether there are more.
     pub(crate) more: bool,
 }
@@ -28,33 +28,40 @@ pub(crate) struct Stand {
 /// scenario that names a policy of packets is here; policies inside classes are in the policies.
 pub(crate) fn all(world: &WorldPlan) -> Vec<Stand> {
     let mut all: Vec<Stand> = Vec::new();
-    let mut add = |policy: &str, arrival: bool, around: Enclosing, spot: Spot, whose: &str| {
-        let alike =
-            |s: &&mut Stand| s.policy == policy && s.arrival == arrival && s.around == around;
-        match all.iter_mut().find(alike) {
-            Some(stand) if stand.spots.len() < LOOKED_AT => {
-                stand.spots.push((spot, whose.to_owned()));
+    let mut add =
+        |policy: &str, arrival: bool, around: Enclosing, spot: Attachment, whose: &str| {
+            let alike =
+                |s: &&mut Stand| s.policy == policy && s.arrival == arrival && s.around == around;
+            match all.iter_mut().find(alike) {
+                Some(stand) if stand.spots.len() < LOOKED_AT => {
+                    stand.spots.push((spot, whose.to_owned()));
+                }
+                Some(stand) => stand.more = true,
+                None => all.push(Stand {
+                    policy: policy.to_owned(),
+                    around,
+                    arrival,
+                    spots: vec![(spot, whose.to_owned())],
+                    more: false,
+                }),
             }
-            Some(stand) => stand.more = true,
-            None => all.push(Stand {
-                policy: policy.to_owned(),
-                around,
-                arrival,
-                spots: vec![(spot, whose.to_owned())],
-                more: false,
-            }),
-        }
-    };
+        };
     for (id, link) in (0_u32..).zip(&world.links) {
         let line = link.discipline.line().filter(|_| link.policy != NO_POLICY);
         if let Some(line) = line {
             let whose = format!("link {}", link.name);
-            add(&link.policy, false, line.into(), Spot::Port(id), &whose);
+            add(
+                &link.policy,
+                false,
+                line.into(),
+                Attachment::Port(id),
+                &whose,
+            );
         }
         if let Some(input) = &link.input {
             let whose = format!("what arrives over link {}", link.name);
             let around = input.recipe.line().into();
-            add(&input.policy, true, around, Spot::Arrival(id), &whose);
+            add(&input.policy, true, around, Attachment::Arrival(id), &whose);
         }
     }
     for switch in &world.switches {
@@ -71,7 +78,7 @@ pub(crate) fn all(world: &WorldPlan) -> Vec<Stand> {
             .map(|w| (w[0], w[1]))
             .collect();
         for (i, o) in crossed {
-            add(policy, false, around, Spot::Crossing(i, o), &whose);
+            add(policy, false, around, Attachment::Crossing(i, o), &whose);
         }
     }
     all

@@ -23,7 +23,7 @@ const ACK: u16 = 40;
 
 /// Where packets meet a policy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Spot {
+pub(crate) enum Attachment {
     /// The port that feeds a link.
     Port(u32),
     /// The receiving end of a link.
@@ -32,7 +32,7 @@ pub(crate) enum Spot {
     Crossing(u32, u32),
 }
 
-impl Spot {
+impl Attachment {
     /// The link as which packets count.
     fn link(self) -> u32 {
         match self {
@@ -103,12 +103,12 @@ struct Counted {
 
 impl Counted {
     /// At a place of a link.
-    fn at(spot: Spot, link: &LinkPlan) -> Self {
+    fn at(spot: Attachment, link: &LinkPlan) -> Self {
         let line = match spot {
-            Spot::Port(_) => link.discipline.line(),
-            Spot::Arrival(_) => link.input.as_ref().map(|i| i.recipe.line()),
+            Attachment::Port(_) => link.discipline.line(),
+            Attachment::Arrival(_) => link.input.as_ref().map(|i| i.recipe.line()),
             // A fabric carries IP packets: what links add is not in them.
-            Spot::Crossing(..) => {
+            Attachment::Crossing(..) => {
                 let none = Overhead::NONE;
                 return Self {
                     link: none,
@@ -220,7 +220,7 @@ fn class_of(key: &FlowKey, dscp: Dscp, metadata: &Metadata<'_>, classes: &[Class
 /// what classes match on.
 pub(crate) fn at(
     world: &WorldPlan,
-    spot: Spot,
+    spot: Attachment,
     policies: &BTreeMap<String, DisciplineSpec>,
 ) -> Option<Vec<Load>> {
     let plan = world.links.get(spot.link() as usize)?;
@@ -261,7 +261,7 @@ pub(crate) fn at(
                     continue;
                 };
                 // The policy of this place itself is what is asked about.
-                let arrives = matches!(spot, Spot::Arrival(_)) && i + 1 == left;
+                let arrives = matches!(spot, Attachment::Arrival(_)) && i + 1 == left;
                 walk.over(world, l, &markers, !arrives);
             }
             loads.push(walk.load(world, flow, (Counted::at(spot, plan), forth)));

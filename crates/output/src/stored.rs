@@ -29,7 +29,7 @@ pub fn read_samples(
     let point = column("point").or_else(|_| column("variant"))?;
     let keys = [point, column("scope")?, column("name")?, column("metric")?];
     let (unit, run, value) = (column("unit")?, column("run")?, column("value")?);
-    let mut names = Names::default();
+    let mut names = Dictionary::default();
     // By point, in the order of the table, then by what was measured.
     let mut points: BTreeMap<u32, usize> = BTreeMap::new();
     let mut found: Vec<(usize, SampleRow)> = Vec::new();
@@ -119,7 +119,7 @@ pub fn read_series(path: &Path) -> Result<Vec<StoredSeries>> {
     let mut found = Vec::new();
     for i in 0..reader.num_row_groups() {
         let group = &*reader.get_row_group(i)?;
-        let mut names = Names::default();
+        let mut names = Dictionary::default();
         let mut numbers = Vec::new();
         for column in texts {
             numbers.push(names.numbered(&values::<ByteArrayType>(group, column)?)?);
@@ -242,12 +242,12 @@ pub fn read_summary(
 
 /// The texts of a table, each once.
 #[derive(Default)]
-struct Names {
+struct Dictionary {
     texts: Vec<String>,
     numbers: BTreeMap<Vec<u8>, u32>,
 }
 
-impl Names {
+impl Dictionary {
     /// The numbers of the texts of a column.
     fn numbered(&mut self, column: &[Option<ByteArray>]) -> Result<Vec<u32>> {
         let mut found = Vec::with_capacity(column.len());

@@ -95,7 +95,7 @@ enum Coordinates {
 }
 
 /// A point of the plan, as its rows have it.
-struct Point<'p> {
+struct PointColumns<'p> {
     name: ByteArray,
     variant: ByteArray,
     coordinates: Vec<Coordinate<'p>>,
@@ -107,7 +107,7 @@ enum Coordinate<'p> {
     Text(&'p str),
 }
 
-impl<'p> Point<'p> {
+impl<'p> PointColumns<'p> {
     fn of(plan: &'p Plan, point: &VariantPlan) -> Self {
         let places = plan.axes.iter().zip(&point.coordinates);
         let coordinate = |(axis, at): (&'p Axis, &u32)| match &axis.numbers {
@@ -143,7 +143,7 @@ pub fn write_parquet(report: &Report, path: &Path) -> Result<()> {
     let mut columns = Columns::default();
     for finished in report.finished() {
         let plan = report.plan();
-        let point = Point::of(plan, &plan.variants[finished.info.variant]);
+        let point = PointColumns::of(plan, &plan.variants[finished.info.variant]);
         let run = finished.info.run as i32;
         rows(report, finished, |row| {
             columns.push(&point, run, &row);
@@ -217,7 +217,7 @@ fn rows(
 }
 
 impl Columns {
-    fn push(&mut self, point: &Point<'_>, run: i32, row: &Row<'_>) {
+    fn push(&mut self, point: &PointColumns<'_>, run: i32, row: &Row<'_>) {
         if !point.coordinates.is_empty() {
             self.point.push(point.name.clone());
         }

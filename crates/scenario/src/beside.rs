@@ -1,25 +1,24 @@
-//! Files that a scenario refers to: what each should be, whether it lies in the scenario's folder,
-//! and what errors may show of it.
+//! Files that a scenario refers to: the expected kind of each, whether it lies in the scenario's
+//! folder, and what errors may quote from it.
 //!
-//! A path that leads elsewhere may name any file of the machine, and an error that quotes its lines
-//! would read it to whoever sees the error. So errors in a file that lies outside the scenario's
-//! folder, or that is plainly something else than it should be, say its line and what should stand
-//! there, and nothing of what stands there. Router configurations are shown: their importer tells
-//! them from other texts.
+//! A scenario may name any file of the machine, and an error that quotes lines would disclose the
+//! file. So an error in a file outside the scenario's folder, or in a file that is clearly of
+//! another kind, says the line and what is expected there, and quotes nothing. Lines of router
+//! configurations are quoted: their importer can tell them from other texts.
 
 use crate::codes;
 use crate::error::Diagnostic;
 
-/// What a file that a scenario refers to should be.
+/// The expected kind of a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Expected {
     /// A router configuration.
     Configuration,
     /// Data of any other kind.
     Data {
-        /// What its lines should be, as a hint.
+        /// A hint that describes the lines.
         lines: &'static str,
-        /// Whether a text is of this kind at all, if perhaps a wrong one.
+        /// Whether a text is of this kind, perhaps with errors.
         is_one: fn(&str) -> bool,
         /// Whether paths in errors lead through the file, not through the scenario.
         is_tree: bool,
@@ -36,7 +35,7 @@ impl Expected {
         }
     }
 
-    /// The same of a file to which the paths in its errors belong.
+    /// A file whose errors have paths of its own, not of the scenario.
     pub(crate) const fn tree(lines: &'static str, is_one: fn(&str) -> bool) -> Self {
         Self::Data {
             lines,
@@ -45,8 +44,8 @@ impl Expected {
         }
     }
 
-    /// What keeps its lines from being shown, if anything does; `own`: it lies in the scenario's
-    /// folder, or the command line names it.
+    /// Why its lines must not be shown, if so. `own`: it lies in the scenario's folder, or the
+    /// command line names it.
     pub(crate) fn hidden(self, text: &str, own: bool) -> Option<Hidden> {
         let Self::Data {
             lines,
@@ -78,7 +77,7 @@ pub(crate) struct Hidden {
 }
 
 impl Hidden {
-    /// Takes out of an error in the file all that may be from it.
+    /// Removes from an error everything that may be quoted from the file.
     pub(crate) fn take_out(self, d: &mut Diagnostic) {
         d.message = codes::meaning(d.code);
         d.hint = Some(format!("{}; {}", self.lines, self.why));

@@ -1,7 +1,7 @@
 //! The stable codes of diagnostics, for documentation and for scripts.
 
-/// Defines the stable codes of a crate's diagnostics: a constant of each, and `CODES`, the list of
-/// all with their meanings, in order.
+/// Defines the stable codes of a crate's diagnostics: a constant for each code, and `CODES`, the
+/// ordered list of all codes with their meanings.
 #[macro_export]
 macro_rules! diagnostic_codes {
     ($($name:ident = $code:literal, $meaning:literal;)+) => {
@@ -110,7 +110,7 @@ diagnostic_codes! {
     W_UNRATED = "W0603", "Speech whose codec has no planning values.";
 }
 
-/// What a code says, as an error's message.
+/// The meaning of a code as the message of an error.
 pub(crate) fn meaning(code: &str) -> String {
     let found = CODES.iter().find(|(c, _)| *c == code);
     let text = found.map_or("The file cannot be read as what it should be.", |(_, m)| m);

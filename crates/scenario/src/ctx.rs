@@ -1,4 +1,4 @@
-//! What every stage of loading shares: the texts, the files, what was found wrong.
+//! State that all stages of loading share: texts, files, and diagnostics.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -49,18 +49,19 @@ pub(crate) struct Ctx<'a> {
     opts: &'a Options,
     dir: PathBuf,
     errors: Vec<Diagnostic>,
-    /// With the points at which each was noted; none: it is about none of them.
+    /// Warnings with the points that they concern; no points if a warning concerns the whole
+    /// scenario.
     warnings: Vec<(Diagnostic, Vec<usize>)>,
     /// The point that is being read.
     point: Option<usize>,
     unmodelled: Vec<Unmodelled>,
-    /// By path as written; none if it could not be read, which was reported.
+    /// Files by path as written; none if the file could not be read, which was reported.
     read: BTreeMap<String, Option<File>>,
-    /// By path as written, platform, and prefix of the names of policies.
+    /// Configurations by path as written, platform, and prefix of policy names.
     imported: BTreeMap<(String, Platform, String), Option<Arc<Imported>>>,
     /// Captures by path as written.
     captures: BTreeMap<String, Option<Capture>>,
-    /// By path and what is asked of the file; none after an error.
+    /// Surveys of captures by path and question; none after an error.
     surveys: BTreeMap<(String, String), Option<Arc<Survey>>>,
     /// Files outside the scenario's folder, by path as written.
     outside: BTreeSet<String>,
@@ -123,12 +124,13 @@ impl<'a> Ctx<'a> {
         self.note(d);
     }
 
-    /// Notes a warning that knows its place; the variants of a scenario repeat most of theirs.
+    /// Notes a warning that has its place. Variants of a scenario repeat most of their warnings, so
+    /// each is kept once.
     pub(crate) fn note(&mut self, d: Diagnostic) {
         let (point, room) = (self.point, self.warnings.len() < 10 * MAX_ERRORS);
         match self.warnings.iter_mut().find(|(known, _)| *known == d) {
             Some((_, points)) => {
-                // They are read in order, by some callers twice.
+                // Points are read in order, by some callers twice.
                 let last = points.last().copied();
                 points.extend(point.filter(|p| Some(*p) > last));
             }
@@ -137,7 +139,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// What is noted from here on is about this point of the scenario, or about none.
+    /// From here on warnings concern this point of the scenario, or no particular one.
     pub(crate) fn at_point(&mut self, point: Option<usize>) {
         self.point = point;
     }
@@ -145,7 +147,7 @@ impl<'a> Ctx<'a> {
     fn placed(&self, mut d: Diagnostic, root: &Node, path: &[Step]) -> Diagnostic {
         let node = path.iter().try_fold(root, |n, s| n.step(s));
         if let (None, Some(node)) = (&d.found, node) {
-            // Of a list or mapping nothing can be said in one line, unless it is empty.
+            // A list or mapping does not fit one line, unless it is empty.
             let large = match &node.value {
                 Value::Seq(items) => !items.is_empty(),
                 Value::Map(entries) => !entries.is_empty(),
@@ -168,9 +170,10 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Notes an error that knows its place; the variants of a scenario repeat most of theirs.
+    /// Notes an error that has its place. Variants of a scenario repeat most of their errors, so
+    /// each is kept once.
     pub(crate) fn report(&mut self, d: Diagnostic) {
-        // One above what is shown, to know that there are more.
+        // One more than is shown tells that there are more.
         if self.errors.len() <= 10 * MAX_ERRORS && !self.errors.contains(&d) {
             self.errors.push(d);
         }
@@ -185,7 +188,7 @@ impl<'a> Ctx<'a> {
         self.errors.len()
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there is no error so far.
     pub(crate) fn is_fine(&self) -> bool {
         self.errors.is_empty()
     }
@@ -205,7 +208,7 @@ impl<'a> Ctx<'a> {
         self.opts.sla.iter().any(|f| f == file)
     }
 
-    /// What `read` gives of a file that the scenario refers to at `path` below `root`, if it may be
+    /// Applies `read` to a file that the scenario refers to at `path` below `root`, if it may be
     /// read; none after an error.
     fn beside<T>(
         &mut self,
@@ -251,7 +254,7 @@ impl<'a> Ctx<'a> {
         if let Some(found) = &opened {
             let own = !self.outside.contains(file) || self.is_given(file);
             let hidden = expected.hidden(&String::from_utf8_lossy(&found.bytes), own);
-            // The scenario is its own, whatever it is taken for.
+            // The scenario file itself is never hidden.
             let hidden = hidden.filter(|_| name != self.texts.name(0));
             self.hidden.extend(hidden.map(|h| (name, h)));
         }
@@ -271,7 +274,7 @@ impl<'a> Ctx<'a> {
         if let Some(known) = self.imported.get(&key) {
             return known.clone();
         }
-        // What is to be said of a file is the same under every prefix.
+        // The diagnostics of a file are the same under every prefix.
         let again = |k: &(String, Platform, String)| (&k.0, k.1) == (&file, platform);
         let said = self.imported.keys().any(again);
         let opened = self.open(&file, Expected::Configuration, root, path);
@@ -315,7 +318,7 @@ impl<'a> Ctx<'a> {
         found
     }
 
-    /// What a capture holds of what `asked` stands for, which `look` finds out, once.
+    /// The survey of a capture for the question `asked`; `look` makes it, once.
     pub(crate) fn survey(
         &mut self,
         file: &str,
@@ -394,21 +397,21 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// What is worth knowing of a scenario that is fine, with places and points; and the texts.
+    /// The warnings of a valid scenario, with places and points, and the texts.
     pub(crate) fn into_warnings(self) -> (Vec<(Diagnostic, Vec<usize>)>, Texts) {
         let (mut warnings, points): (Vec<_>, Vec<_>) = self.warnings.into_iter().unzip();
         self.texts.quote(&mut warnings);
         (warnings.into_iter().zip(points).collect(), self.texts)
     }
 
-    /// What is worth knowing of a scenario that is fine.
+    /// The warnings of a valid scenario, and the configuration lines without effect.
     pub(crate) fn finish(self) -> (Vec<String>, Vec<Unmodelled>) {
         let warnings = self.warnings.iter();
         let warnings = warnings.map(|(d, _)| d.in_one_line()).collect();
         (warnings, self.unmodelled)
     }
 
-    /// Everything that is wrong, in the order of the texts.
+    /// All errors in the order of the texts.
     pub(crate) fn into_errors(self) -> Diagnostics {
         let mut errors = self.errors;
         let rank = |d: &Diagnostic| (self.texts.rank(&d.file), d.line, d.column);
@@ -443,7 +446,7 @@ pub(crate) fn digest_bytes(digest: &mut Digest, bytes: &[u8]) {
     }
 }
 
-/// The same words on every platform for what usually goes wrong.
+/// The usual errors in the same words on every platform.
 pub(crate) fn reason(e: &std::io::Error) -> String {
     match e.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),

@@ -4,13 +4,13 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Nothing runs until it is mended.
+    /// Nothing runs until the error is corrected.
     Error,
-    /// It runs, but the result may not be what was meant.
+    /// The scenario runs, but the result may not be what its author intends.
     Warning,
 }
 
@@ -62,7 +62,7 @@ pub struct Diagnostic {
     /// Length of the offending text in characters, for the underline; 0 if unknown.
     #[serde(skip)]
     pub width: u32,
-    /// Whether nothing of the file is shown, which is none that may be.
+    /// Whether quoting the file is forbidden.
     #[serde(skip)]
     pub unquoted: bool,
 }
@@ -167,8 +167,8 @@ impl Diagnostic {
 /// Longest part of a source line that is shown, in characters.
 const SHOWN: usize = 120;
 
-/// A text made fit for one line of a terminal: no control characters, no more than `max`
-/// characters.
+/// A text cleaned for one line of a terminal: without control characters, at most `max` characters
+/// long.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let mut out: String = text
         .chars()
@@ -216,7 +216,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A text in quotes if it could not be seen otherwise.
+/// A text, in quotes if it would be invisible without.
 fn visible(text: &str) -> String {
     if text.is_empty() || text.trim() != text {
         format!("{text:?}")
@@ -235,7 +235,7 @@ fn excerpt(
 ) -> fmt::Result {
     let length = source.chars().count();
     let start = column.map_or(0, |c| c as usize - 1).min(length);
-    // A long line is shown from a little before the place that is meant.
+    // A long line is shown from a little before the offending place.
     let skipped = if start + 20 > SHOWN {
         start - SHOWN / 2
     } else {

@@ -12,7 +12,8 @@ use crate::schema::Scenario;
 /// `beside` the scenario do not count.
 pub(crate) fn of(scenario: &Scenario, ctx: &Ctx<'_>, beside: &[String]) -> String {
     let mut digest = Digest::default();
-    // A scenario is made of texts, numbers, lists and maps with text keys: that is JSON.
+    // A scenario consists of texts, numbers, lists and maps with text keys, so JSON can represent
+    // it.
     if let Ok(value) = serde_json::to_value(scenario) {
         json(&mut digest, &value);
     }

@@ -19,8 +19,8 @@ use crate::plan::{RingFrom, RingPlan, Unmodelled};
 use crate::schema::Encapsulation;
 use crate::text::MAX_BYTES;
 
-/// Reads no more of a file than is needed to know that it is too long: not the whole of what has no
-/// end, such as `/dev/zero`.
+/// Reads a file up to one byte beyond the limit, which tells that it is too long. Endless files
+/// such as `/dev/zero` are safe.
 ///
 /// # Errors
 /// Those of reading.
@@ -32,7 +32,8 @@ pub fn read_bounded(file: impl io::Read) -> io::Result<Vec<u8>> {
 
 /// Where files come from: a disk, or memory in tests.
 pub trait Files {
-    /// The content of a file; of one that is too long its beginning, as [`read_bounded`] gives it.
+    /// The content of a file; the beginning of a file that is too long, as [`read_bounded`] gives
+    /// it.
     ///
     /// # Errors
     /// Whatever keeps the file from being read; it becomes a located diagnostic.
@@ -46,8 +47,8 @@ pub trait Files {
         Ok(Arc::new(Arc::<[u8]>::from(self.read(path)?)))
     }
 
-    /// Whether a file lies in a folder or below it, wherever links lead. Default: by the names
-    /// alone.
+    /// Whether a file lies in a folder or below it, after symbolic links are resolved. Default: by
+    /// the names alone.
     fn lies_in(&self, path: &Path, folder: &Path) -> bool {
         let (path, folder) = (plain(path), plain(folder));
         let within = |c| matches!(c, Component::Normal(_));
@@ -56,7 +57,7 @@ pub trait Files {
     }
 }
 
-/// A path without `.`, and without `..` where it has what that takes back.
+/// A path without `.`, and without `..` that cancels an earlier part.
 fn plain(path: &Path) -> PathBuf {
     let mut found = PathBuf::new();
     for part in path.components() {
@@ -78,13 +79,13 @@ impl Files for BTreeMap<std::path::PathBuf, Vec<u8>> {
     }
 }
 
-/// Whose meaning the commands of a router configuration have, where platforms differ.
+/// The platform that gives commands of a router configuration their meaning.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Platform {
-    /// Cisco IOS as its command references describe it, whatever the release.
+    /// Cisco IOS as its command references describe it, regardless of the release.
     #[default]
     Ios,
     /// Cisco IOS before the hierarchical queueing framework, that is before 12.4(20)T.
@@ -147,7 +148,7 @@ pub trait Importer {
     }
 }
 
-/// What a router configuration says about queueing.
+/// The queueing part of a router configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
     /// Policy-maps by name.
@@ -156,27 +157,26 @@ pub struct Imported {
     pub interfaces: BTreeMap<String, ImportedInterface>,
     /// Lines that have no effect on the simulation.
     pub unmodelled: Vec<Unmodelled>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Diagnostic>,
-    /// The classes, by the names that they have in policies, one of whose criteria is enough
-    /// (`match-any`), also where they have one only.
+    /// The `match-any` classes, by the names that they have in policies.
     pub match_any: BTreeSet<String>,
-    /// Where each policy stands.
+    /// The place of each policy.
     pub places: BTreeMap<String, PolicyPlaces>,
-    /// What it says in its own words.
+    /// The text of the configuration, as written.
     pub originals: Originals,
-    /// The transmit rings of interfaces that do not say any.
+    /// The default transmit rings of interfaces.
     pub rings: RingDefaults,
 }
 
-/// The transmit rings of a platform where no `tx-ring-limit` is written, by the rate of the line.
+/// The default transmit rings of a platform, by the rate of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingDefaults {
-    /// Rates in b/s, ascending, and the packets of a ring whose line is slower than that.
+    /// Ascending rates in b/s, each with the packets of a ring on a slower line.
     pub below: &'static [(u64, u32)],
-    /// The packets of all others; 0 for no ring.
+    /// The packets of a ring on all faster lines; 0 for no ring.
     pub most: u32,
-    /// Where that is from.
+    /// The source of these numbers.
     pub source: &'static str,
 }
 
@@ -187,8 +187,9 @@ impl RingDefaults {
         slower.map_or(self.most, |(_, packets)| *packets).max(1)
     }
 
-    /// The ring of an interface or circuit of this rate with an imported policy. One whose packets
-    /// all go through shapers that are no faster than the line has none: they are what congests.
+    /// The ring of an interface or circuit of this rate with an imported policy. If all packets go
+    /// through shapers that are no faster than the line, there is no ring: congestion is at the
+    /// shapers.
     pub fn ring(&self, platform: Platform, rate: Rate, policy: &Recipe) -> RingPlan {
         if policy.shaped().is_some_and(|shaped| shaped <= rate.bps()) {
             return RingPlan {
@@ -207,8 +208,8 @@ impl RingDefaults {
 }
 
 impl Imported {
-    /// The interface or circuit of a name, and the name under which it is known: the only circuit
-    /// of an interface has the interface's, and may be named with VPI/VCI.
+    /// Finds an interface or circuit, and the name under which it is known. The only circuit of an
+    /// interface has the name of the interface, and may also be named with VPI/VCI.
     pub fn interface(&self, name: &str) -> Option<(&str, &ImportedInterface)> {
         if let Some((name, found)) = self.interfaces.get_key_value(name) {
             return Some((name, found));
@@ -220,7 +221,7 @@ impl Imported {
         same.then_some((name.as_str(), found))
     }
 
-    /// The same with `prefix` in front of the name of every policy, wherever it is named.
+    /// The configuration with `prefix` before the name of every policy, in references too.
     #[must_use]
     pub(crate) fn prefixed(mut self, prefix: &str) -> Self {
         if prefix.is_empty() {
@@ -272,7 +273,7 @@ pub struct PolicyPlaces {
 }
 
 impl PolicyPlaces {
-    /// Those of a policy without classes that stands in one line, from 1.
+    /// The places of a policy without classes in one line, counted from 1.
     pub fn in_line(line: u32) -> Self {
         let spot = Spot {
             line,
@@ -314,39 +315,40 @@ impl ClassPlaces {
 pub struct ImportedInterface {
     /// Line of its `interface` command, from 1.
     pub line: u32,
-    /// Its `bandwidth`, of which percentages in its policy are meant.
+    /// Its `bandwidth`, to which percentages in its policy refer.
     pub bandwidth: Option<Rate>,
     /// The policy of its `service-policy output`, and that command's line.
     pub output_policy: Option<(String, u32)>,
-    /// The policy-map that polices and marks what arrives, and the line of the `service-policy`.
+    /// The policy-map of its `service-policy input`, and that command's line.
     pub input_policy: Option<(String, u32)>,
-    /// Line that says that its frames carry an 802.1Q tag.
+    /// The line that configures an 802.1Q tag.
     pub dot1q: Option<u32>,
     /// The VLAN of the tag; none for a trunk, whose frames have several.
     pub vlan: Option<u16>,
     /// Line of its `mpls ip`.
     pub labels: Option<u32>,
-    /// What the platform's rates count.
+    /// The bytes that the platform's rates count.
     pub counted: RouterCounting,
-    /// The circuit of ATM that it is, or that is its only one.
+    /// The ATM circuit of this entry, or the only circuit of the interface.
     pub circuit: Option<ImportedCircuit>,
     /// The packets of its `tx-ring-limit`, and where that stands.
     pub tx_ring: Option<(u32, Spot)>,
-    /// The names of its circuits where it has several: packets leave by one of them, not by it.
+    /// The names of its circuits if it has several: packets leave by a circuit, not by the
+    /// interface.
     pub circuits: Vec<String>,
 }
 
-/// What the rates of a router's policies count on an interface.
+/// The bytes that rates of a router's policies count on an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RouterCounting {
-    /// The bytes; where nothing is known of them, those of the link.
+    /// The bytes; none if unknown, then those of the link.
     pub counting: Counting,
-    /// Of a link that adds less they count what it adds.
+    /// On a link with a smaller overhead they count the link's.
     pub at_most_link: bool,
 }
 
 impl RouterCounting {
-    /// What they count on a link that adds this.
+    /// The bytes that rates count on a link with this overhead.
     pub fn on(self, link: Overhead) -> Counting {
         let known = |o: &Overhead| {
             let more = link.cells() == Cells::None && link.per_packet() < o.per_packet();
@@ -374,16 +376,16 @@ pub struct ImportedCircuit {
     pub interface: String,
     /// Its traffic contract and where that stands; none if nothing is said: unspecified bit rate.
     pub contract: Option<(ContractSpec, Spot)>,
-    /// What is in its frames beside the IP packet, and where that stands.
+    /// The overhead in its frames beside the IP packet, and its place.
     pub framing: (Framing, Spot),
 }
 
-/// What is in the frames of a circuit beside the IP packet.
+/// The overhead in the frames of a circuit beside the IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// What RFC 2684 puts before routed packets.
+    /// The header of RFC 2684 for routed packets.
     Header(Encapsulation),
-    /// What a keyword of `overhead` says.
+    /// A keyword of `overhead`.
     Overhead(&'static str),
 }
 
@@ -396,7 +398,7 @@ impl Framing {
         }
     }
 
-    /// What is added to a packet, in cells, the trailer of AAL5 included.
+    /// The overhead of a packet in cells, including the trailer of AAL5.
     pub fn overhead(self) -> Option<Overhead> {
         match self {
             Self::Header(encapsulation) => Some(encapsulation.overhead()),

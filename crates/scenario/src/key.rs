@@ -1,10 +1,10 @@
-//! Under which key the runs of a point are stored: the hash of all that decides their results, of
-//! what a user sets to check these results by making them another way, and of nothing else.
+//! The key under which the runs of a point are stored: a hash of everything that decides their
+//! results, and of options that compute the same results in another way as a check; nothing else.
 //!
-//! Titles, names of points and policies, requirements, how results are judged and drawn, and how a
-//! value was spelled do not count; names of nodes, links, classes and flows do, since random
-//! streams and results are named by them. Every structure is taken apart field by field, so that a
-//! new field does not compile until it is decided whether it counts.
+//! Titles, names of points and policies, requirements, options of judging and drawing, and the
+//! spelling of values do not count. Names of nodes, links, classes and flows count, since random
+//! streams and results have these names. Every structure is taken apart field by field, so that a
+//! new field does not compile until somebody decides whether it counts.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Write};
@@ -18,8 +18,8 @@ use crate::plan::{
     SwitchPlan, Traffic, WorldPlan,
 };
 
-/// Computes the keys of a plan's points, which must live as long as this: what they share is looked
-/// at once.
+/// Computes the keys of a plan's points. Parts that points share are hashed once, by address, so
+/// the points must outlive this.
 #[derive(Default)]
 pub struct Keys {
     /// By address.
@@ -41,7 +41,7 @@ impl Keys {
     /// The key of one point's runs, still without seed and number of the run.
     pub fn of(&mut self, world: &WorldPlan) -> u128 {
         let mut sink = Sink::default();
-        // A sink takes everything.
+        // Writing to a sink cannot fail.
         let _ = self.world(&mut sink, world);
         sink.0.value()
     }
@@ -63,7 +63,7 @@ impl Keys {
         found
     }
 
-    /// The same of what all of counts.
+    /// The fingerprint of a shared value all of whose fields count.
     fn whole<T: Debug + ?Sized>(&mut self, it: &Arc<T>) -> u128 {
         self.shared(it, |_, out, it| write!(out, "{it:?}"))
     }
@@ -170,7 +170,7 @@ impl Keys {
             "{name:?}{from}-{to}{rate:?}{delay:?}{loss:?}{reorder:?}"
         )?;
         write!(out, "{overhead:?}{mtu} {cost} {dot1q}")?;
-        // Where it is from does not count, and one of one packet is none.
+        // The origin of a ring does not count, and a ring of one packet is no ring.
         if tx_ring.holds_packets() {
             write!(out, "ring {}", tx_ring.packets)?;
         }

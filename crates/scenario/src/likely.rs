@@ -1,5 +1,4 @@
-//! How much memory a plan is likely to need: what its traffic makes of its queues, and how long
-//! they are then.
+//! Estimates the memory of a plan from the likely lengths of its queues.
 
 use spillgate_endpoints::source::Source;
 
@@ -12,24 +11,23 @@ const FLOW: f64 = 700.0;
 const CONNECTION: f64 = 1500.0;
 /// A session that is under way.
 const SESSION: f64 = 1500.0;
-/// A link, and a queue with what is measured of it: where much waits, for times of all lengths, and
-/// where hardly anything does. Of worlds with many queues the first is a part.
+/// A link; a busy queue with its histograms, whose waits have all lengths; an idle queue. Worlds
+/// with many queues keep coarser histograms, which take a part of the first.
 const LINK: f64 = 300.0;
 const BUSY_QUEUE: f64 = 36_000.0;
 const QUEUE: f64 = 200.0;
 /// The share of its rate from which on a link is busy.
 const BUSY: f64 = 0.05;
-/// What a packet takes on its way, in rings that double.
+/// A packet on a link, in rings that double.
 const ON_ITS_WAY: f64 = 80.0;
-/// The same where it waits, with when it leaves, and the level that it makes where percentiles of
-/// backlogs are measured.
+/// A packet in a queue, with its departure and, for percentiles of backlogs, a level.
 const WAITING: f64 = 160.0;
-/// What is kept of a flow, a queue or a link in a result.
+/// A flow, a queue or a link in a result.
 const KEPT: f64 = 320.0;
-/// What is kept of a class: its distribution of delays.
+/// A class in a result: its distribution of delays.
 const CLASS: f64 = 4000.0;
 
-/// What comes to a link.
+/// The arrivals at a link.
 #[derive(Clone, Copy, Default)]
 struct Load {
     /// Bits per second of sources, and of connections.
@@ -41,7 +39,7 @@ struct Load {
 }
 
 impl WorldPlan {
-    /// What comes to each link; connections share the links that they cross.
+    /// The arrivals at each link; connections share the links that they cross.
     fn loads_by_link(&self) -> Vec<Load> {
         let mut loads = vec![Load::default(); self.links.len()];
         let shares = self.loads();
@@ -68,7 +66,7 @@ impl WorldPlan {
         loads
     }
 
-    /// Of one running world.
+    /// Bytes of one running world.
     pub(crate) fn likely_bytes(&self) -> u64 {
         let whole = self.warmup.saturating_add(self.duration).as_secs_f64();
         let links = self.links.iter().zip(self.loads_by_link());
@@ -90,7 +88,7 @@ impl WorldPlan {
         (links + ends) as u64 + at_inputs + self.likely_results()
     }
 
-    /// Of the results of one run.
+    /// Bytes of the results of one run.
     pub(crate) fn likely_results(&self) -> u64 {
         let queues = |l: &LinkPlan| 1 + l.discipline.leaf_names().len();
         let queues: usize = self.links.iter().map(queues).sum();
@@ -100,8 +98,8 @@ impl WorldPlan {
     }
 }
 
-/// The rate in bit/s and the packets per second of a source, if it is one; and whether it waits for
-/// answers.
+/// The rate in bit/s and the packets per second of an open-loop source; and whether the traffic is
+/// closed-loop.
 fn sent(flow: &FlowPlan) -> (Option<(f64, f64)>, bool) {
     let Traffic::Source(source) = &flow.traffic else {
         return (None, flow.traffic.is_closed_loop());
@@ -133,7 +131,7 @@ fn likely_link(l: &LinkPlan, load: Load, whole: f64, busy: f64) -> f64 {
     let queue = if load.rate + load.closed < BUSY * rate {
         QUEUE
     } else if l.policy == NO_POLICY {
-        // What waits there waits for times that are alike.
+        // Waits at an idle queue are similar.
         busy / 4.0
     } else {
         busy

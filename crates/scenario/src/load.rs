@@ -1,8 +1,8 @@
 //! From a scenario file to a plan.
 //!
 //! Text -> tree with places -> policies of configurations -> overrides -> [`Scenario`] -> [`Plan`].
-//! A point is the tree with what it sets applied, lowered like a scenario of its own. Each stage
-//! reports everything that it finds; the next begins when nothing is wrong.
+//! A point is the tree with its own settings applied; it is lowered like a scenario of its own.
+//! Each stage reports all errors that it finds; the next begins when there are none.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,18 +43,18 @@ pub struct Options {
     pub runs: Option<u32>,
     /// Refuses files outside the scenario's folder, but for [`Options::sla`].
     pub confine: bool,
-    /// Bytes that there are for its points and what is kept of their runs: no more points are made
-    /// than fit. None: for any number.
+    /// The bytes available for points and their results: no more points are made than fit. None: no
+    /// limit.
     pub memory: Option<u64>,
 }
 
 /// A scenario that was read and found valid.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// As written, overrides applied; without the policies of its configurations, nor the classes
-    /// of its tables, as the file has none of them.
+    /// The scenario as written, with overrides applied. The policies of configurations and the
+    /// classes of tables are left out, since the file does not have them.
     pub scenario: Scenario,
-    /// As it will run.
+    /// The plan that will run.
     pub plan: Plan,
 }
 
@@ -67,22 +67,22 @@ pub struct PortPolicies {
     pub policies: BTreeMap<String, DisciplineSpec>,
     /// Links with a policy, in the order of their names; of a group one entry.
     pub links: Vec<LinkPolicy>,
-    /// The policies at the receiving ends of links, in the order of the links' numbers; of a group
-    /// one entry.
+    /// The policies at the receiving ends of links, in the order of the links' ids; one entry for a
+    /// group.
     pub inputs: Vec<InputPolicy>,
-    /// What its configurations say in their own words.
+    /// The texts of its configurations, as written.
     pub originals: Vec<Originals>,
 }
 
-/// A policy for what arrives over a link.
+/// A policy at the receiving end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputPolicy {
     /// Its name.
     pub policy: String,
-    /// The link that leaves by the interface where it acts, as the scenario writes it or as its way
-    /// back; none if none or several lead back.
+    /// The link that leaves by the interface where the policy acts, by its written name or as a
+    /// reverse link; none if no link or several links lead back.
     pub interface: Option<String>,
-    /// The rate of the link over which the packets come.
+    /// The rate of the link over which packets arrive.
     pub rate: Rate,
     /// Whether the frames of that link carry an 802.1Q tag.
     pub dot1q: bool,
@@ -95,7 +95,7 @@ pub struct LinkPolicy {
     pub link: String,
     /// Name of its policy.
     pub policy: String,
-    /// The line that the policy is made for.
+    /// The line for which the policy is resolved.
     pub line: Line,
     /// What the link adds to each IP packet.
     pub overhead: Overhead,
@@ -103,7 +103,7 @@ pub struct LinkPolicy {
     pub dot1q: bool,
     /// The circuit of ATM that it is, if it is one.
     pub atm: Option<AtmSpec>,
-    /// The packets of its transmit ring, if the scenario or a configuration says them.
+    /// The packets of its transmit ring, if the scenario or a configuration states them.
     pub tx_ring: Option<u32>,
 }
 
@@ -164,7 +164,7 @@ pub fn load(
     }
 }
 
-/// The error for a file that is no scenario but a router's configuration, at the line that tells.
+/// The error for a router configuration in place of a scenario, at the line that reveals it.
 fn router(name: &str, text: &str) -> Option<Diagnostic> {
     const HEADS: [&str; 4] = ["policy-map ", "class-map ", "interface ", "hostname "];
     let lines = (1_u32..).zip(text.lines());
@@ -204,7 +204,7 @@ pub(crate) fn run<'o>(
         let Some(world) = lower::world(ctx, &mut shared, &t.scenario, &t.root) else {
             return true;
         };
-        // They are about as large as the first.
+        // Further points are about as large as the first.
         let first = opts.memory.filter(|_| plans.is_empty());
         let runs = scenario.runs.count;
         if let Some(d) = first.and_then(|m| world.check_points(grid.len(), runs, m)) {
@@ -225,7 +225,7 @@ pub(crate) fn run<'o>(
     }
     lower::runs(ctx, &scenario, root, opts.runs.is_some());
     lower::unused_policies(ctx, &shared, &scenario, root);
-    // What customers require beside the scenario is no part of it.
+    // Requirements of customers in files beside the scenario are not part of it.
     let beside: Vec<String> = opts
         .sla
         .iter()
@@ -273,10 +273,10 @@ fn title(scenario: &Scenario, path: &Path) -> String {
 
 /// The tree that variants begin with.
 pub(crate) struct Source<'o> {
-    /// With the policies of its configurations, the classes of its tables, and overrides.
+    /// The tree with the policies of configurations, the classes of tables, and overrides.
     pub(crate) root: Node,
-    /// Without these, and with overrides below `configs` and `agreements` only; none if there are
-    /// neither.
+    /// The tree without these, and with overrides only below `configs` and `agreements`; none if
+    /// the scenario has neither.
     bare: Option<Node>,
     overrides: &'o [String],
 }
@@ -309,8 +309,8 @@ impl<'o> Source<'o> {
         })
     }
 
-    /// The tree of a point; none after an error was reported. `stem` is what all points without
-    /// configurations of their own begin with.
+    /// The tree of a point; none after an error was reported. `stem`: the common tree of all points
+    /// without configurations of their own.
     fn point(&self, ctx: &mut Ctx<'_>, stem: &Node, point: &Point<'_>) -> Option<Node> {
         let before = ctx.error_count();
         let set = |ctx: &mut Ctx<'_>, copy: &mut Node, stage| {
@@ -383,7 +383,7 @@ fn parse(ctx: &mut Ctx<'_>, path: &Path, files: &dyn Files) -> Option<Node> {
     Some(root)
 }
 
-/// Another version has other keys: their errors would say nothing.
+/// Another version has other keys, whose errors would mislead.
 fn check_version(ctx: &mut Ctx<'_>, root: &Node) -> Option<()> {
     match root.get("schema_version").map(|n| &n.value) {
         Some(Value::Int(n, _)) if *n != 1 => {
@@ -405,9 +405,10 @@ pub(crate) fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Sce
         .ok()
 }
 
-/// What the points of a scenario have in common.
+/// The part of the tree that all points have in common.
 fn common(root: &Node) -> Node {
-    // What each of them has of the others' `set` grows with their square.
+    // If each point kept the `set` of all others, memory would grow with the square of their
+    // number.
     root.without("variants").without("axes")
 }
 
@@ -418,9 +419,10 @@ pub(crate) struct Tree<'g> {
     pub(crate) root: Node,
 }
 
-/// Makes the tree of each point and hands it on, one after the other, as they are as large as the
-/// scenario; that of the scenario itself if it has only one. Once one could not be made, the
-/// further are made for their errors alone. False if any could not, or if `each` wants no more.
+/// Makes the tree of each point and passes it to `each`, one after the other, since each tree is as
+/// large as the scenario. A scenario with a single point passes its own tree. After an error
+/// further trees are made only for their errors. False if a tree could not be made, or if `each`
+/// stops.
 pub(crate) fn points<'a>(
     ctx: &mut Ctx<'a>,
     source: &Source<'_>,

@@ -23,7 +23,7 @@ const COLUMNS: [&str; 14] = [
 
 /// A value that a point replaces.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry<'n> {
+pub(crate) struct Replacement<'n> {
     /// The path, and where it stands.
     pub(crate) key: Key,
     /// What replaces it.
@@ -36,7 +36,7 @@ pub(crate) struct Entry<'n> {
 #[derive(Clone, Debug)]
 struct Choice<'n> {
     label: String,
-    entries: Vec<Entry<'n>>,
+    entries: Vec<Replacement<'n>>,
 }
 
 /// The points of a scenario in order: variants first, the last axis changes fastest.
@@ -59,7 +59,7 @@ pub(crate) struct Point<'g> {
     /// Its place on each axis.
     pub(crate) coordinates: Vec<u32>,
     /// What it replaces.
-    pub(crate) entries: Vec<&'g Entry<'g>>,
+    pub(crate) entries: Vec<&'g Replacement<'g>>,
 }
 
 impl<'n> Grid<'n> {
@@ -275,7 +275,7 @@ fn named_choice<'n>(root: &'n Node, path: &[Step], name: &str) -> Choice<'n> {
         label: name.to_owned(),
         entries: entries
             .iter()
-            .map(|(key, value)| Entry {
+            .map(|(key, value)| Replacement {
                 key: key.clone(),
                 value,
                 place: place.clone(),
@@ -307,7 +307,7 @@ fn values<'n>(ctx: &mut Ctx<'_>, root: &'n Node, index: usize) -> Vec<Choice<'n>
             ctx.error(d, root, &steps!["axes", index, "values", i]);
             continue;
         };
-        let entry = |key: &Key| Entry {
+        let entry = |key: &Key| Replacement {
             key: key.clone(),
             value: item,
             place: format!("axes[{index}].set"),

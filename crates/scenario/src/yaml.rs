@@ -77,10 +77,10 @@ type Fatal = Box<Diagnostic>;
 struct Frame {
     span: Span,
     anchor: usize,
-    kind: Kind,
+    kind: Collection,
 }
 
-enum Kind {
+enum Collection {
     Seq(Vec<Node>),
     Map {
         entries: Vec<(Key, Node)>,
@@ -131,11 +131,11 @@ impl Builder<'_> {
                 }
                 Event::SequenceStart(anchor, tag) => {
                     self.collection_tag(tag.as_deref(), "seq", span)?;
-                    self.open(span, anchor, Kind::Seq(Vec::new()))?;
+                    self.open(span, anchor, Collection::Seq(Vec::new()))?;
                 }
                 Event::MappingStart(anchor, tag) => {
                     self.collection_tag(tag.as_deref(), "map", span)?;
-                    let kind = Kind::Map {
+                    let kind = Collection::Map {
                         entries: Vec::new(),
                         seen: BTreeMap::new(),
                         key: None,
@@ -145,8 +145,8 @@ impl Builder<'_> {
                 Event::SequenceEnd | Event::MappingEnd => {
                     if let Some(frame) = self.stack.pop() {
                         let value = match frame.kind {
-                            Kind::Seq(items) => Value::Seq(items),
-                            Kind::Map { entries, .. } => Value::Map(entries),
+                            Collection::Seq(items) => Value::Seq(items),
+                            Collection::Map { entries, .. } => Value::Map(entries),
                         };
                         self.open_anchors.remove(&frame.anchor);
                         self.put(
@@ -245,7 +245,7 @@ impl Builder<'_> {
         self.fatal(d, span)
     }
 
-    fn open(&mut self, span: Span, anchor: usize, kind: Kind) -> Result<(), Fatal> {
+    fn open(&mut self, span: Span, anchor: usize, kind: Collection) -> Result<(), Fatal> {
         self.no_complex_key(span)?;
         if self.stack.len() >= MAX_DEPTH {
             return Err(self.too_deep(span));
@@ -270,7 +270,7 @@ impl Builder<'_> {
     fn no_complex_key(&self, span: Span) -> Result<(), Fatal> {
         match self.stack.last() {
             Some(Frame {
-                kind: Kind::Map { key: None, .. },
+                kind: Collection::Map { key: None, .. },
                 ..
             }) => Err(self.fatal(
                 Diagnostic::error(codes::UNSUPPORTED_YAML, "a list or mapping as a key").hint(
@@ -338,8 +338,8 @@ impl Builder<'_> {
             return Ok(());
         };
         match &mut frame.kind {
-            Kind::Seq(items) => items.push(node),
-            Kind::Map { key, .. } if key.is_none() => {
+            Collection::Seq(items) => items.push(node),
+            Collection::Map { key, .. } if key.is_none() => {
                 let Some(name) = node.text() else {
                     let d = Diagnostic::error(codes::UNSUPPORTED_YAML, "an empty key")
                         .hint("write a name before the colon");
@@ -358,7 +358,7 @@ impl Builder<'_> {
                     span: node.span,
                 });
             }
-            Kind::Map { entries, seen, key } => {
+            Collection::Map { entries, seen, key } => {
                 let Some(key) = key.take() else { return Ok(()) };
                 if let Some(first) = seen.get(&key.name) {
                     if self.errors.len() < MAX_ERRORS {

@@ -22,7 +22,7 @@ const MAX_THRESH: Dur = Dur::from_ms(16);
 const BURST: f64 = 262_144.0;
 
 #[derive(Clone, Debug)]
-pub(super) struct HyStart {
+pub(super) struct LinuxHyStart {
     /// The round ends when this is acknowledged.
     end: u64,
     began: Time,
@@ -34,7 +34,7 @@ pub(super) struct HyStart {
     found: bool,
 }
 
-impl HyStart {
+impl LinuxHyStart {
     pub(super) fn new(now: Time) -> Self {
         Self {
             end: 0,
@@ -93,7 +93,7 @@ mod tests {
         let mut w = Window::new(&TcpSpec::default().resolve().unwrap());
         w.cwnd = 20 * w.mss;
         for (later, over) in [(112, false), (113, true)] {
-            let mut h = HyStart::new(Time::ZERO);
+            let mut h = LinuxHyStart::new(Time::ZERO);
             let (mut now, mut una) = (Time::ZERO + Dur::from_ms(100), 1);
             let mut found = false;
             for rtt in [100, later] {

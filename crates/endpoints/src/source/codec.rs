@@ -56,7 +56,7 @@ const TENTHS: u64 = 100_000_000;
 
 /// One bit rate of a codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mode {
+pub(super) struct CodecMode {
     /// In bit/s as it is commonly written.
     pub(super) bps: u64,
     /// Length of a frame.
@@ -65,21 +65,21 @@ pub(super) struct Mode {
     pub(super) bits: u32,
 }
 
-const fn mode(bps: u64, frame: Dur, bits: u32) -> Mode {
-    Mode { bps, frame, bits }
+const fn mode(bps: u64, frame: Dur, bits: u32) -> CodecMode {
+    CodecMode { bps, frame, bits }
 }
 
-const ADPCM: [Mode; 4] = [
+const ADPCM: [CodecMode; 4] = [
     mode(32_000, ms(1), 32),
     mode(16_000, ms(1), 16),
     mode(24_000, ms(1), 24),
     mode(40_000, ms(1), 40),
 ];
 /// RFC 3952 section 3.
-const ILBC: [Mode; 2] = [mode(15_200, ms(20), 304), mode(13_330, ms(30), 400)];
-const G723: [Mode; 2] = [mode(6_300, ms(30), 192), mode(5_300, ms(30), 160)];
+const ILBC: [CodecMode; 2] = [mode(15_200, ms(20), 304), mode(13_330, ms(30), 400)];
+const G723: [CodecMode; 2] = [mode(6_300, ms(30), 192), mode(5_300, ms(30), 160)];
 /// 3GPP TS 26.101 table 2.
-const AMR: [Mode; 8] = [
+const AMR: [CodecMode; 8] = [
     mode(12_200, ms(20), 244),
     mode(10_200, ms(20), 204),
     mode(7_950, ms(20), 159),
@@ -90,7 +90,7 @@ const AMR: [Mode; 8] = [
     mode(4_750, ms(20), 95),
 ];
 /// 3GPP TS 26.201 table 2.
-const AMR_WB: [Mode; 9] = [
+const AMR_WB: [CodecMode; 9] = [
     mode(12_650, ms(20), 253),
     mode(6_600, ms(20), 132),
     mode(8_850, ms(20), 177),
@@ -123,7 +123,7 @@ impl Codec {
     }
 
     /// Its bit rates, the default first; empty where any is possible ([`Codec::Opus`]).
-    pub(super) fn modes(self) -> &'static [Mode] {
+    pub(super) fn modes(self) -> &'static [CodecMode] {
         match self {
             Self::G711 | Self::G722 => const { &[mode(64_000, ms(1), 64)] },
             Self::G723 => &G723,
@@ -194,7 +194,7 @@ impl Codec {
     }
 
     /// RTP payload of `frames` frames in bytes.
-    pub(super) fn payload(self, mode: Mode, frames: u32) -> u32 {
+    pub(super) fn payload(self, mode: CodecMode, frames: u32) -> u32 {
         match self {
             // A mode request, and an entry of the table of contents for each frame.
             Self::Amr | Self::AmrWb => 1 + frames * (1 + mode.bits.div_ceil(8)),

@@ -30,10 +30,10 @@ macro_rules! sources {
 
         /// A running source: a small state machine, cloned to branch a run.
         #[derive(Clone, Debug)]
-        pub struct Source(State);
+        pub struct Source(SourceState);
 
         #[derive(Clone, Debug)]
-        enum State {
+        enum SourceState {
             $($variant($model),)+
         }
 
@@ -64,7 +64,7 @@ macro_rules! sources {
             /// Values that [`SourceSpec::check`] refuses are brought into range.
             pub fn new(spec: &SourceSpec, start: Time) -> Self {
                 Self(match spec {
-                    $(SourceSpec::$variant(s) => State::$variant(Model::new(s, start)),)+
+                    $(SourceSpec::$variant(s) => SourceState::$variant(Model::new(s, start)),)+
                 })
             }
 
@@ -76,7 +76,7 @@ macro_rules! sources {
             #[allow(clippy::should_implement_trait, reason = "an iterator has no stream")]
             pub fn next(&mut self, rng: &mut Rng) -> Option<Emission> {
                 match &mut self.0 {
-                    $(State::$variant(m) => m.next(rng),)+
+                    $(SourceState::$variant(m) => m.next(rng),)+
                 }
             }
 

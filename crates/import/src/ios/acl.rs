@@ -19,14 +19,14 @@ use super::protocols::{ACL_PROTOCOLS, TCP_PORTS, UDP_PORTS};
 /// The entries that a line comes to, and a remark where they do not mean quite what the router
 /// means.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedEntry {
     /// One, or one for each member of object groups.
     pub(crate) entries: Vec<AclEntry>,
     pub(crate) remark: Option<&'static str>,
 }
 
 /// What object groups hold; none for everything.
-pub(crate) trait Groups<'a> {
+pub(crate) trait ObjectGroups<'a> {
     /// The addresses of one.
     fn network(&mut self, name: Word<'a>) -> Result<Option<Vec<NetSpec>>, Refusal>;
     /// The protocols and ports of one.
@@ -38,8 +38,8 @@ pub(crate) fn entry<'a>(
     kind: AclKind,
     permit: bool,
     args: &mut Args<'a>,
-    groups: &mut dyn Groups<'a>,
-) -> Result<Parsed, Refusal> {
+    groups: &mut dyn ObjectGroups<'a>,
+) -> Result<ParsedEntry, Refusal> {
     let (all, remark) = match kind {
         AclKind::Standard => (vec![standard(args)?], None),
         AclKind::Extended => extended(args, groups)?,
@@ -49,7 +49,7 @@ pub(crate) fn entry<'a>(
     };
     let entries = spread(all)?.into_iter();
     let entries = entries.map(|matching| AclEntry { permit, matching });
-    Ok(Parsed {
+    Ok(ParsedEntry {
         entries: entries.collect(),
         remark,
     })
@@ -141,7 +141,7 @@ fn one<T>(value: Option<T>) -> Option<OneOrMany<T>> {
 /// `net-group NAME`; none for any.
 fn address<'a>(
     args: &mut Args<'a>,
-    groups: &mut dyn Groups<'a>,
+    groups: &mut dyn ObjectGroups<'a>,
 ) -> Result<Option<OneOrMany<NetSpec>>, Refusal> {
     const GROUPS: [(&str, ()); 2] = [("object-group", ()), ("net-group", ())];
     if args.try_keyword(&GROUPS).is_some() {
@@ -307,7 +307,7 @@ const CONDITIONS: [(&str, Condition); 19] = [
 /// `{PROTOCOL | object-group NAME} SRC [PORTS] DST [PORTS] [CONDITIONS]`.
 fn extended<'a>(
     args: &mut Args<'a>,
-    groups: &mut dyn Groups<'a>,
+    groups: &mut dyn ObjectGroups<'a>,
 ) -> Result<(Vec<MatchSpec>, Option<&'static str>), Refusal> {
     if args.take("object-group") {
         let name = args.name("the name of an object group")?;
@@ -349,7 +349,7 @@ fn conditions<'a>(
     protocol: u8,
     any_protocol: bool,
     args: &mut Args<'a>,
-    groups: &mut dyn Groups<'a>,
+    groups: &mut dyn ObjectGroups<'a>,
 ) -> Result<(MatchSpec, Option<&'static str>), Refusal> {
     let src = address(args, groups)?;
     let sport = ports(args, protocol)?;
@@ -438,7 +438,7 @@ mod tests {
     /// Two groups of addresses, and two services.
     struct Some2;
 
-    impl<'a> Groups<'a> for Some2 {
+    impl<'a> ObjectGroups<'a> for Some2 {
         fn network(&mut self, name: Word<'a>) -> Result<Option<Vec<NetSpec>>, Refusal> {
             Ok(match name.text {
                 "ANY" => None,
@@ -458,7 +458,7 @@ mod tests {
         }
     }
 
-    fn parse(kind: AclKind, text: &str) -> Result<Parsed, Refusal> {
+    fn parse(kind: AclKind, text: &str) -> Result<ParsedEntry, Refusal> {
         let mut args = Args::new(lines(text).next().unwrap().words());
         entry(kind, true, &mut args, &mut Some2)
     }

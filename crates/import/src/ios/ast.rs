@@ -137,7 +137,7 @@ pub(crate) struct Class<'a> {
     pub(crate) priority: Option<At<'a, Priority>>,
     pub(crate) bandwidth: Option<At<'a, RateOrPercent>>,
     pub(crate) remaining: Option<At<'a, Remaining>>,
-    pub(crate) shape: Option<At<'a, Shape>>,
+    pub(crate) shape: Option<At<'a, Shaping>>,
     pub(crate) police: Option<At<'a, Police<'a>>>,
     /// `drop`.
     pub(crate) drop: Option<Origin<'a>>,
@@ -201,7 +201,7 @@ pub(crate) enum Remaining {
 
 /// `shape`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct Shaping {
     pub(crate) rate: RateOrPercent,
     /// Bc.
     pub(crate) burst: Option<Burst>,

@@ -21,7 +21,7 @@ pub(crate) const NO_PVC: &str =
 
 /// A line of a circuit or of a class of circuits.
 #[derive(Clone, Copy, PartialEq)]
-enum Verb {
+enum CircuitVerb {
     Contract(Category),
     Encapsulation,
     Protocol,
@@ -35,13 +35,13 @@ enum Verb {
     Skip,
 }
 
-use Verb::{Contract, Foreign, Skip};
+use CircuitVerb::{Contract, Foreign, Skip};
 
 const BUNDLE: &str = "bundles of circuits are not modelled";
 const PER_VC: &str =
     "only the service-policy of a circuit is modelled, not the older queueing commands";
 
-const WORDS: &Table<Verb> = &[
+const WORDS: &Table<CircuitVerb> = &[
     (
         "abr",
         Foreign("the available bit rate depends on the network's feedback, which is not modelled"),
@@ -49,34 +49,34 @@ const WORDS: &Table<Verb> = &[
     ("broadcast", Skip),
     ("bump", Foreign(BUNDLE)),
     ("cbr", Contract(Category::Cbr)),
-    ("class-vc", Verb::ClassVc),
+    ("class-vc", CircuitVerb::ClassVc),
     ("create", Skip),
     ("description", Skip),
     ("dialer", Skip),
-    ("encapsulation", Verb::Encapsulation),
+    ("encapsulation", CircuitVerb::Encapsulation),
     ("fair-queue", Foreign(PER_VC)),
     ("ilmi", Skip),
     ("inarp", Skip),
     ("oam", Skip),
     ("oam-pvc", Skip),
     ("ppp", Skip),
-    ("pppoe", Verb::Pppoe),
-    ("pppoe-client", Verb::Pppoe),
+    ("pppoe", CircuitVerb::Pppoe),
+    ("pppoe-client", CircuitVerb::Pppoe),
     ("precedence", Foreign(BUNDLE)),
     ("protect", Foreign(BUNDLE)),
-    ("protocol", Verb::Protocol),
+    ("protocol", CircuitVerb::Protocol),
     ("random-detect", Foreign(PER_VC)),
-    ("service-policy", Verb::ServicePolicy),
+    ("service-policy", CircuitVerb::ServicePolicy),
     (
         "transmit-priority",
         Foreign("cells have the priority of their contract"),
     ),
-    ("tx-ring-limit", Verb::TxRing),
+    ("tx-ring-limit", CircuitVerb::TxRing),
     ("ubr", Contract(Category::Ubr)),
     ("ubr+", Contract(Category::UbrPlus)),
     ("vbr-nrt", Contract(Category::NrtVbr)),
     ("vbr-rt", Contract(Category::RtVbr)),
-    ("vc-hold-queue", Verb::HoldQueue),
+    ("vc-hold-queue", CircuitVerb::HoldQueue),
     ("vcci", Skip),
 ];
 
@@ -254,7 +254,7 @@ pub(crate) fn line<'a>(
         Within::LeftOut => return Some(Kind::Queueing),
         Within::Other => return None,
     };
-    if verb == Verb::ClassVc {
+    if verb == CircuitVerb::ClassVc {
         let class = class_name(c);
         let path = super::policy_map::path(p.mode, &p.config);
         match class {
@@ -280,7 +280,7 @@ pub(crate) fn class_line<'a>(
     let mut lines = std::mem::take(p.config.vc_classes.get_mut(name)?);
     let kind = match verb {
         // A class cannot have a class.
-        Verb::ClassVc => Kind::Other,
+        CircuitVerb::ClassVc => Kind::Other,
         _ => apply(p, c, verb, &mut lines),
     };
     if let Some(class) = p.config.vc_classes.get_mut(name) {
@@ -330,7 +330,7 @@ pub(crate) fn class_name<'a>(mut c: Command<'a>) -> Result<Option<At<'a, &'a str
 }
 
 /// The command of a line, if a circuit has it.
-fn known(c: &Command<'_>, p: &mut Parser<'_, '_, '_>, mode: Mode<'_>) -> Option<Verb> {
+fn known(c: &Command<'_>, p: &mut Parser<'_, '_, '_>, mode: Mode<'_>) -> Option<CircuitVerb> {
     match find(WORDS, c.word.text) {
         Found::Exact(verb) | Found::Prefix(verb) => Some(verb),
         Found::Ambiguous(names) if matches!(mode, Mode::VcClass(_)) => {
@@ -347,34 +347,34 @@ fn known(c: &Command<'_>, p: &mut Parser<'_, '_, '_>, mode: Mode<'_>) -> Option<
 fn apply<'a>(
     p: &mut Parser<'a, '_, '_>,
     mut c: Command<'a>,
-    verb: Verb,
+    verb: CircuitVerb,
     lines: &mut CircuitLines<'a>,
 ) -> Kind {
     let origin = c.origin();
     let mut lost = Vec::new();
     let result = match verb {
-        Skip | Verb::ClassVc => return Kind::Other,
+        Skip | CircuitVerb::ClassVc => return Kind::Other,
         _ if c.negated => {
             remove(&mut c, verb, lines);
             return Kind::Queueing;
         }
         Foreign(reason) => Err(Refusal::Unmodelled(reason.to_owned())),
-        Verb::ServicePolicy => {
+        CircuitVerb::ServicePolicy => {
             attach_policy(&mut c, &mut lines.input_policy, &mut lines.output_policy)
         }
-        Verb::HoldQueue => hold_queue(&mut c.args).map(|value| {
+        CircuitVerb::HoldQueue => hold_queue(&mut c.args).map(|value| {
             lines.hold_queue = Some(At { value, origin });
         }),
-        Verb::TxRing => ring(&mut c.args).and_then(|value| {
+        CircuitVerb::TxRing => ring(&mut c.args).and_then(|value| {
             c.args.finish()?;
             lines.tx_ring = Some(At { value, origin });
             Ok(())
         }),
-        Verb::Encapsulation => encapsulation(&mut c.args).map(|(value, said)| {
+        CircuitVerb::Encapsulation => encapsulation(&mut c.args).map(|(value, said)| {
             lost.extend(said);
             lines.encapsulation = Some(At { value, origin });
         }),
-        Verb::Protocol => {
+        CircuitVerb::Protocol => {
             const KINDS: [(&str, Inside); 3] = [
                 ("bridge", Inside::Bridged),
                 ("ppp", Inside::Ppp),
@@ -386,7 +386,7 @@ fn apply<'a>(
             }
             Ok(())
         }
-        Verb::Pppoe => {
+        CircuitVerb::Pppoe => {
             lines.inside = Some(At {
                 value: Inside::Pppoe,
                 origin,
@@ -408,15 +408,15 @@ fn apply<'a>(
 }
 
 /// `no` and a line of a circuit.
-fn remove<'a>(c: &mut Command<'a>, verb: Verb, lines: &mut CircuitLines<'a>) {
+fn remove<'a>(c: &mut Command<'a>, verb: CircuitVerb, lines: &mut CircuitLines<'a>) {
     let category = |lines: &CircuitLines<'_>| lines.contract.as_ref().map(|c| c.value.category());
     match verb {
         Contract(c) if category(lines) == Some(c.name()) => lines.contract = None,
-        Verb::Encapsulation => lines.encapsulation = None,
-        Verb::Protocol | Verb::Pppoe => lines.inside = None,
-        Verb::HoldQueue => lines.hold_queue = None,
-        Verb::TxRing => lines.tx_ring = None,
-        Verb::ServicePolicy => {
+        CircuitVerb::Encapsulation => lines.encapsulation = None,
+        CircuitVerb::Protocol | CircuitVerb::Pppoe => lines.inside = None,
+        CircuitVerb::HoldQueue => lines.hold_queue = None,
+        CircuitVerb::TxRing => lines.tx_ring = None,
+        CircuitVerb::ServicePolicy => {
             // Nothing can be wrong with taking away.
             let _ = attach_policy(c, &mut lines.input_policy, &mut lines.output_policy);
         }

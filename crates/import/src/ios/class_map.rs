@@ -13,7 +13,7 @@ use super::keyword::{Found, find};
 use super::protocols::known;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum CriterionKind {
     Any,
     Not,
     Ip,
@@ -30,7 +30,7 @@ enum Kind {
     Foreign(&'static str),
 }
 
-use Kind::Foreign;
+use CriterionKind::Foreign;
 
 const LAYER2: &str = "of layer 2, simulated packets have the CoS only";
 const INTERNAL: &str = "of router-internal markings only the QoS group is simulated";
@@ -38,33 +38,33 @@ const DISCARD: &str = "the discard class is not simulated; a QoS group, set in t
 const TRAFFIC: &str =
     "the traffic class of a router is not simulated; a QoS group, set in the same place, is";
 
-const KINDS: [(&str, Kind); 27] = [
-    ("access-group", Kind::AccessGroup),
-    ("any", Kind::Any),
+const KINDS: [(&str, CriterionKind); 27] = [
+    ("access-group", CriterionKind::AccessGroup),
+    ("any", CriterionKind::Any),
     (
         "application",
         Foreign("applications are recognized by payload, which simulated packets lack"),
     ),
     ("atm", Foreign(LAYER2)),
-    ("class-map", Kind::ClassMap),
-    ("cos", Kind::Cos),
+    ("class-map", CriterionKind::ClassMap),
+    ("cos", CriterionKind::Cos),
     ("destination-address", Foreign(LAYER2)),
     ("discard-class", Foreign(DISCARD)),
-    ("dscp", Kind::Dscp),
+    ("dscp", CriterionKind::Dscp),
     ("ethernet", Foreign(LAYER2)),
     ("flow", Foreign("flow attributes are not simulated")),
     ("fr-de", Foreign(LAYER2)),
     ("fr-dlci", Foreign(LAYER2)),
-    ("input-interface", Kind::Input),
-    ("ip", Kind::Ip),
-    ("ipv6", Kind::Ipv6),
-    ("mpls", Kind::Mpls),
-    ("not", Kind::Not),
+    ("input-interface", CriterionKind::Input),
+    ("ip", CriterionKind::Ip),
+    ("ipv6", CriterionKind::Ipv6),
+    ("mpls", CriterionKind::Mpls),
+    ("not", CriterionKind::Not),
     ("packet", Foreign("match on packet length is not modelled")),
     ("port-type", Foreign(INTERNAL)),
-    ("precedence", Kind::Precedence),
-    ("protocol", Kind::Protocol),
-    ("qos-group", Kind::QosGroup),
+    ("precedence", CriterionKind::Precedence),
+    ("protocol", CriterionKind::Protocol),
+    ("qos-group", CriterionKind::QosGroup),
     ("source-address", Foreign(LAYER2)),
     ("traffic-class", Foreign(TRAFFIC)),
     ("vlan", Foreign(LAYER2)),
@@ -85,7 +85,7 @@ const IP_KINDS: [(&str, IpKind); 3] = [
 ];
 
 /// A criterion, and a remark where it does not mean quite what the router means.
-pub(crate) struct Parsed<'a> {
+pub(crate) struct ParsedMatch<'a> {
     pub(crate) criterion: Criterion<'a>,
     /// Column of the name or value that it tests.
     pub(crate) column: u32,
@@ -93,24 +93,24 @@ pub(crate) struct Parsed<'a> {
 }
 
 /// What follows `match`.
-pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
+pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<ParsedMatch<'a>, Refusal> {
     const WHAT: &str = "what to match: dscp, precedence, access-group, protocol, class-map, any";
     let mut remark = None;
     let mut negated = false;
     let mut word = args.word(WHAT)?;
     let mut kind = resolve(word, WHAT)?;
-    if kind == Kind::Not {
+    if kind == CriterionKind::Not {
         negated = true;
         word = args.word(WHAT)?;
         kind = resolve(word, WHAT)?;
     }
     let mut column = args.peek().map_or(word.column, |w| w.column);
     let test = match kind {
-        Kind::Any => Test::Any,
-        Kind::Dscp => dscp(args)?,
-        Kind::Precedence => precedence(args)?,
-        Kind::Ip | Kind::Ipv6 => {
-            if kind == Kind::Ipv6 {
+        CriterionKind::Any => Test::Any,
+        CriterionKind::Dscp => dscp(args)?,
+        CriterionKind::Precedence => precedence(args)?,
+        CriterionKind::Ip | CriterionKind::Ipv6 => {
+            if kind == CriterionKind::Ipv6 {
                 remark = Some("simulated packets have no IP version: taken for every packet");
             }
             match args.keyword(&IP_KINDS, "dscp, precedence or rtp")? {
@@ -124,8 +124,8 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
                 }
             }
         }
-        Kind::Mpls => exp(args)?,
-        Kind::Cos => {
+        CriterionKind::Mpls => exp(args)?,
+        CriterionKind::Cos => {
             if args.take("inner") {
                 return unmodelled("simulated frames have one tag: there is no inner CoS");
             }
@@ -135,14 +135,14 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
             }
             Test::Cos(values)
         }
-        Kind::QosGroup => {
+        CriterionKind::QosGroup => {
             let mut values = vec![args.qos_group()?];
             while args.peek().is_some() {
                 values.push(args.qos_group()?);
             }
             Test::QosGroup(values)
         }
-        Kind::Input => {
+        CriterionKind::Input => {
             let first = args.name("the name of an interface")?;
             let mut name = first.text.to_owned();
             // The type and the number may be two words.
@@ -151,7 +151,7 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
             }
             Test::Input(canonical(&name))
         }
-        Kind::AccessGroup => {
+        CriterionKind::AccessGroup => {
             if !args.take("name") && args.words().nth(1).is_some() {
                 // IOS XR names the family before the list.
                 args.try_exact(&FAMILIES);
@@ -160,8 +160,8 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
             column = name.column;
             Test::Acl(name.text)
         }
-        Kind::ClassMap => Test::ClassMap(args.name("the name of a class-map")?.text),
-        Kind::Protocol => {
+        CriterionKind::ClassMap => Test::ClassMap(args.name("the name of a class-map")?.text),
+        CriterionKind::Protocol => {
             let name = args.name("the name of a protocol")?;
             let Some(protocol) = known(name.text) else {
                 return unmodelled(format!(
@@ -174,18 +174,18 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
             }
             Test::Protocol(protocol)
         }
-        Kind::Foreign(reason) => return unmodelled(reason),
-        Kind::Not => return Err(unexpected(word, "one `not` at most")),
+        CriterionKind::Foreign(reason) => return unmodelled(reason),
+        CriterionKind::Not => return Err(unexpected(word, "one `not` at most")),
     };
     args.finish()?;
-    Ok(Parsed {
+    Ok(ParsedMatch {
         criterion: Criterion { negated, test },
         column,
         remark,
     })
 }
 
-fn resolve(word: super::lexer::Word<'_>, what: &str) -> Result<Kind, Refusal> {
+fn resolve(word: super::lexer::Word<'_>, what: &str) -> Result<CriterionKind, Refusal> {
     match find(&KINDS, word.text) {
         Found::Exact(kind) | Found::Prefix(kind) => Ok(kind),
         Found::Ambiguous(names) => Err(super::args::ambiguous(word, &names)),

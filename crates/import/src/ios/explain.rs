@@ -14,7 +14,7 @@ use super::ast::{Config, Test};
 use super::fault::code;
 use super::interface_words::canonical;
 use super::lower::rates::{Source, reference_of};
-use super::platform::{Profile, Reference};
+use super::platform::{PlatformProfile, Reference};
 use super::ports::ports;
 use super::understood::{CircuitFacts, InterfaceTree, PlatformFacts, RingFacts, Understood};
 
@@ -26,7 +26,7 @@ const MAX_CLASSES: usize = 4096;
 pub(super) fn explain(
     file: &str,
     config: &Config<'_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     imported: Imported,
     interface: Option<&str>,
 ) -> Result<Understood, Diagnostics> {
@@ -120,7 +120,7 @@ type Recipes = BTreeMap<(String, Rate), Option<Recipe>>;
 /// The transmit ring behind the output policy of an interface.
 fn ring(
     file: &str,
-    profile: &Profile,
+    profile: &PlatformProfile,
     imported: &Imported,
     interface: &ImportedInterface,
     rate: Option<Rate>,
@@ -173,7 +173,7 @@ fn choose(
     Err(d.in_file(file).found(asked).hint(hint).into())
 }
 
-fn from(source: Option<Source>, profile: &Profile) -> &'static str {
+fn from(source: Option<Source>, profile: &PlatformProfile) -> &'static str {
     match source {
         Some(Source::Bandwidth) => "its bandwidth command",
         Some(Source::Contract) => "the contract of its circuit",

@@ -9,7 +9,9 @@ use super::ast::{At, FairQueue, Inside, Interface, InterfaceQueueing, Origin, Wr
 use super::circuit::{self, ring, vc};
 use super::fault::{Fault, Refusal, code};
 use super::globals::{GLOBALS, Global};
-use super::interface_words::{INTERFACE, QUEUEING, SHAPING_RATE, Verb, canonical, is_ethernet};
+use super::interface_words::{
+    INTERFACE, InterfaceVerb, QUEUEING, SHAPING_RATE, canonical, is_ethernet,
+};
 use super::keyword::{Found, abbreviates, find};
 use super::parse::{Command, HEADS, Inner, Kind, Mode, Parser, Within, lookup};
 use super::policy_map::path;
@@ -98,9 +100,14 @@ pub(crate) fn command<'a>(
     };
     let verb = match found {
         Found::Exact(
-            Verb::Skip | Verb::Ip | Verb::Mpls | Verb::Atm | Verb::BridgeGroup | Verb::Pppoe,
+            InterfaceVerb::Skip
+            | InterfaceVerb::Ip
+            | InterfaceVerb::Mpls
+            | InterfaceVerb::Atm
+            | InterfaceVerb::BridgeGroup
+            | InterfaceVerb::Pppoe,
         )
-        | Found::Prefix(Verb::Skip)
+        | Found::Prefix(InterfaceVerb::Skip)
             if leaves =>
         {
             return None;
@@ -109,7 +116,7 @@ pub(crate) fn command<'a>(
         Found::Ambiguous(names) if !leaves => {
             // Skipping it must not lose a queueing command in silence.
             let is_queueing_name =
-                |n: &&'static str| !matches!(find(INTERFACE, n), Found::Exact(Verb::Skip));
+                |n: &&'static str| !matches!(find(INTERFACE, n), Found::Exact(InterfaceVerb::Skip));
             if !names.iter().any(is_queueing_name) {
                 return Some(Kind::Other);
             }
@@ -142,13 +149,13 @@ pub(crate) fn command<'a>(
     };
     let origin = c.origin();
     let result = match verb {
-        Verb::Skip => return Some(Kind::Other),
-        Verb::ServicePolicy if is_service_instance(&c) => {
+        InterfaceVerb::Skip => return Some(Kind::Other),
+        InterfaceVerb::ServicePolicy if is_service_instance(&c) => {
             p.mode = other(index, &c);
             return Some(Kind::Other);
         }
-        Verb::Pvc => return Some(circuit::pvc(p, c, index)),
-        Verb::Circuits => {
+        InterfaceVerb::Pvc => return Some(circuit::pvc(p, c, index)),
+        InterfaceVerb::Circuits => {
             let atm = p.config.interfaces[index].name.starts_with("ATM");
             if c.negated || !atm {
                 return Some(Kind::Other);
@@ -156,10 +163,10 @@ pub(crate) fn command<'a>(
             p.mode = other(index, &c);
             Err(Refusal::Unmodelled(circuit::NO_PVC.to_owned()))
         }
-        Verb::ClassInt => circuit::class_name(c).map(|class| {
+        InterfaceVerb::ClassInt => circuit::class_name(c).map(|class| {
             p.config.interfaces[index].vc_class = class;
         }),
-        Verb::Atm => {
+        InterfaceVerb::Atm => {
             if c.args.take("route-bridged") {
                 bridged(p, index, &c, Inside::Bridged);
                 return Some(Kind::Other);
@@ -169,12 +176,12 @@ pub(crate) fn command<'a>(
             }
             circuit::atm_pvc(p, c, index)
         }
-        Verb::BridgeGroup | Verb::Pppoe => {
-            let inside = if verb == Verb::Pppoe { Inside::Pppoe } else { Inside::Bridged };
+        InterfaceVerb::BridgeGroup | InterfaceVerb::Pppoe => {
+            let inside = if verb == InterfaceVerb::Pppoe { Inside::Pppoe } else { Inside::Bridged };
             bridged(p, index, &c, inside);
             return Some(Kind::Other);
         }
-        Verb::Ip => {
+        InterfaceVerb::Ip => {
             const FOREIGN: [(&str, &str); 2] = [
                 ("rsvp", "RSVP is not modelled"),
                 ("nbar", "protocol discovery changes no packet"),
@@ -209,7 +216,7 @@ pub(crate) fn command<'a>(
                 None => return Some(Kind::Other),
             }
         }
-        Verb::Encapsulation => {
+        InterfaceVerb::Encapsulation => {
             const KINDS: [(&str, ()); 1] = [("dot1q", ())];
             let mut args = c.args;
             let tagged = args.try_keyword(&KINDS).is_some() && !c.negated;
@@ -218,7 +225,7 @@ pub(crate) fn command<'a>(
             p.config.interfaces[index].vlan = vlan.filter(|_| tagged);
             return Some(Kind::Other);
         }
-        Verb::Speed => {
+        InterfaceVerb::Speed => {
             let mut args = c.args;
             let fixed = args.number("a speed in Mb/s", 1..=800_000).ok();
             // `speed auto 10 100` leaves it to negotiation; lines have speeds in b/s.
@@ -231,7 +238,7 @@ pub(crate) fn command<'a>(
                 None => Kind::Other,
             });
         }
-        Verb::Switchport => {
+        InterfaceVerb::Switchport => {
             let mut args = c.args;
             if args.take("mode") {
                 let trunk = args.take("trunk") && !c.negated;
@@ -240,21 +247,21 @@ pub(crate) fn command<'a>(
             }
             return Some(Kind::Other);
         }
-        Verb::Mpls => {
+        InterfaceVerb::Mpls => {
             let ip = c.args.peek().is_some_and(|w| w.text == "ip");
             if ip && c.args.words().nth(1).is_none() {
                 p.config.interfaces[index].labels = (!c.negated).then_some(origin);
             }
             return Some(Kind::Other);
         }
-        Verb::Nhrp => {
+        InterfaceVerb::Nhrp => {
             let mut args = c.args;
             if !nhrp_groups(&mut args) {
                 return Some(Kind::Other);
             }
             Err(Refusal::Unmodelled(NHRP.to_owned()))
         }
-        Verb::Ppp => {
+        InterfaceVerb::Ppp => {
             let mut args = c.args;
             const LFI: [(&str, ()); 3] =
                 [("fragment", ()), ("fragment-delay", ()), ("interleave", ())];
@@ -265,7 +272,7 @@ pub(crate) fn command<'a>(
                 "link fragmentation and interleaving is not modelled".to_owned(),
             ))
         }
-        Verb::FrameRelay => {
+        InterfaceVerb::FrameRelay => {
             const QUEUEING: [(&str, ()); 7] = [
                 ("class", ()),
                 ("congestion-management", ()),
@@ -287,7 +294,7 @@ pub(crate) fn command<'a>(
                 "queueing of frame-relay circuits is not modelled".to_owned(),
             ))
         }
-        Verb::Foreign(follows, reason) => {
+        InterfaceVerb::Foreign(follows, reason) => {
             let mut args = c.args;
             if !follows.is_empty() && args.next().is_none_or(|w| w.text != follows) {
                 return Some(Kind::Other);
@@ -298,13 +305,13 @@ pub(crate) fn command<'a>(
             "queueing of such a circuit is not modelled; that of interfaces, sub-interfaces and a `pvc` is"
                 .to_owned(),
         )),
-        Verb::Bandwidth => bandwidth(p, c, index),
-        Verb::ServicePolicy => service_policy(p, c, index),
-        Verb::HoldQueue => hold_queue(p, c, index),
-        Verb::TxRing => tx_ring(p, c, index),
-        Verb::MaxReserved => max_reserved(p, c, index),
-        Verb::FairQueue => fair_queue(p, c, index),
-        Verb::RandomDetect => {
+        InterfaceVerb::Bandwidth => bandwidth(p, c, index),
+        InterfaceVerb::ServicePolicy => service_policy(p, c, index),
+        InterfaceVerb::HoldQueue => hold_queue(p, c, index),
+        InterfaceVerb::TxRing => tx_ring(p, c, index),
+        InterfaceVerb::MaxReserved => max_reserved(p, c, index),
+        InterfaceVerb::FairQueue => fair_queue(p, c, index),
+        InterfaceVerb::RandomDetect => {
             let mut args = c.args;
             let wred = &mut p.config.interfaces[index].wred;
             if c.negated {

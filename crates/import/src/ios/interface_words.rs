@@ -5,7 +5,7 @@ use spillgate_core::Rate;
 use super::keyword::{Table, abbreviates};
 
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Verb {
+pub(crate) enum InterfaceVerb {
     Bandwidth,
     ServicePolicy,
     HoldQueue,
@@ -39,7 +39,7 @@ pub(crate) enum Verb {
     Skip,
 }
 
-use Verb::{Foreign, Skip};
+use InterfaceVerb::{Foreign, Skip};
 
 const LEGACY: &str = "only modular QoS (policy-map) is modelled, not the legacy queueing commands";
 const SWITCH: &str = "queueing of switch hardware is not modelled";
@@ -47,7 +47,7 @@ const CIRCUIT: &str = "the rates of a `pvc` of its own and of a `vc-class atm` a
 const RING: &str = "the queues of a Cisco 7500 are not modelled; `tx-ring-limit` is";
 
 /// A command of SD-WAN only: on other routers `sh` is `shutdown`.
-pub(crate) const SHAPING_RATE: (&str, Verb) = (
+pub(crate) const SHAPING_RATE: (&str, InterfaceVerb) = (
     "shaping-rate",
     Foreign(
         "",
@@ -57,11 +57,11 @@ pub(crate) const SHAPING_RATE: (&str, Verb) = (
 
 /// Commands of an interface. Those without queueing are there so that
 /// abbreviations are as ambiguous as on the router.
-pub(crate) const INTERFACE: &Table<Verb> = &[
+pub(crate) const INTERFACE: &Table<InterfaceVerb> = &[
     ("abr", Foreign("", CIRCUIT)),
     ("access-group", Skip),
     ("arp", Skip),
-    ("atm", Verb::Atm),
+    ("atm", InterfaceVerb::Atm),
     ("authentication", Skip),
     (
         "auto",
@@ -72,7 +72,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ),
     ("autodetect", Skip),
     ("backup", Skip),
-    ("bandwidth", Verb::Bandwidth),
+    ("bandwidth", InterfaceVerb::Bandwidth),
     (
         "bgp-policy",
         Foreign(
@@ -80,8 +80,8 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
             "marking by BGP attributes is not modelled; `set` in a policy-map is",
         ),
     ),
-    ("bridge-group", Verb::BridgeGroup),
-    ("bundle", Verb::Circuits),
+    ("bridge-group", InterfaceVerb::BridgeGroup),
+    ("bundle", InterfaceVerb::Circuits),
     ("carrier-delay", Skip),
     ("cbr", Foreign("", CIRCUIT)),
     ("cdp", Skip),
@@ -90,7 +90,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
         "class",
         Foreign("", "frame-relay map classes are not modelled"),
     ),
-    ("class-int", Verb::ClassInt),
+    ("class-int", InterfaceVerb::ClassInt),
     ("class-vc", Foreign("", CIRCUIT)),
     ("clock", Skip),
     (
@@ -107,14 +107,14 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("dot1x", Skip),
     ("down-when-looped", Skip),
     ("duplex", Skip),
-    ("encapsulation", Verb::Encapsulation),
-    ("fair-queue", Verb::FairQueue),
-    ("frame-relay", Verb::FrameRelay),
+    ("encapsulation", InterfaceVerb::Encapsulation),
+    ("fair-queue", InterfaceVerb::FairQueue),
+    ("frame-relay", InterfaceVerb::FrameRelay),
     ("full-duplex", Skip),
     ("glbp", Skip),
     ("half-duplex", Skip),
-    ("hold-queue", Verb::HoldQueue),
-    ("ip", Verb::Ip),
+    ("hold-queue", InterfaceVerb::HoldQueue),
+    ("ip", InterfaceVerb::Ip),
     ("ipv6", Skip),
     ("isdn", Skip),
     ("isis", Skip),
@@ -128,25 +128,25 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("mac", Skip),
     ("mac-address", Skip),
     ("map-group", Skip),
-    ("max-reserved-bandwidth", Verb::MaxReserved),
+    ("max-reserved-bandwidth", InterfaceVerb::MaxReserved),
     ("mdix", Skip),
     ("media-type", Skip),
     ("mls", Foreign("qos", SWITCH)),
     ("mop", Skip),
-    ("mpls", Verb::Mpls),
+    ("mpls", InterfaceVerb::Mpls),
     ("mtu", Skip),
     ("multilink-group", Skip),
     ("negotiation", Skip),
-    ("nhrp", Verb::Nhrp),
+    ("nhrp", InterfaceVerb::Nhrp),
     ("ntp", Skip),
     ("peer", Skip),
     ("physical-layer", Skip),
-    ("ppp", Verb::Ppp),
-    ("pppoe", Verb::Pppoe),
+    ("ppp", InterfaceVerb::Ppp),
+    ("pppoe", InterfaceVerb::Pppoe),
     ("pppoe-client", Skip),
     ("priority-group", Foreign("", LEGACY)),
     ("priority-queue", Foreign("", SWITCH)),
-    ("pvc", Verb::Pvc),
+    ("pvc", InterfaceVerb::Pvc),
     (
         "qos",
         Foreign(
@@ -155,8 +155,8 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
         ),
     ),
     ("queue-set", Foreign("", SWITCH)),
-    ("random-detect", Verb::RandomDetect),
-    ("range", Verb::Circuits),
+    ("random-detect", InterfaceVerb::RandomDetect),
+    ("range", InterfaceVerb::Circuits),
     (
         "rate-limit",
         Foreign(
@@ -166,16 +166,16 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ),
     ("rcv-queue", Foreign("", SWITCH)),
     ("serial", Skip),
-    ("service-policy", Verb::ServicePolicy),
+    ("service-policy", InterfaceVerb::ServicePolicy),
     ("shutdown", Skip),
     ("snmp", Skip),
     ("spanning-tree", Skip),
-    ("speed", Verb::Speed),
+    ("speed", InterfaceVerb::Speed),
     ("srr-queue", Foreign("", SWITCH)),
     ("standby", Skip),
     ("storm-control", Foreign("", SWITCH)),
-    ("svc", Verb::Circuits),
-    ("switchport", Verb::Switchport),
+    ("svc", InterfaceVerb::Circuits),
+    ("switchport", InterfaceVerb::Switchport),
     ("timeslot", Skip),
     (
         "traffic-shape",
@@ -191,7 +191,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("vbr-nrt", Foreign("", CIRCUIT)),
     ("vbr-rt", Foreign("", CIRCUIT)),
     ("tx-queue-limit", Foreign("", RING)),
-    ("tx-ring-limit", Verb::TxRing),
+    ("tx-ring-limit", InterfaceVerb::TxRing),
     ("udld", Skip),
     ("vlan", Skip),
     ("vrf", Skip),

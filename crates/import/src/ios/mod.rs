@@ -47,7 +47,7 @@ use spillgate_scenario::{Diagnostics, Imported, Importer, Platform};
 use dialect::Verdict;
 use fault::{Fault, code};
 use parse::Parser;
-use platform::Profile;
+use platform::PlatformProfile;
 use report::Report;
 
 pub use fault::code::CODES;
@@ -116,7 +116,7 @@ impl IosImporter {
         interface: Option<&str>,
     ) -> Result<Understood, Diagnostics> {
         let (_, _, understood) = self.with_config(file, bytes, platform, |config, imported| {
-            let profile = Profile::of(platform);
+            let profile = PlatformProfile::of(platform);
             let understood = explain::explain(file, config, profile, imported, interface)?;
             Ok((Imported::default(), understood))
         })?;
@@ -135,7 +135,7 @@ impl IosImporter {
     ) -> Result<Written, Diagnostics> {
         let text = lexer::decode(bytes).map(|d| d.text).unwrap_or_default();
         let (_, _, written) = self.with_config(file, bytes, platform, |config, imported| {
-            let profile = Profile::of(platform);
+            let profile = PlatformProfile::of(platform);
             let written = written::written(&text, config, profile, imported);
             Ok((Imported::default(), written))
         })?;
@@ -189,7 +189,7 @@ impl IosImporter {
         }
         let text = unwrapped(file, decoded.text, &mut report);
         let mut config = parsed(&text, &mut report);
-        let mut imported = lower::lower(&mut config, Profile::of(platform), &mut report);
+        let mut imported = lower::lower(&mut config, PlatformProfile::of(platform), &mut report);
         let (unmodelled, warnings, counts) = report.finish(&text)?;
         imported.unmodelled = unmodelled;
         imported.warnings = warnings;

@@ -93,7 +93,7 @@ pub(crate) struct Parser<'a, 'r, 'f> {
 }
 
 /// What lines came to.
-pub(crate) struct Parsed<'a> {
+pub(crate) struct ParsedConfig<'a> {
     pub(crate) config: Config<'a>,
     /// Numbers of lines that are the rest of the line before them.
     pub(crate) wrapped: Vec<u32>,
@@ -265,14 +265,14 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
     }
 
     /// What was read, after the last line.
-    pub(crate) fn finish(self) -> Parsed<'a> {
+    pub(crate) fn finish(self) -> ParsedConfig<'a> {
         let mut open = None;
         if let Some(block) = self.text_block {
             open = Some(block.origin.line);
             let fault = block.never_ends();
             self.report.error(block.origin.line, "", fault);
         }
-        Parsed {
+        ParsedConfig {
             config: self.config,
             wrapped: self.wrapped,
             open,

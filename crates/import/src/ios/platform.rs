@@ -46,7 +46,7 @@ pub(crate) enum FairDefaults {
 
 /// What one platform makes of the commands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Profile {
+pub(crate) struct PlatformProfile {
     pub(crate) platform: Platform,
     /// The platform in a few words.
     pub(crate) summary: &'static str,
@@ -204,8 +204,8 @@ const OTHER_FRAMES: &str =
     "`police` and `shape` count the same there, and so do frames without LLC and SNAP: guess";
 
 /// The table.
-const PROFILES: [Profile; 5] = [
-    Profile {
+const PROFILES: [PlatformProfile; 5] = [
+    PlatformProfile {
         platform: Platform::Ios,
         summary: "Cisco IOS by its command references, whatever the release",
         reference: Reference::Bandwidth,
@@ -232,7 +232,7 @@ const PROFILES: [Profile; 5] = [
             OTHER_FRAMES,
         ],
     },
-    Profile {
+    PlatformProfile {
         platform: Platform::IosPreHqf,
         summary: "Cisco IOS before hierarchical queueing, 12.4 and earlier",
         reference: Reference::Bandwidth,
@@ -256,7 +256,7 @@ const PROFILES: [Profile; 5] = [
             OTHER_FRAMES,
         ],
     },
-    Profile {
+    PlatformProfile {
         platform: Platform::IosHqf,
         summary: "Cisco IOS with hierarchical queueing, 12.4(20)T and later, 15.x",
         reference: Reference::Bandwidth,
@@ -282,7 +282,7 @@ const PROFILES: [Profile; 5] = [
             OTHER_FRAMES,
         ],
     },
-    Profile {
+    PlatformProfile {
         platform: Platform::IosXe,
         summary: "Cisco IOS XE on ASR 1000, ISR 4000 and their kin",
         reference: Reference::Bandwidth,
@@ -316,7 +316,7 @@ const PROFILES: [Profile; 5] = [
             "16 flow queues: guess",
         ],
     },
-    Profile {
+    PlatformProfile {
         platform: Platform::IosXr,
         summary: "Cisco IOS XR",
         reference: Reference::Line,
@@ -351,7 +351,7 @@ pub fn platforms() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// What rates of a platform count on an interface of this name, or on a circuit of ATM with these
 /// frames; nothing is known of an interface whose framing does not follow from its name.
 pub fn counted(platform: Platform, interface: &str, circuit: Option<Framing>) -> RouterCounting {
-    let counted = Profile::of(platform).counted;
+    let counted = PlatformProfile::of(platform).counted;
     match circuit {
         Some(framing) => counted.on_circuit(framing),
         None => counted.on(interface),
@@ -371,7 +371,7 @@ pub fn platform_by_name(name: &str) -> Result<Platform, Diagnostics> {
     })
 }
 
-impl Profile {
+impl PlatformProfile {
     /// The profile of a platform.
     pub(crate) fn of(platform: Platform) -> &'static Self {
         // Every platform is in the table, which a test checks.
@@ -389,8 +389,8 @@ mod tests {
     #[test]
     fn every_platform_has_one_profile_with_sources() {
         for platform in Platform::ALL {
-            assert_eq!(Profile::of(platform).platform, platform);
-            assert!(!Profile::of(platform).sources.is_empty());
+            assert_eq!(PlatformProfile::of(platform).platform, platform);
+            assert!(!PlatformProfile::of(platform).sources.is_empty());
         }
         assert_eq!(PROFILES.len(), Platform::ALL.len());
     }

@@ -49,7 +49,7 @@ const OPTIONS: [(&str, Part); 9] = [
 const BURST: std::ops::RangeInclusive<u64> = 1..=4_000_000_000;
 
 /// A `police` line.
-pub(crate) struct Parsed<'a> {
+pub(crate) struct ParsedPolice<'a> {
     pub(crate) police: Police<'a>,
     /// What of the line was understood but has no effect.
     pub(crate) lost: Vec<String>,
@@ -58,19 +58,19 @@ pub(crate) struct Parsed<'a> {
 }
 
 /// What follows `police`.
-pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
+pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<ParsedPolice<'a>, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Head {
+    enum RateWord {
         Rate,
         Aggregate,
     }
-    const HEADS: [(&str, Head); 3] = [
-        ("cir", Head::Rate),
-        ("rate", Head::Rate),
-        ("aggregate", Head::Aggregate),
+    const HEADS: [(&str, RateWord); 3] = [
+        ("cir", RateWord::Rate),
+        ("rate", RateWord::Rate),
+        ("aggregate", RateWord::Aggregate),
     ];
     let mut lost = Vec::new();
-    if args.try_keyword(&HEADS) == Some(Head::Aggregate) {
+    if args.try_keyword(&HEADS) == Some(RateWord::Aggregate) {
         return unmodelled("a policer shared by classes is not modelled");
     }
     let in_percent = args.take("percent");
@@ -134,7 +134,7 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
     police.excess = police
         .excess
         .map(|b| in_bytes(b, police.peak.unwrap_or(rate)));
-    Ok(Parsed {
+    Ok(ParsedPolice {
         police,
         lost,
         opens_mode,
@@ -353,7 +353,7 @@ mod tests {
     use super::super::lexer::lines;
     use super::*;
 
-    fn parse(text: &str) -> Result<Parsed<'_>, Refusal> {
+    fn parse(text: &str) -> Result<ParsedPolice<'_>, Refusal> {
         police(&mut Args::new(lines(text).next().unwrap().words()))
     }
 

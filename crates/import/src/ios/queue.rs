@@ -3,7 +3,7 @@
 use spillgate_core::{Burst, Dscp, Dur, Limit, Percent, RateOrPercent};
 
 use super::args::{Args, out_of_range};
-use super::ast::{FairQueue, Shape};
+use super::ast::{FairQueue, Shaping};
 use super::class::{Parsed, account};
 use super::fault::{Fault, Refusal, code, unmodelled};
 use super::keyword::{Found, find};
@@ -21,43 +21,43 @@ pub(crate) const DEFAULT_EXCESS: Burst = Burst::Time(Dur::from_ms(4));
 /// The bucket holds Bc + Be, and Be equals Bc unless it is given: `show
 /// policy-map interface` prints a byte limit of (Bc + Be) / 8, with equal
 /// sustained and excess bits an interval where none was configured.
-pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
+pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shaping>, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Kind {
+    enum ShapeWord {
         Average,
         Peak,
         Foreign(&'static str),
     }
-    const KINDS: [(&str, Kind); 6] = [
-        ("average", Kind::Average),
-        ("peak", Kind::Peak),
+    const KINDS: [(&str, ShapeWord); 6] = [
+        ("average", ShapeWord::Average),
+        ("peak", ShapeWord::Peak),
         (
             "adaptive",
-            Kind::Foreign("adaptation to BECN is not modelled"),
+            ShapeWord::Foreign("adaptation to BECN is not modelled"),
         ),
         (
             "fecn-adapt",
-            Kind::Foreign("adaptation to FECN is not modelled"),
+            ShapeWord::Foreign("adaptation to FECN is not modelled"),
         ),
         (
             "fr-voice-adapt",
-            Kind::Foreign("adaptation to voice on frame relay is not modelled"),
+            ShapeWord::Foreign("adaptation to voice on frame relay is not modelled"),
         ),
         (
             "max-buffers",
-            Kind::Foreign("the shaper's queue has the `queue-limit` of its class"),
+            ShapeWord::Foreign("the shaper's queue has the `queue-limit` of its class"),
         ),
     ];
     // Switches take the rate without a keyword.
     let kind = match args.peek() {
-        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => Kind::Average,
+        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => ShapeWord::Average,
         _ => args.keyword(&KINDS, "average or peak and a rate in bit/s")?,
     };
-    if let Kind::Foreign(reason) = kind {
+    if let ShapeWord::Foreign(reason) = kind {
         return unmodelled(reason);
     }
     // At a peak rate, twice the average, 4 ms are Bc and Be together.
-    let default_excess = (kind == Kind::Average).then_some(DEFAULT_EXCESS);
+    let default_excess = (kind == ShapeWord::Average).then_some(DEFAULT_EXCESS);
     if args.take("percent") {
         let mut percent = args.percent()?;
         let ms = |args: &mut Args<'_>, least| {
@@ -77,11 +77,11 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
         let excess = be.or(bc).filter(|be| *be > 0);
         let excess = excess.map(|be| Burst::Time(Dur::from_ms(be)));
         let excess = bc.map_or(default_excess, |_| excess);
-        if kind == Kind::Peak {
+        if kind == ShapeWord::Peak {
             percent = Percent(percent.0 * peak_factor(bc, be));
         }
         let rate = RateOrPercent::Percent(percent);
-        let value = Shape {
+        let value = Shaping {
             rate,
             burst,
             excess,
@@ -100,10 +100,10 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     let excess = be.or(bc).filter(|be| *be > 0);
     let excess = excess.map(|be| Burst::Bytes(be / 8));
     let excess = bc.map_or(default_excess, |_| excess);
-    if kind == Kind::Peak {
+    if kind == ShapeWord::Peak {
         rate = rate.scaled(peak_factor(bc, be));
     }
-    let value = Shape {
+    let value = Shaping {
         rate: RateOrPercent::Rate(rate),
         burst,
         excess,
@@ -253,28 +253,28 @@ fn limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
 /// queue-limit instead.
 pub(crate) fn fair_queue(args: &mut Args<'_>) -> Result<Parsed<FairQueue>, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Kind {
+    enum FairQueueWord {
         Each,
         Foreign(&'static str),
     }
-    const KINDS: [(&str, Kind); 6] = [
-        ("queue-limit", Kind::Each),
-        ("individual-limit", Kind::Each),
+    const KINDS: [(&str, FairQueueWord); 6] = [
+        ("queue-limit", FairQueueWord::Each),
+        ("individual-limit", FairQueueWord::Each),
         (
             "aggregate-limit",
-            Kind::Foreign("the limit over all conversations is not modelled here"),
+            FairQueueWord::Foreign("the limit over all conversations is not modelled here"),
         ),
         (
             "precedence",
-            Kind::Foreign("weights by precedence are those of flow-based WFQ"),
+            FairQueueWord::Foreign("weights by precedence are those of flow-based WFQ"),
         ),
         (
             "qos-group",
-            Kind::Foreign("router-internal markings are not simulated"),
+            FairQueueWord::Foreign("router-internal markings are not simulated"),
         ),
         (
             "tos",
-            Kind::Foreign("queues by ToS are not modelled; conversations are"),
+            FairQueueWord::Foreign("queues by ToS are not modelled; conversations are"),
         ),
     ];
     let mut fair = FairQueue::default();
@@ -287,11 +287,11 @@ pub(crate) fn fair_queue(args: &mut Args<'_>) -> Result<Parsed<FairQueue>, Refus
     }
     while args.peek().is_some() {
         match args.keyword(&KINDS, "queue-limit and a number of packets")? {
-            Kind::Each => {
+            FairQueueWord::Each => {
                 fair.threshold =
                     Some(args.number("packets a conversation may hold", 1..=4096)? as u16);
             }
-            Kind::Foreign(reason) => {
+            FairQueueWord::Foreign(reason) => {
                 return Ok(Parsed {
                     value: fair,
                     lost: Some(reason.to_owned()),
@@ -439,7 +439,7 @@ mod tests {
         let some = |n, of: fn(u64) -> Burst| Some(n).filter(|n| *n > 0).map(of);
         for (text, rate, bursts) in table {
             let got = shape(&mut args(text)).ok().unwrap();
-            let value = Shape {
+            let value = Shaping {
                 rate,
                 burst: bursts.map(|(bc, _)| Burst::Bytes(bc)),
                 excess: bursts.map_or_else(
@@ -456,7 +456,7 @@ mod tests {
             ("peak percent 20 400 ms 100 ms", 25.0, 400, 100),
         ] {
             let got = shape(&mut args(text)).ok().unwrap();
-            let value = Shape {
+            let value = Shaping {
                 rate: percent(rate),
                 burst: Some(Burst::Time(Dur::from_ms(bc))),
                 excess: some(be, |n| Burst::Time(Dur::from_ms(n))),

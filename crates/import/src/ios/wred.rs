@@ -14,7 +14,7 @@ use super::fault::{Fault, Refusal, code, unmodelled};
 use super::keyword::abbreviates;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum WredWord {
     By(WredBy),
     Dscp,
     Precedence,
@@ -27,29 +27,29 @@ enum Kind {
 const LAYER2: &str = "simulated packets have no layer-2 header fields";
 const INTERNAL: &str = "router-internal markings are not simulated";
 
-const KINDS: [(&str, Kind); 17] = [
-    ("aggregate", Kind::Aggregate),
-    ("atm-clp-based", Kind::Foreign(LAYER2)),
-    ("clp", Kind::Foreign(LAYER2)),
-    ("cos", Kind::Foreign(LAYER2)),
-    ("cos-based", Kind::Foreign(LAYER2)),
+const KINDS: [(&str, WredWord); 17] = [
+    ("aggregate", WredWord::Aggregate),
+    ("atm-clp-based", WredWord::Foreign(LAYER2)),
+    ("clp", WredWord::Foreign(LAYER2)),
+    ("cos", WredWord::Foreign(LAYER2)),
+    ("cos-based", WredWord::Foreign(LAYER2)),
     (
         "default",
-        Kind::Foreign("the default profile of IOS XR is not modelled"),
+        WredWord::Foreign("the default profile of IOS XR is not modelled"),
     ),
-    ("discard-class", Kind::Foreign(INTERNAL)),
-    ("discard-class-based", Kind::Foreign(INTERNAL)),
-    ("dscp", Kind::Dscp),
-    ("dscp-based", Kind::By(WredBy::Dscp)),
-    ("ecn", Kind::Ecn),
-    ("exponential-weighting-constant", Kind::Weight),
-    ("flow", Kind::Foreign("flow-based WRED is not modelled")),
-    ("prec-based", Kind::By(WredBy::Precedence)),
-    ("precedence", Kind::Precedence),
-    ("precedence-based", Kind::By(WredBy::Precedence)),
+    ("discard-class", WredWord::Foreign(INTERNAL)),
+    ("discard-class-based", WredWord::Foreign(INTERNAL)),
+    ("dscp", WredWord::Dscp),
+    ("dscp-based", WredWord::By(WredBy::Dscp)),
+    ("ecn", WredWord::Ecn),
+    ("exponential-weighting-constant", WredWord::Weight),
+    ("flow", WredWord::Foreign("flow-based WRED is not modelled")),
+    ("prec-based", WredWord::By(WredBy::Precedence)),
+    ("precedence", WredWord::Precedence),
+    ("precedence-based", WredWord::By(WredBy::Precedence)),
     (
         "rsvp",
-        Kind::Foreign("packets of RSVP reservations are not simulated"),
+        WredWord::Foreign("packets of RSVP reservations are not simulated"),
     ),
 ];
 
@@ -71,33 +71,33 @@ pub(crate) fn random_detect<'a>(
         return unmodelled("one profile for all packets of a class is not modelled");
     }
     match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
-        Kind::By(by) => {
+        WredWord::By(by) => {
             if args.take("aggregate") {
                 aggregate(wred, args)?;
             }
             args.finish()?;
             wred.by = Some(by);
         }
-        Kind::Aggregate => {
+        WredWord::Aggregate => {
             aggregate(wred, args)?;
             wred.by = Some(WredBy::Precedence);
         }
-        Kind::Dscp if args.take("values") => {
+        WredWord::Dscp if args.take("values") => {
             let (values, value) = group(wred, args, Args::dscp)?;
             let all = values.into_iter().map(|d| (d, At { value, origin }));
             wred.dscp.extend(all);
         }
-        Kind::Precedence if args.take("values") => {
+        WredWord::Precedence if args.take("values") => {
             let (values, value) = group(wred, args, Args::precedence)?;
             let all = values.into_iter().map(|p| (p, At { value, origin }));
             wred.precedence.extend(all);
         }
-        Kind::Dscp => {
+        WredWord::Dscp => {
             let dscp = args.dscp()?;
             let value = profile(wred, args, false)?;
             wred.dscp.insert(dscp, At { value, origin });
         }
-        Kind::Precedence => {
+        WredWord::Precedence => {
             if args.take("rsvp") {
                 return unmodelled("packets of RSVP reservations are not simulated");
             }
@@ -105,16 +105,16 @@ pub(crate) fn random_detect<'a>(
             let value = profile(wred, args, false)?;
             wred.precedence.insert(precedence, At { value, origin });
         }
-        Kind::Weight => {
+        WredWord::Weight => {
             let n = args.number("an exponential weighting constant", 1..=16)?;
             args.finish()?;
             wred.weight = Some(n as u8);
         }
-        Kind::Ecn => {
+        WredWord::Ecn => {
             args.finish()?;
             wred.ecn = true;
         }
-        Kind::Foreign(reason) => return unmodelled(reason),
+        WredWord::Foreign(reason) => return unmodelled(reason),
     }
     wred.origin.get_or_insert(origin);
     Ok(())
@@ -233,8 +233,8 @@ pub(crate) fn remove<'a>(wred: &mut Wred<'a>, args: &mut Args<'a>) -> Result<(),
         return Ok(());
     }
     match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
-        Kind::By(_) | Kind::Aggregate => *wred = Wred::default(),
-        Kind::Dscp => {
+        WredWord::By(_) | WredWord::Aggregate => *wred = Wred::default(),
+        WredWord::Dscp => {
             let several = args.take("values");
             wred.dscp.remove(&args.dscp()?);
             while several
@@ -245,7 +245,7 @@ pub(crate) fn remove<'a>(wred: &mut Wred<'a>, args: &mut Args<'a>) -> Result<(),
                 wred.dscp.remove(&args.dscp()?);
             }
         }
-        Kind::Precedence => {
+        WredWord::Precedence => {
             let several = args.take("values");
             wred.precedence.remove(&args.precedence()?);
             while several
@@ -256,9 +256,9 @@ pub(crate) fn remove<'a>(wred: &mut Wred<'a>, args: &mut Args<'a>) -> Result<(),
                 wred.precedence.remove(&args.precedence()?);
             }
         }
-        Kind::Weight => wred.weight = None,
-        Kind::Ecn => wred.ecn = false,
-        Kind::Foreign(reason) => return unmodelled(reason),
+        WredWord::Weight => wred.weight = None,
+        WredWord::Ecn => wred.ecn = false,
+        WredWord::Foreign(reason) => return unmodelled(reason),
     }
     if wred.dscp.is_empty() && wred.precedence.is_empty() {
         wred.unit = None;

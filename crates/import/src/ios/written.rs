@@ -9,7 +9,7 @@ use spillgate_scenario::import::Spot;
 use super::ast::{Config, Origin, Test};
 use super::lower::rates::{Source, reference_of};
 use super::lower::spot;
-use super::platform::Profile;
+use super::platform::PlatformProfile;
 use super::ports::ports;
 
 /// Something that has a name.
@@ -67,7 +67,7 @@ pub struct Written {
 pub(super) fn written(
     text: &str,
     config: &Config<'_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     imported: Imported,
 ) -> Written {
     let names = Names::of(text, config);

@@ -2,7 +2,7 @@
 
 /// A line without what terminals add.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct ShowLine<'a> {
     pub(super) number: u32,
     /// Columns of space before the text.
     pub(super) indent: usize,
@@ -13,7 +13,7 @@ pub(super) struct Line<'a> {
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said<'a> {
+pub(super) enum Statement<'a> {
     /// Of a circuit of ATM with its VPI/VCI.
     Interface(&'a str, Option<&'a str>),
     Policy {
@@ -65,7 +65,7 @@ pub(super) enum Said<'a> {
     Other,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ShowLine<'a> {
     pub(super) fn of(number: u32, raw: &'a str) -> Self {
         // A pager overwrites itself with backspaces; what follows the last one is the line.
         let raw = raw.rsplit('\u{8}').next().unwrap_or(raw);
@@ -91,16 +91,18 @@ impl<'a> Line<'a> {
     ///
     /// # Errors
     /// A number that is missing or does not fit 64 bits: the text in question.
-    pub(super) fn said(&self) -> Result<Said<'a>, String> {
+    pub(super) fn said(&self) -> Result<Statement<'a>, String> {
         let text = self.text;
         if let Some(rest) = text.strip_prefix("Service-policy") {
             return Ok(policy(rest));
         }
         if let Some(rest) = text.strip_prefix("Class-map:") {
-            return Ok(Said::Class(rest.split_whitespace().next().unwrap_or("")));
+            return Ok(Statement::Class(
+                rest.split_whitespace().next().unwrap_or(""),
+            ));
         }
         if let Some(rest) = text.strip_prefix("Match:") {
-            return Ok(Said::Match(rest.trim()));
+            return Ok(Statement::Match(rest.trim()));
         }
         if text.contains(" offered rate ") {
             return rates(text);
@@ -112,11 +114,11 @@ impl<'a> Line<'a> {
             return queue(text, rest);
         }
         if let Some((_, drops)) = text.split_once("b/w exceed drops:") {
-            return number(drops.trim(), text).map(Said::Exceeded);
+            return number(drops.trim(), text).map(Statement::Exceeded);
         }
         if let Some(rest) = text.strip_prefix("(total drops/bytes drops)") {
             let drops = rest.split('/').next().unwrap_or("");
-            return number(drops.trim(), text).map(Said::Exceeded);
+            return number(drops.trim(), text).map(Statement::Exceeded);
         }
         if let Some(said) = counters(text)? {
             return Ok(said);
@@ -124,16 +126,18 @@ impl<'a> Line<'a> {
         if let Some(said) = xr(text)? {
             return Ok(said);
         }
-        Ok(interface(text).map_or(Said::Other, |(name, vc)| Said::Interface(name, vc)))
+        Ok(interface(text).map_or(Statement::Other, |(name, vc)| {
+            Statement::Interface(name, vc)
+        }))
     }
 }
 
 /// A line of IOS XR.
-fn xr(text: &str) -> Result<Option<Said<'_>>, String> {
+fn xr(text: &str) -> Result<Option<Statement<'_>>, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let said = match words[..] {
-        ["Class", name] => Said::PolicyClass { policy: None, name },
-        ["Policy", policy, "Class", name] => Said::PolicyClass {
+        ["Class", name] => Statement::PolicyClass { policy: None, name },
+        ["Policy", policy, "Class", name] => Statement::PolicyClass {
             policy: Some(policy),
             name,
         },
@@ -141,7 +145,7 @@ fn xr(text: &str) -> Result<Option<Said<'_>>, String> {
             let Some((interface, _)) = interface(place) else {
                 return Ok(None);
             };
-            Said::InterfacePolicy {
+            Statement::InterfacePolicy {
                 interface,
                 direction: if direction == "input:" {
                     "input"
@@ -153,9 +157,9 @@ fn xr(text: &str) -> Result<Option<Said<'_>>, String> {
         }
         ["Matched", ":", ref numbers @ ..] => {
             let Some((packets, bytes, rate)) = statistics(numbers, text)? else {
-                return Ok(Some(Said::Other));
+                return Ok(Some(Statement::Other));
             };
-            Said::Matched {
+            Statement::Matched {
                 packets,
                 bytes,
                 rate,
@@ -163,12 +167,12 @@ fn xr(text: &str) -> Result<Option<Said<'_>>, String> {
         }
         ["Total", "Dropped", ":", ref numbers @ ..] => {
             let Some((packets, _, rate)) = statistics(numbers, text)? else {
-                return Ok(Some(Said::Other));
+                return Ok(Some(Statement::Other));
             };
-            Said::Dropped { packets, rate }
+            Statement::Dropped { packets, rate }
         }
         ["Inst-queue-len", "(packets)", ":", depth] if depth != "N/A" => {
-            Said::Depth(number(depth, text)?)
+            Statement::Depth(number(depth, text)?)
         }
         _ => return Ok(None),
     };
@@ -194,38 +198,38 @@ fn number(word: &str, text: &str) -> Result<u64, String> {
 }
 
 /// ` output: WAN (1032)`, ` : CHILD`.
-fn policy(rest: &str) -> Said<'_> {
+fn policy(rest: &str) -> Statement<'_> {
     let Some((direction, name)) = rest.split_once(':') else {
-        return Said::Other;
+        return Statement::Other;
     };
     let direction = match direction.trim() {
         "output" => Some("output"),
         "input" => Some("input"),
         "" => None,
-        _ => return Said::Other,
+        _ => return Statement::Other,
     };
     let name = name.split_whitespace().next().unwrap_or("");
-    Said::Policy { direction, name }
+    Statement::Policy { direction, name }
 }
 
 /// `123 packets, 4567 bytes`.
-fn counters(text: &str) -> Result<Option<Said<'_>>, String> {
+fn counters(text: &str) -> Result<Option<Statement<'_>>, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [packets, "packets,", bytes, "bytes"] = words[..] else {
         return Ok(None);
     };
-    Ok(Some(Said::Counters {
+    Ok(Some(Statement::Counters {
         packets: number(packets, text)?,
         bytes: number(bytes, text)?,
     }))
 }
 
 /// `5 minute offered rate 1234 bps, drop rate 0000 bps`.
-fn rates(text: &str) -> Result<Said<'_>, String> {
+fn rates(text: &str) -> Result<Statement<'_>, String> {
     let (head, tail) = text.split_once(" offered rate ").unwrap_or((text, ""));
     let words: Vec<&str> = head.split_whitespace().collect();
     let [count, unit] = words[..] else {
-        return Ok(Said::Other);
+        return Ok(Statement::Other);
     };
     let unit = match unit.trim_end_matches('s') {
         "second" | "sec" => 1,
@@ -237,7 +241,7 @@ fn rates(text: &str) -> Result<Said<'_>, String> {
         Some((offered, dropped)) => (offered, Some(rate(dropped, text)?)),
         None => (tail, None),
     };
-    Ok(Said::Rates {
+    Ok(Statement::Rates {
         seconds: seconds.ok_or(text)?,
         offered: rate(offered, text)?,
         dropped,
@@ -263,12 +267,12 @@ fn rate(words: &str, text: &str) -> Result<u64, String> {
 }
 
 /// `) 0/12/0`, with flow drops a fourth number.
-fn queue<'a>(text: &str, rest: &str) -> Result<Said<'a>, String> {
+fn queue<'a>(text: &str, rest: &str) -> Result<Statement<'a>, String> {
     let (_, values) = rest.split_once(')').ok_or(text)?;
     let mut values = values.trim().split('/');
     let mut next = || values.next().map(|v| number(v.trim(), text)).transpose();
     let (depth, drops) = (next()?.ok_or(text)?, next()?.ok_or(text)?);
-    Ok(Said::Queue {
+    Ok(Statement::Queue {
         depth,
         drops,
         no_buffer: next()?,
@@ -330,10 +334,10 @@ mod tests {
 
     #[test]
     fn numbers_must_be_whole() {
-        let said = |t: &'static str| Line::of(1, t).said();
+        let said = |t: &'static str| ShowLine::of(1, t).said();
         assert_eq!(
             said("  30 second offered rate 12 kbps, drop rate 0000 bps"),
-            Ok(Said::Rates {
+            Ok(Statement::Rates {
                 seconds: 30,
                 offered: 12_000,
                 dropped: Some(0)
@@ -341,7 +345,7 @@ mod tests {
         );
         assert_eq!(
             said("(queue depth/total drops/no-buffer drops/flowdrops) 1/2/3/4"),
-            Ok(Said::Queue {
+            Ok(Statement::Queue {
                 depth: 1,
                 drops: 2,
                 no_buffer: Some(3)

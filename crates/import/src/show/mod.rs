@@ -13,7 +13,7 @@ use spillgate_scenario::offered::{Offered, OfferedClass, OfferedPolicy};
 use spillgate_scenario::{Diagnostic, Diagnostics, decode};
 
 use crate::ios::layer2_bytes;
-use line::{Line, Said};
+use line::{ShowLine, Statement};
 
 /// Codes of what is wrong with an output.
 pub(crate) mod code {
@@ -35,13 +35,13 @@ const MAX_ERRORS: usize = 50;
 pub fn is_show_output(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     text.lines().any(|l| {
-        let line = Line::of(1, l);
+        let line = ShowLine::of(1, l);
         matches!(
             line.said(),
-            Ok(Said::Policy {
+            Ok(Statement::Policy {
                 direction: Some(_),
                 ..
-            } | Said::InterfacePolicy { .. })
+            } | Statement::InterfacePolicy { .. })
         )
     })
 }
@@ -56,7 +56,7 @@ pub fn offered(file: &str, bytes: &[u8]) -> Result<Offered, Diagnostics> {
     let mut reader = Reader::default();
     for (i, raw) in text.lines().enumerate() {
         let number = u32::try_from(i + 1).unwrap_or(u32::MAX);
-        let line = Line::of(number, raw);
+        let line = ShowLine::of(number, raw);
         if let Err(d) = reader.line(&line) {
             reader.errors.push(d.in_line(file, &line, raw));
             if reader.errors.len() >= MAX_ERRORS {
@@ -89,15 +89,15 @@ pub fn offered(file: &str, bytes: &[u8]) -> Result<Offered, Diagnostics> {
 }
 
 /// What is wrong with a line.
-struct Fault {
+struct BadLine {
     code: &'static str,
     message: &'static str,
     found: String,
     hint: &'static str,
 }
 
-impl Fault {
-    fn in_line(self, file: &str, line: &Line<'_>, raw: &str) -> Diagnostic {
+impl BadLine {
+    fn in_line(self, file: &str, line: &ShowLine<'_>, raw: &str) -> Diagnostic {
         let mut d = Diagnostic::error(self.code, self.message)
             .at(file, line.number, line.column)
             .found(self.found)
@@ -107,8 +107,8 @@ impl Fault {
     }
 }
 
-fn fault(message: &'static str, found: &str, hint: &'static str) -> Fault {
-    Fault {
+fn fault(message: &'static str, found: &str, hint: &'static str) -> BadLine {
+    BadLine {
         code: BAD_LINE,
         message,
         found: found.chars().take(80).collect(),
@@ -148,28 +148,28 @@ impl Reader {
         self.policies.last_mut().and_then(|p| p.classes.last_mut())
     }
 
-    fn line(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+    fn line(&mut self, line: &ShowLine<'_>) -> Result<(), BadLine> {
         let hint = "copy the whole line from the router again";
         match line
             .said()
             .map_err(|found| fault("a number is cut off or too large", &found, hint))?
         {
-            Said::Interface(name, vc) => {
+            Statement::Interface(name, vc) => {
                 self.interface = vc.map_or_else(|| name.to_owned(), |vc| format!("{name} {vc}"));
                 self.levels.clear();
                 self.path.clear();
                 self.in_class = false;
             }
-            Said::Policy {
+            Statement::Policy {
                 direction: Some(direction),
                 name,
             } => self.begin(line, direction, name)?,
-            Said::Policy {
+            Statement::Policy {
                 direction: None,
                 name,
             } => self.nest(line, name)?,
-            Said::Class(name) => self.open(line, name)?,
-            Said::InterfacePolicy {
+            Statement::Class(name) => self.open(line, name)?,
+            Statement::InterfacePolicy {
                 interface,
                 direction,
                 name,
@@ -177,8 +177,8 @@ impl Reader {
                 self.interface = interface.to_owned();
                 self.begin(line, direction, name)?;
             }
-            Said::PolicyClass { policy, name } => self.open_in(line, policy, name)?,
-            Said::Matched {
+            Statement::PolicyClass { policy, name } => self.open_in(line, policy, name)?,
+            Statement::Matched {
                 packets,
                 bytes,
                 rate,
@@ -189,18 +189,18 @@ impl Reader {
                     class.offered_bps = rate;
                 }
             }
-            Said::Dropped { packets, rate } => {
+            Statement::Dropped { packets, rate } => {
                 if let Some(class) = self.class() {
                     class.total_drops = Some(packets);
                     class.drop_bps = rate;
                 }
             }
-            Said::Depth(packets) => {
+            Statement::Depth(packets) => {
                 if let Some(class) = self.class() {
                     class.queue_depth = Some(packets);
                 }
             }
-            Said::Match(text) => {
+            Statement::Match(text) => {
                 self.matching = true;
                 let (dscp, text) = (code_points(text), text.to_owned());
                 if let Some(class) = self.class() {
@@ -208,13 +208,13 @@ impl Reader {
                     class.dscp.extend(dscp);
                 }
             }
-            Said::Counters { packets, bytes } if !self.matching => {
+            Statement::Counters { packets, bytes } if !self.matching => {
                 if let Some(class) = self.class() {
                     class.packets = class.packets.or(Some(packets));
                     class.bytes = class.bytes.or(Some(bytes));
                 }
             }
-            Said::Rates {
+            Statement::Rates {
                 seconds,
                 offered,
                 dropped,
@@ -225,7 +225,7 @@ impl Reader {
                     class.drop_bps = dropped;
                 }
             }
-            Said::Queue {
+            Statement::Queue {
                 depth,
                 drops,
                 no_buffer,
@@ -236,17 +236,22 @@ impl Reader {
                     class.no_buffer_drops = no_buffer;
                 }
             }
-            Said::Exceeded(drops) => {
+            Statement::Exceeded(drops) => {
                 if let Some(class) = self.class() {
                     class.total_drops = class.total_drops.or(Some(drops));
                 }
             }
-            Said::Counters { .. } | Said::Other => {}
+            Statement::Counters { .. } | Statement::Other => {}
         }
         Ok(())
     }
 
-    fn begin(&mut self, line: &Line<'_>, direction: &'static str, name: &str) -> Result<(), Fault> {
+    fn begin(
+        &mut self,
+        line: &ShowLine<'_>,
+        direction: &'static str,
+        name: &str,
+    ) -> Result<(), BadLine> {
         if name.is_empty() {
             let hint = "write it as the router does: Service-policy output: WAN";
             return Err(fault("the policy has no name", line.text, hint));
@@ -269,7 +274,7 @@ impl Reader {
     }
 
     /// A policy within the current class.
-    fn nest(&mut self, line: &Line<'_>, name: &str) -> Result<(), Fault> {
+    fn nest(&mut self, line: &ShowLine<'_>, name: &str) -> Result<(), BadLine> {
         if self.levels.len() >= MAX_DEPTH {
             let hint = "routers have three levels; copy the output again";
             return Err(fault("policies are nested too deeply", line.text, hint));
@@ -291,7 +296,12 @@ impl Reader {
     }
 
     /// A class of IOS XR, of the interface's policy or of one within the class above.
-    fn open_in(&mut self, line: &Line<'_>, policy: Option<&str>, name: &str) -> Result<(), Fault> {
+    fn open_in(
+        &mut self,
+        line: &ShowLine<'_>,
+        policy: Option<&str>,
+        name: &str,
+    ) -> Result<(), BadLine> {
         if self.policies.is_empty() {
             return self.open(line, name);
         }
@@ -313,7 +323,7 @@ impl Reader {
         self.add(line, name)
     }
 
-    fn open(&mut self, line: &Line<'_>, name: &str) -> Result<(), Fault> {
+    fn open(&mut self, line: &ShowLine<'_>, name: &str) -> Result<(), BadLine> {
         if name.is_empty() {
             let hint = "write it as the router does: Class-map: VOICE (match-any)";
             return Err(fault("the class has no name", line.text, hint));
@@ -338,7 +348,7 @@ impl Reader {
     }
 
     /// A class of the innermost policy.
-    fn add(&mut self, line: &Line<'_>, name: &str) -> Result<(), Fault> {
+    fn add(&mut self, line: &ShowLine<'_>, name: &str) -> Result<(), BadLine> {
         let (Some(level), Some(policy)) = (self.levels.last_mut(), self.policies.last_mut()) else {
             let hint = "copy the output from the interface's name on, with its Service-policy line";
             return Err(fault("a class outside a policy", line.text, hint));

@@ -7,7 +7,7 @@ use spillgate_queueing::{BucketLevel, Cause, Evidence, Refused};
 use spillgate_sim::tap::Place;
 
 /// Names that stand in comments.
-pub(super) struct Words<'a> {
+pub(super) struct CommentNames<'a> {
     pub(super) flow: &'a str,
     pub(super) class: &'a str,
     /// Name of the link.
@@ -17,7 +17,7 @@ pub(super) struct Words<'a> {
 }
 
 /// `flow=voice-3 packet=17 class=voice queue=wan/VOICE`.
-pub(super) fn begin(out: &mut String, w: &Words<'_>, packet: &Packet, answers: bool) {
+pub(super) fn begin(out: &mut String, w: &CommentNames<'_>, packet: &Packet, answers: bool) {
     out.clear();
     let ack = if answers { "/ack" } else { "" };
     let _ = write!(

@@ -12,7 +12,7 @@ use spillgate_scenario::plan::WorldPlan;
 use spillgate_sim::tap::{FlowInfo, Place, PortView, Seen, Tap};
 use spillgate_sim::{Stop, World};
 
-use super::comment::{self, Words};
+use super::comment::{self, CommentNames};
 use super::headers::{Around, headers};
 use super::writer::{Direction, Frame, LinkType, Writer};
 use super::{Point, Selection};
@@ -143,7 +143,7 @@ impl<W: Write> Recorder<W> {
         let flow = &plan.flows[info.of as usize];
         let on = &plan.links[link as usize];
         let leaf = self.leaves[link as usize].get(usize::from(p.leaf));
-        let words = Words {
+        let words = CommentNames {
             flow: &flow.name,
             class: &plan.classes[usize::from(flow.class)],
             link: &on.name,

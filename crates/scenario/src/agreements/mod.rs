@@ -1,7 +1,7 @@
 //! Tables of traffic-conditioning agreements as parts of the scenario's tree.
 //!
-//! A line becomes a class of a policy before anything is overridden, so that `--set` and the `set`
-//! of variants reach what it says; each node stands at its cell, which errors name.
+//! A line becomes a class of a policy before overrides are applied, so that `--set` and the `set`
+//! of variants reach its values. Each node has the place of its cell, which errors name.
 
 mod row;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use spillgate_queueing::Sizes;
 use spillgate_queueing::spec::DisciplineSpec;
 
-use self::row::{COLUMNS, REQUIRED, Row};
+use self::row::{AgreementRow, COLUMNS, REQUIRED};
 use crate::beside::Expected;
 use crate::codes;
 use crate::ctx::Ctx;
@@ -27,7 +27,7 @@ const TABLE: Expected = Expected::table(
     |text| table::names_columns(text, &COLUMNS),
 );
 
-/// A policy has no more classes.
+/// The most customers of a table: a policy has no more classes.
 const MOST_CUSTOMERS: Most = Most {
     rows: Sizes::MOST_CLASSES,
     called: "customers",
@@ -35,8 +35,8 @@ const MOST_CUSTOMERS: Most = Most {
     hint: "a policy has at most 4096 classes: give each node, or each link, a table of its own",
 };
 
-/// Adds the classes of all tables that `root` refers to. What is wrong with `agreements` itself is
-/// left for whoever reads the whole.
+/// Adds the classes of all tables that `root` refers to. Errors in `agreements` itself are reported
+/// when the whole scenario is deserialized.
 pub(crate) fn splice(ctx: &mut Ctx<'_>, root: &mut Node) {
     let Some(Value::Seq(items)) = root.get("agreements").map(|n| &n.value) else {
         return;
@@ -62,7 +62,7 @@ pub(crate) fn splice(ctx: &mut Ctx<'_>, root: &mut Node) {
     }
 }
 
-/// Takes the classes of tables out of a scenario, as the file has none of them.
+/// Removes the classes of tables from a scenario: the file does not have them.
 pub(crate) fn remove(texts: &Texts, root: &Node, scenario: &mut Scenario) {
     for (name, spec) in &mut scenario.policies {
         let DisciplineSpec::ClassBased(spec) = spec else {
@@ -76,7 +76,7 @@ pub(crate) fn remove(texts: &Texts, root: &Node, scenario: &mut Scenario) {
     }
 }
 
-/// Whether a class of a policy stands in a table.
+/// Whether a class of a policy comes from a table.
 pub(crate) fn is_customer(texts: &Texts, root: &Node, policy: &str, class: usize) -> bool {
     let from_config = splice::is_imported(texts, root, policy)
         && !tables(root).any(|(_, named, _)| named == policy);
@@ -154,7 +154,7 @@ fn read(
     }
     let mut classes = Vec::new();
     for cells in records {
-        let row = Row {
+        let row = AgreementRow {
             header: &header,
             cells: &cells,
             defaults: &defaults,
@@ -171,10 +171,10 @@ fn read(
     fine.then_some(classes)
 }
 
-/// A policy has one agreement for each customer.
+/// Checks that a policy has one agreement for each customer.
 fn unique(
     ctx: &mut Ctx<'_>,
-    row: &Row<'_>,
+    row: &AgreementRow<'_>,
     spec: &AgreementsSpec,
     customers: &mut BTreeSet<(String, String)>,
 ) -> bool {
@@ -198,7 +198,7 @@ fn put(ctx: &mut Ctx<'_>, root: &mut Node, policy: &str, classes: Vec<Node>, ind
     let spec = steps!["agreements", index, "policy"];
     let mut node = &mut *root;
     for name in ["policies", policy, "class-based"] {
-        // Other kinds of policies have one key, too: their own.
+        // Policies of other kinds have a single key too: their kind.
         let other = match &node.value {
             Value::Map(entries) if name == "class-based" => entries
                 .iter()
@@ -215,7 +215,8 @@ fn put(ctx: &mut Ctx<'_>, root: &mut Node, policy: &str, classes: Vec<Node>, ind
         }
         node = match entry(node, name, at) {
             Some(node) => node,
-            // It is of the wrong kind, which whoever reads the whole will say.
+            // The node is of the wrong kind, which is reported when the whole scenario is
+            // deserialized.
             None => return,
         };
     }
@@ -233,7 +234,7 @@ fn put(ctx: &mut Ctx<'_>, root: &mut Node, policy: &str, classes: Vec<Node>, ind
     all.splice(end..end, classes);
 }
 
-/// The value of a key, which is added if it is missing; none if the node is no mapping.
+/// The value of a key, which is added if it is missing; none if the node is not a mapping.
 fn entry<'n>(node: &'n mut Node, name: &str, span: Span) -> Option<&'n mut Node> {
     if node.value == Value::Null {
         node.value = Value::Map(Vec::new());
@@ -253,7 +254,7 @@ fn entry<'n>(node: &'n mut Node, name: &str, span: Span) -> Option<&'n mut Node>
     Some(&mut entries[found].1)
 }
 
-/// What a path below a class is called: a column.
+/// The name of a path below a class: a column.
 fn column_name(base: &[Step], column: &str) -> String {
     match column {
         "" => Path(base).to_string(),

@@ -36,15 +36,17 @@ pub(super) const COLUMNS: [&str; 19] = [
 ];
 /// Columns that every table needs.
 pub(super) const REQUIRED: [&str; 2] = ["customer", "rate"];
-/// Columns that say whose packets are meant.
+/// Columns that match packets.
 const MATCH: std::ops::Range<usize> = 11..19;
 
-/// A meter: its name, the columns that it has beside `rate`, whether it needs `peak_rate`, and
-/// whether it has three colors.
+/// A kind of meter.
 struct Meter {
     name: &'static str,
+    /// The columns that it has beside `rate`.
     columns: &'static [&'static str],
+    /// Whether it needs `peak_rate`.
     peak: bool,
+    /// Whether it has three colors.
     three: bool,
 }
 
@@ -81,7 +83,7 @@ const METERS: [Meter; 5] = [
     },
 ];
 
-/// Columns that not every meter has.
+/// Columns that only some meters have.
 const OF_METERS: [&str; 5] = [
     "burst",
     "peak_rate",
@@ -89,10 +91,10 @@ const OF_METERS: [&str; 5] = [
     "window",
     "color_aware",
 ];
-/// The window of a meter by the average rate that a line does not state.
+/// The default window of a meter of the average rate.
 const WINDOW: &str = "1 s";
 
-/// What happens to packets beyond an agreement.
+/// The treatment of packets out of profile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     /// They get the next drop precedence of the PHB, or are dropped if it has none.
@@ -110,25 +112,25 @@ const ACTIONS: [(&str, Action); 3] = [
 ];
 
 /// A line with its table.
-pub(super) struct Row<'a> {
+pub(super) struct AgreementRow<'a> {
     pub(super) header: &'a [Cell],
     pub(super) cells: &'a [Cell],
     pub(super) defaults: &'a [(&'a str, Cell)],
     pub(super) base: &'a [Step],
 }
 
-impl Row<'_> {
+impl AgreementRow<'_> {
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.header.iter().position(|c| c.text == name)
     }
 
-    /// What the line itself says.
+    /// A cell of the line itself.
     fn own(&self, name: &str) -> Option<&Cell> {
         let cell = &self.cells[self.column(name)?];
         Some(cell).filter(|c| !c.text.is_empty())
     }
 
-    /// What holds for the line.
+    /// A cell of the line, or else of the defaults.
     fn cell(&self, name: &str) -> Option<&Cell> {
         let default = || self.defaults.iter().find(|(n, _)| *n == name);
         self.own(name).or_else(|| Some(&default()?.1))
@@ -140,7 +142,7 @@ impl Row<'_> {
         ctx.report(d);
     }
 
-    /// A name among some; the first if nothing is said. None after an error.
+    /// The choice that a cell names; the first choice if the cell is missing. None after an error.
     fn choice<'k, T>(
         &self,
         ctx: &mut Ctx<'_>,
@@ -202,7 +204,8 @@ impl Row<'_> {
         }
     }
 
-    /// The meter that the line or the defaults name, or that its own columns or the defaults tell.
+    /// The meter that the line or the defaults name, or else the one that follows from the columns
+    /// in use.
     fn meter(&self, ctx: &mut Ctx<'_>) -> Option<&'static Meter> {
         let told = |has: &dyn Fn(&str) -> bool| {
             let name = match (has("window"), has("peak_rate"), has("excess_burst")) {
@@ -283,8 +286,8 @@ impl Row<'_> {
         }
     }
 
-    /// What the line says that does not fit its meter, its action or its PHB. Where a default has
-    /// chosen the meter or the action for all lines, cells for others are not used.
+    /// Reports cells that contradict the meter, the action or the PHB of the line. If a default has
+    /// chosen the meter or the action for all lines, cells for other meters or actions are ignored.
     fn check(&self, ctx: &mut Ctx<'_>, phb: Phb, action: Action, meter: &Meter) -> Option<()> {
         let mut fine = true;
         let mut refuse = |column: &str, message: String, hint: &str| {
@@ -343,7 +346,8 @@ impl Row<'_> {
         Some(text(cell.span, &cell.text))
     }
 
-    /// Whose packets are meant: by default those that come over the link of the customer's name.
+    /// The condition on the customer's packets: by default that they arrive over the link of the
+    /// customer's name.
     fn matching(&self, customer: &Cell) -> Node {
         let mut conditions = Vec::new();
         for column in &COLUMNS[MATCH] {

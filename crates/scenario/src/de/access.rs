@@ -1,4 +1,4 @@
-//! The deserializer: how a [`Node`] answers what serde asks.
+//! The deserializer: serde's interface to a [`Node`].
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -62,7 +62,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         v.visit_unit()
     }
 
-    /// A list is no struct: positions would stand for names.
+    /// Refuses a list as a struct: positions would take the place of names.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -89,7 +89,7 @@ impl<'de> Deserializer<'de> for &'de Node {
                 content: None,
             }),
             Value::Map(entries) => match &entries[..] {
-                // Without its content the whole is a consequence.
+                // An error about the missing content would only be a consequence.
                 [(_, content)] if content.value == Value::Pruned => Err(pruned()),
                 [(key, content)] => v.visit_enum(Kinded {
                     name: &key.name,

@@ -1,4 +1,4 @@
-//! What deserialization can find wrong, before it is a diagnostic.
+//! Errors of deserialization, before they become diagnostics.
 
 use std::fmt::{self, Display};
 
@@ -22,12 +22,12 @@ pub(crate) struct Error {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What went wrong.
+/// The kind of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// With the known key that may be meant.
+    /// An unknown key, with the known key that is probably intended.
     UnknownField(Option<String>),
-    /// With the name of the key.
+    /// A missing key, with its name.
     MissingField(String),
     UnknownVariant,
     WrongType,
@@ -67,9 +67,9 @@ impl Error {
         self
     }
 
-    /// Fills in the place unless it is known, and what stands there.
+    /// Fills in the place and the text there, unless they are known.
     pub(crate) fn at(mut self, node: &Node) -> Self {
-        // A missing key is shown at the key of what lacks it.
+        // A missing key is shown at the mapping that lacks it.
         if self.span.is_none() && !matches!(self.kind, Kind::MissingField(_)) {
             self.span = Some(node.span);
             if self.found.is_none() && !matches!(self.kind, Kind::UnknownField(_)) {
@@ -117,7 +117,7 @@ impl Error {
     }
 }
 
-/// Rust's names of types in the words of a scenario's author.
+/// Replaces Rust's names of types by words for the author of a scenario.
 fn plain_words(expected: &str) -> String {
     match expected {
         "u8" => "a whole number from 0 to 255".to_owned(),
@@ -169,8 +169,8 @@ impl serde::de::Error for Error {
     /// Takes the messages of unit parsers apart: `` `found`: problem; hint ``.
     fn custom<T: Display>(msg: T) -> Self {
         let text = msg.to_string();
-        // Serde asks the type of a missing field whether it can do without, and
-        // the types that read text hand the answer back as a message.
+        // For a missing field serde asks the field's type for a default. Types that read text pass
+        // the resulting error on as a message.
         if let Some(field) = text
             .strip_prefix("the key `")
             .and_then(|t| t.strip_suffix("` is missing"))
@@ -184,7 +184,7 @@ impl serde::de::Error for Error {
             e.hint = (!hint.is_empty()).then(|| hint.to_owned());
             return e;
         }
-        // The same detour for what was expected.
+        // A wrong type takes the same detour.
         if let Some(what) = text.strip_prefix("expected ") {
             return Self::new(Kind::Value, text.clone()).hint(how_to_write(what));
         }

@@ -19,8 +19,8 @@ pub(crate) const MAX_ERRORS: usize = 50;
 
 /// Deserializes a tree; `base` is the path that leads to it.
 ///
-/// Serde stops at the first error. Here the offending part is taken out of a
-/// copy and the rest tried again until nothing but consequences is left.
+/// Serde stops at the first error. Here the offending part is removed from a copy, and the rest is
+/// tried again until only consequences are left.
 ///
 /// # Errors
 /// Every independent error, at most [`MAX_ERRORS`], in the order found.
@@ -36,9 +36,9 @@ pub(crate) fn from_node<T: DeserializeOwned>(
     let mut errors = Vec::new();
     let mut tree = root.clone();
     let mut next = Some(first);
-    // Keys that are missing because they were mistyped: where, and which.
+    // Keys that are missing because they were mistyped: the place and the name.
     let mut mistyped: Vec<(Vec<Step>, String)> = Vec::new();
-    // Each round takes out one node at least; most of them are consequences.
+    // Each round removes at least one node; most of the errors are consequences.
     while let Some(error) = next.take() {
         let path = error.path();
         let silent = match error.kind {
@@ -53,7 +53,7 @@ pub(crate) fn from_node<T: DeserializeOwned>(
                 mistyped.push((at, meant.clone()));
                 false
             }
-            // Where a kind may come with parameters or alone, nothing is left of it.
+            // A kind that may come with parameters or alone is removed as a whole.
             Kind::WrongType => reach(&mut tree, &path).is_some_and(|n| match &n.value {
                 Value::Map(entries) => {
                     !entries.is_empty() && entries.iter().all(|(_, n)| n.value == Value::Pruned)

@@ -1,5 +1,5 @@
-//! Whether what is sent through switches fits: a traffic matrix is admissible if no input and no
-//! output is offered more than its line carries.
+//! Whether the traffic through switches is admissible: a traffic matrix is admissible if no input
+//! and no output is offered more than its line carries.
 
 use spillgate_core::{Rate, Time};
 use spillgate_endpoints::source::Source;
@@ -12,11 +12,11 @@ use crate::error::Diagnostic;
 use crate::node::Node;
 use crate::plan::{FlowPlan, SwitchPlan, Traffic, WorldPlan};
 
-/// Most overloaded ports of a switch that are warned of one by one.
+/// How many overloaded ports of a switch get a warning of their own, at most.
 const MAX_WARNINGS: usize = 4;
 
-/// Warns of ports that open-loop sources offer more, on average over the measured period, than they
-/// carry. Connections adapt, and what captures send is not known.
+/// Warns of overloaded ports: open-loop sources offer them more than they carry, on average over
+/// the measured period. TCP adapts, and what captures send is not known.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, written: &[Switches<'_>], world: &WorldPlan) {
     for switch in &world.switches {
         let Some(of) = written.iter().find(|w| w.nodes.contains(&switch.node)) else {
@@ -72,7 +72,7 @@ fn overloaded(world: &WorldPlan, switch: &SwitchPlan) -> Vec<(String, Rate, Rate
         let port = format!("output `{}`", link(*l).name);
         (port, offered, fabric.min(link(*l).rate.bps() as f64))
     });
-    // A rounded rate may exceed what it was made from.
+    // Rounding may lift a rate above the one that it was made from.
     let beyond = |(_, offered, carries): &(String, f64, f64)| *offered > carries * (1.0 + 1e-9);
     let rates = |(port, offered, carries): (String, f64, f64)| {
         let rate = |bps: f64| Rate::from_bps(bps.round() as u64);

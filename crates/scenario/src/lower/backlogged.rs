@@ -1,4 +1,4 @@
-//! Backlogged sources: that each keeps a virtual output queue of a switch filled.
+//! Checks that each backlogged source keeps a virtual output queue of a switch filled.
 
 use super::rows::Row;
 use crate::codes;
@@ -7,8 +7,8 @@ use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{FlowPlan, WorldPlan};
 
-/// Checks that the first link of each backlogged flow is an input, and the second an output, of a
-/// switch that can be kept full: with virtual output queues, which lose nothing.
+/// Checks that each backlogged flow enters, by its first link, and leaves, by its second, a switch
+/// that can be kept full: one with virtual output queues that lose nothing.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, rows: &[Row], world: &WorldPlan) {
     let mut first = 0;
     for row in rows {

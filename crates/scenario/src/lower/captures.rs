@@ -1,4 +1,4 @@
-//! Captures: what they hold is found out before anything runs.
+//! Captures are surveyed before anything runs.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::suggest::list;
 /// Most five-tuples of a capture.
 const MAX_FLOWS: u32 = 1_000_000;
 
-/// A capture that was looked at.
+/// A surveyed capture.
 pub(super) struct Replayed {
     spec: CaptureSpec,
     plan: Arc<ReplayPlan>,
     groups: Vec<Group>,
 }
 
-/// What is reported as one flow.
+/// Packets that are reported as one flow.
 pub(super) struct Group {
     pub(super) name: String,
     pub(super) class: String,
@@ -65,7 +65,7 @@ impl Replayed {
         &self.groups
     }
 
-    /// How long after its start the last packet is sent; none if it begins again.
+    /// How long after the start the last packet is sent; none if the capture repeats.
     pub(super) fn ends(&self) -> Option<Dur> {
         let last = self.plan.clock.last(&self.plan.survey);
         (!self.plan.looped).then(|| Dur::from_ps(last))
@@ -76,7 +76,7 @@ impl Replayed {
     }
 }
 
-/// Looks at the capture that entry `index` of the traffic names; none after an error.
+/// Surveys the capture that entry `index` of the traffic names; none after an error.
 pub(super) fn read(
     ctx: &mut Ctx<'_>,
     spec: &CaptureSpec,
@@ -232,7 +232,7 @@ fn look(
     }
 }
 
-/// Reports that no packet was selected, with what the file has.
+/// Reports that no packet was selected, and which packets the file has.
 fn nothing(
     ctx: &mut Ctx<'_>,
     spec: &CaptureSpec,
@@ -287,7 +287,8 @@ fn groups(spec: &CaptureSpec, found: &Survey, classes: Vec<(Dscp, String)>) -> V
             Grouping::Dscp => format!("{}-{label}", spec.name),
             Grouping::Flow => format!("{} {label}", spec.name),
         };
-        // Classes go by the DSCP of the capture, also where another is set.
+        // The class follows from the DSCP in the capture, even where the scenario sets another
+        // DSCP.
         let by_dscp = match found.flows.grouping() {
             Grouping::All => None,
             _ => classes.iter().find(|(d, _)| *d == e.dscp).map(|(_, c)| c),

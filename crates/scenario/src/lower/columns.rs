@@ -1,4 +1,4 @@
-//! The columns of tables of flows, and which kind of source each says something of.
+//! The columns of tables of flows, and the kinds of source to which each applies.
 
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Value};
@@ -46,23 +46,23 @@ pub(super) const COLUMNS: [&str; 35] = [
 ];
 /// Columns that every row needs.
 pub(super) const REQUIRED: [&str; 3] = ["name", "from", "to"];
-/// Columns that belong to the source, not to the flow.
+/// Whether a column belongs to the source, not to the flow.
 pub(super) fn is_of_source(column: &str) -> bool {
-    Kind::ALL.iter().any(|(_, kind)| kind.has(column))
+    RowKind::ALL.iter().any(|(_, kind)| kind.has(column))
 }
 /// Columns whose cells are numbers, not text.
 const NUMBERS: [&str; 4] = ["count", "fps", "sport", "dport"];
 
-/// What a row sends.
+/// The kind of source of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RowKind {
     Cbr,
     Poisson,
     Voip,
     Video,
 }
 
-impl Kind {
+impl RowKind {
     /// The kinds by the names of their sources.
     pub(super) const ALL: [(&'static str, Self); 4] = [
         ("cbr", Self::Cbr),
@@ -71,11 +71,11 @@ impl Kind {
         ("video", Self::Video),
     ];
 
-    /// The columns that make a row one of these kinds without a `source`.
+    /// The columns that tell the kind of a row without a `source`.
     pub(super) const TELLING: [(&'static str, &'static str); 2] =
         [("codec", "voip"), ("fps", "video")];
 
-    /// Columns that a row of it needs beside [`REQUIRED`].
+    /// The columns that a row of this kind needs beside [`REQUIRED`].
     pub(super) fn required(self) -> &'static [&'static str] {
         match self {
             Self::Cbr | Self::Poisson => &["rate", "packet"],
@@ -84,7 +84,7 @@ impl Kind {
         }
     }
 
-    /// Whether a column says something of the source.
+    /// Whether a column applies to this kind of source.
     pub(super) fn has(self, column: &str) -> bool {
         match column {
             "rate" => self != Self::Voip,
@@ -101,15 +101,15 @@ impl Kind {
     }
 }
 
-/// The cell that tells the kind of a row without a `source`, and which kind that is.
+/// The cell that tells the kind of a row without a `source`, and the kind.
 pub(super) fn told<'a>(
     cell: impl Fn(&str) -> Option<&'a Cell>,
 ) -> Option<(&'a Cell, Option<&'static str>)> {
-    let mut telling = Kind::TELLING.iter();
+    let mut telling = RowKind::TELLING.iter();
     telling.find_map(|(column, kind)| Some((cell(column)?, Some(*kind))))
 }
 
-/// What a cell of a column holds.
+/// The value of a cell.
 pub(super) fn value(ctx: &mut Ctx<'_>, column: &str, cell: &Cell, base: &[Step]) -> Option<Value> {
     match column {
         "weights" => weights(cell).or_else(|| {
@@ -127,7 +127,7 @@ pub(super) fn value(ctx: &mut Ctx<'_>, column: &str, cell: &Cell, base: &[Step])
     }
 }
 
-/// `5:3:1` as what a source has under `weights`.
+/// The weights of a cell such as `5:3:1`, as a source has them.
 fn weights(cell: &Cell) -> Option<Value> {
     let parts: Vec<&str> = cell.text.split(':').map(str::trim).collect();
     let [_, _, _] = parts[..] else { return None };

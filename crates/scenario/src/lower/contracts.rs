@@ -1,5 +1,5 @@
-//! Contracts of circuits that nobody keeps, that packets cannot keep, or that promise more than a
-//! line carries.
+//! Contracts of circuits that no policer or shaper enforces, that packets cannot conform to, or
+//! that guarantee more than a line carries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::node::{Node, Step, steps};
 use crate::plan::{CellSwitchPlan, RateProcess, WorldPlan};
 use crate::suggest::list;
 
-/// Where circuits lead.
+/// The lines that circuits take.
 struct Ways<'a> {
     world: &'a WorldPlan,
-    /// The links that leave switches which cells of a circuit go over, by the link of the circuit.
+    /// For each circuit, by its link: the links after switches that its cells take.
     over: BTreeMap<u32, BTreeSet<u32>>,
 }
 
@@ -28,7 +28,8 @@ impl<'a> Ways<'a> {
         for route in &world.routes {
             let mut circuit = None;
             for link in route {
-                // The way back of a circuit has its contract too, and is a line of the switch.
+                // The reverse direction of a circuit has its contract too, and is a line of the
+                // switch.
                 let is_line = switch(world, *link).is_some();
                 if !is_line {
                     circuit = contract(world, *link).map(|_| *link);
@@ -63,7 +64,7 @@ fn switch(world: &WorldPlan, link: u32) -> Option<&CellSwitchPlan> {
     all.find(|s| s.outputs.contains(&link))
 }
 
-/// Warns of all of them.
+/// Warns of all such contracts.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &WorldPlan) {
     let ways = Ways::new(world);
     check_effect(ctx, root, links, &ways);
@@ -71,7 +72,7 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
     check_sums(ctx, root, links, &ways);
 }
 
-/// Warns of contracts, or minimum rates, that change nothing.
+/// Warns of contracts and minimum rates without effect.
 fn check_effect(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, ways: &Ways<'_>) {
     for (name, spec) in links.specs() {
         let Some(atm) = &spec.atm else { continue };
@@ -145,8 +146,8 @@ fn check_frames(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &World
     }
 }
 
-/// Warns of lines on which more is guaranteed than they carry, which a network's admission control
-/// would refuse.
+/// Warns of lines whose circuits are guaranteed more than the line carries. The admission control
+/// of a network would refuse them.
 fn check_sums(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, ways: &Ways<'_>) {
     let mut promised: BTreeMap<u32, (u64, usize)> = BTreeMap::new();
     for (circuit, over) in &ways.over {
@@ -165,7 +166,7 @@ fn check_sums(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, ways: &Ways<'_>
         let Some(sum) = Rate::from_bps(sum).filter(|sum| *sum > link.rate) else {
             continue;
         };
-        // Of links alike the first stands for all.
+        // The first of several equal links stands for all.
         let Some(named) = links.find_way(&link.name) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Where flows begin and end, and that a path leads there.
+//! The source and destination nodes of flows, and whether paths connect them.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::node::{Node, steps};
 use crate::plan::{PatternPlan, Split};
 use crate::suggest::list;
 
-/// Where a row's flows begin and end; those of groups are dealt out in turn, or as a pattern has
-/// them.
+/// The sources and destinations of a row's flows. Members of groups are assigned round-robin, or by
+/// a pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
     from: Place,
     to: Place,
-    /// The flows of a pattern, as many as the row has.
+    /// The flows of the pattern, one for each flow of the row.
     parts: Option<Arc<[Part]>>,
 }
 
@@ -41,12 +41,12 @@ impl Ends {
         self.part(i).map_or(i, |p| p.source)
     }
 
-    /// Which packets of its source flow `i` has, if not all.
+    /// The share of its source's packets that flow `i` has, if not all.
     pub(super) fn split(&self, i: u32) -> Option<Split> {
         self.part(i)?.split.clone()
     }
 
-    /// Who names a group and no count may expect a flow of every member.
+    /// Warns of a group without a count: its author may expect a flow from every member.
     fn warn_of_one(&self, ctx: &mut Ctx<'_>, root: &Node, row: &Row) {
         let spec = &row.spec;
         for (key, place, name) in [("from", self.from, &spec.from), ("to", self.to, &spec.to)] {
@@ -66,7 +66,7 @@ impl Ends {
         }
     }
 
-    /// The different ends of `count` flows.
+    /// The distinct pairs of ends of `count` flows.
     fn pairs(&self, count: u32) -> impl Iterator<Item = (u32, u32)> {
         let size = |p: Place| u64::from(p.members().unwrap_or(1));
         let (a, b) = (size(self.from), size(self.to));
@@ -158,7 +158,8 @@ pub(super) fn patterns(rows: &[Row], ends: &[Option<Ends>]) -> Vec<PatternPlan> 
     rows.iter().zip(ends).filter_map(of).collect()
 }
 
-/// Checks that paths lead from each flow's begin to its end and, if it is answered, back.
+/// Checks that a path leads from the source of each flow to its destination and, if the flow is
+/// answered, back.
 pub(super) fn check_paths(
     ctx: &mut Ctx<'_>,
     root: &Node,

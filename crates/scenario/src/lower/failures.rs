@@ -15,9 +15,9 @@ use crate::plan::{FailurePlan, FlowPlan};
 use crate::schema::Scenario;
 use crate::suggest::list;
 
-/// Most failures of single links.
+/// The most failures of links, each link of a group counted.
 const MAX_FAILURES: usize = 1_000_000;
-/// Most warnings about flows without a path; finding them takes time.
+/// The most warnings about flows without a path: the search takes time.
 const MAX_WARNINGS: usize = 50;
 
 /// The failures of a scenario.
@@ -93,7 +93,7 @@ impl Failures {
         fine.then_some(this)
     }
 
-    /// A link that is down cannot fail.
+    /// Refuses a failure of a link that is down already.
     fn check_overlaps(&self, ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> bool {
         let mut last: BTreeMap<u32, (Time, usize)> = BTreeMap::new();
         let mut pairs = BTreeSet::new();
@@ -145,7 +145,7 @@ impl Failures {
         if self.all.is_empty() {
             return;
         }
-        // Only a path over a link that fails can vanish.
+        // Only flows whose path takes a failing link can lose it.
         let mut over: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         self.all.iter().for_each(|(f, _)| {
             over.entry(f.link).or_default();
@@ -217,7 +217,7 @@ impl Failures {
         }
     }
 
-    /// How long routes take to follow.
+    /// How long routing takes to react.
     pub(super) fn reroute(scenario: &Scenario) -> Dur {
         let routing = &scenario.topology.routing;
         routing.detection + routing.convergence

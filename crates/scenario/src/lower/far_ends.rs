@@ -1,4 +1,4 @@
-//! Where circuits of ATM end behind switches.
+//! The far ends of ATM circuits that lead over switches.
 
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ pub(super) fn set(
     }
 }
 
-/// Whether lines lead from a switch through others to a node.
+/// Whether a node can be reached from a switch over lines of other switches.
 fn leads(edges: &[Edge], is_switch: impl Fn(u32) -> bool, from: u32, to: u32) -> bool {
     let (mut seen, mut left) = (BTreeSet::from([from]), vec![from]);
     while let Some(at) = left.pop() {

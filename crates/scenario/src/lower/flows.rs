@@ -21,9 +21,9 @@ use crate::node::{Node, Step, steps};
 use crate::plan::{FlowPlan, Lifetime, Traffic};
 use crate::schema::FlowSpec;
 
-/// Most flows of one variant.
+/// The most flows of one variant.
 pub(super) const MAX_FLOWS: u64 = 1_000_000;
-/// Most classes: their ids have 16 bits.
+/// The most classes: their ids have 16 bits.
 pub(super) const MAX_CLASSES: usize = 65_535;
 /// Ephemeral ports (RFC 6335 §6): the first, and how many.
 const EPHEMERAL: (u32, u32) = (49_152, 16_384);
@@ -126,7 +126,7 @@ pub(super) fn lower(
 /// What the flows of a row have in common.
 struct Template<'a> {
     ends: &'a Ends,
-    /// Source address of the first; none for the default.
+    /// The source address of the first flow; none for the default.
     src: Option<u32>,
     /// None for the default.
     dst: Option<Ipv4Addr>,
@@ -141,7 +141,7 @@ fn address(node: u32) -> Ipv4Addr {
     Ipv4Addr::new(10, 255 - block, hi, lo)
 }
 
-/// The flows of a row, whose paths are known to exist.
+/// Makes the flows of a row. Their paths are known to exist.
 fn expand(
     flows: &mut Vec<FlowPlan>,
     spec: &FlowSpec,
@@ -216,7 +216,7 @@ impl Checker<'_, '_> {
         self.fine = false;
     }
 
-    /// What does not depend on the topology.
+    /// The checks that need no topology.
     fn check(&mut self, times: &Times) {
         let spec = &self.row.spec;
         if !(1..=1_000_000).contains(&spec.count) {
@@ -237,7 +237,7 @@ impl Checker<'_, '_> {
             .hint("`stop` is counted from the beginning of the run, like `start`");
             self.error(d, &steps!["stop"]);
         } else if spec.start >= times.end()
-            // What was begun before the stop may go on.
+            // A transfer that began before the stop may go on.
             || (spec.tcp.is_none() && spec.stop.is_some_and(|s| s <= times.warmup))
         {
             let key = if spec.start >= times.end() {
@@ -324,7 +324,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// The first source address, if the row's flows all get one.
+    /// The first source address, if there are enough addresses for all flows of the row.
     fn source(&mut self, NetSpec(net): NetSpec) -> Option<u32> {
         let prefix = net.mask.leading_ones();
         let hint = "write an address such as 10.1.0.1 (flow i adds i), or a prefix with room for every flow";
@@ -363,7 +363,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Names must differ, also those that `count` makes.
+/// Checks that names differ, also those that `count` makes.
 fn check_names(ctx: &mut Ctx<'_>, root: &Node, rows: &[Row]) {
     let mut first: BTreeMap<&str, &Row> = BTreeMap::new();
     let mut duplicate = |row: &Row, name: &str, other: &str| {

@@ -1,8 +1,8 @@
-//! Whether a run ends before time does: times are sums of up to
-//! [`Time::MAX`](spillgate_core::Time::MAX), 213 days, and what would be later never is.
+//! Checks that a run ends within the range of [`Time`](spillgate_core::Time), 213 days. Sums of
+//! times saturate there, so a later event would never happen.
 //!
-//! A run ends when its last packet has arrived, at the latest after the measured period, the way of
-//! the packet and the grace. All else that is later than this never happens in any case.
+//! A run ends when its last packet has arrived: at the latest after the measured period, the
+//! longest path of a packet and the grace. Later events never happen in any run.
 
 use spillgate_core::Dur;
 
@@ -17,12 +17,12 @@ use crate::plan::{LinkPlan, WorldPlan};
 /// The longest that a run may take, in words.
 const DAYS: &str = "more than 213 days, the longest that a run may take";
 
-/// Whether a sum of times was cut off.
+/// Whether a sum of times saturated.
 fn is_too_long(sum: Dur) -> bool {
     sum == Dur::MAX
 }
 
-/// Refuses a grace that is too long whatever the way.
+/// Refuses a grace that is too long for any path.
 pub(super) fn check_grace(ctx: &mut Ctx<'_>, root: &Node, times: &Times) -> bool {
     if !is_too_long(times.end() + times.grace) {
         return true;
@@ -37,7 +37,7 @@ pub(super) fn check_grace(ctx: &mut Ctx<'_>, root: &Node, times: &Times) -> bool
     false
 }
 
-/// Refuses flows whose packets may be on their way for too long.
+/// Refuses flows whose packets may travel for too long.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, rows: &[Row], world: &WorldPlan) {
     let rest = world.warmup + world.duration + world.grace;
     let mut first = 0;
@@ -83,7 +83,7 @@ fn said(way: Dur) -> String {
     }
 }
 
-/// A bound of every way that routes may lead: each node once.
+/// A bound on the delay of any route: it visits each node at most once.
 fn longest_way(world: &WorldPlan) -> Dur {
     let mut delays: Vec<Dur> = world.links.iter().map(LinkPlan::longest_delay).collect();
     delays.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,5 +1,5 @@
-//! What happens to packets where they arrive at a node: policies at the receiving ends of links,
-//! classes by the link of arrival, and the tags that carry a CoS.
+//! Arrival at a node: policies at the receiving ends of links, classes by the link of arrival, and
+//! the tags that carry a CoS.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ use crate::plan::InputPlan;
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
-/// The links over which packets come to where a link begins: its ways back, or the links that lead
-/// the other way.
+/// The links that arrive where a link begins: its reverse links, or else the links in the opposite
+/// direction.
 fn ways_in(named: Named<'_, '_>, drafts: &[Draft<'_>]) -> Vec<u32> {
     let duplex = named.entry.spec.duplex;
     let forth: Vec<u32> = named.ids().step_by(1 + usize::from(duplex)).collect();
@@ -33,14 +33,15 @@ fn ways_in(named: Named<'_, '_>, drafts: &[Draft<'_>]) -> Vec<u32> {
     let back = |id: &u32| {
         let (from, to) = drafts[*id as usize].ends();
         let mut others = (0..).zip(drafts).filter(|(_, d)| d.ends() == (to, from));
-        // Of several nobody can say which is meant.
+        // With several such links it is ambiguous which one is meant.
         let one = others.next().map(|(id, _)| id);
         one.filter(|_| others.next().is_none())
     };
     forth.iter().filter_map(back).collect()
 }
 
-/// The policies at arrival with the links that leave by their interfaces; of a group one.
+/// The policies at arrival, with the links that leave by the same interfaces; one link for each
+/// group.
 pub(super) fn by_interface(
     inputs: BTreeMap<u32, InputPlan>,
     links: &Links<'_>,
@@ -76,8 +77,8 @@ pub(super) fn by_interface(
     all
 }
 
-/// Puts the names of links where classes say over what packets come in: those of interfaces of
-/// configurations, and of groups.
+/// Replaces names of interfaces and of groups by names of links in conditions on the link of
+/// arrival.
 pub(super) fn name_links(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,
@@ -140,7 +141,7 @@ pub(super) fn name_links(
     }
 }
 
-/// A customer of a table who is no link, where nothing else says whose packets are meant.
+/// The error for a customer of a table whose name is not a link, and who has no other condition.
 fn no_customer(name: &str, links: &Links<'_>) -> Diagnostic {
     let d = links.unknown(name);
     let message = format!("customer `{name}` is nowhere: {}", d.message);
@@ -149,7 +150,7 @@ fn no_customer(name: &str, links: &Links<'_>) -> Diagnostic {
         .hint("name the link of the customer's packets in the column `input`, or say in `src`, `dst`, `protocol`, `sport`, `dport`, `dscp` or `cos` which packets are meant")
 }
 
-/// The links that a name means: with the way back where that is named.
+/// The links that a name stands for; the reverse links if the name is that of a reverse link.
 fn of_way(named: Named<'_, '_>, written: &str) -> Vec<u32> {
     let ways = 1 + usize::from(named.entry.spec.duplex);
     let back = written.ends_with(".reverse");
@@ -162,7 +163,7 @@ fn is_of(name: &str, interface: &str) -> bool {
     rest.is_some_and(|r| r.is_empty() || r.starts_with(' '))
 }
 
-/// Whether a class of a configuration is of packets that come in by an interface.
+/// Whether a class of a configuration asks for packets that arrive by an interface.
 pub(super) fn is_asked_for(imported: &Imported, interface: &str) -> bool {
     fn names(m: &MatchSpec, interface: &str) -> bool {
         let mut all = m.any.iter().chain(&m.all).flatten();
@@ -290,7 +291,7 @@ struct Attacher<'a, 'c> {
 }
 
 impl Attacher<'_, '_> {
-    /// `counting`: what the policy counts of packets over a link that adds this.
+    /// `counting`: the bytes of a packet that the rates of the policy count.
     fn put(
         &mut self,
         policy: &str,
@@ -338,7 +339,7 @@ impl Attacher<'_, '_> {
             let recipe = match self.without_others(policy, draft.name()) {
                 Some(fewer) => match InputRecipe::resolve(policy, &fewer, line) {
                     Ok((recipe, _)) => recipe,
-                    // The whole policy could be built.
+                    // The whole policy can be built.
                     Err(_) => recipe.clone(),
                 },
                 None => recipe.clone(),
@@ -348,8 +349,8 @@ impl Attacher<'_, '_> {
         }
     }
 
-    /// The policies without the customers whose packets come over other links than this one, of a
-    /// hundred of whom results would say that none came; none if there are no such.
+    /// The policies without the customers whose packets arrive by other links, since results would
+    /// list each of them without a packet. None if all customers use this link.
     fn without_others(&self, policy: &str, link: &str) -> Option<BTreeMap<String, DisciplineSpec>> {
         let Some(DisciplineSpec::ClassBased(spec)) = self.policies.get(policy) else {
             return None;
@@ -372,14 +373,14 @@ impl Attacher<'_, '_> {
     }
 }
 
-/// Policies at arrival are in use.
+/// Notes that policies at arrival are in use.
 pub(super) fn register(shared: &mut Shared, inputs: &BTreeMap<u32, InputPlan>) {
     let names = inputs.values().map(|i| i.policy.clone());
     shared.used.extend(names);
 }
 
-/// Warns of a CoS that no frame can carry: set on a link without tags, or asked for where no
-/// packet has one.
+/// Warns of a CoS that no frame can carry: the policy sets it on a link without tags, or matches it
+/// where packets have none.
 pub(super) fn check_tags(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -432,7 +433,7 @@ pub(super) fn check_tags(
     }
 }
 
-/// The first class, nested ones included, of which something holds.
+/// The first class, nested ones included, for which a predicate holds.
 fn first<'p>(
     policies: &'p Policies,
     policy: &str,

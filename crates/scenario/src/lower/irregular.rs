@@ -1,5 +1,4 @@
-//! Links whose rate varies or that send cells, that lose packets, or on which packets overtake each
-//! other.
+//! Links with a varying rate, with cells, with random loss, or with reordering.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::schema::{
 use crate::table::{self, Cell, Most};
 use crate::text::{clamp, decode};
 
-/// What is not as usual on a link.
+/// The irregularities of a link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Irregular {
     pub(super) process: Option<Arc<RateProcess>>,
@@ -54,7 +53,7 @@ const MOST_RATES: Most = Most {
     hint: "leave out rows, or let the trace repeat",
 };
 
-/// What is not as usual on the links, by their names as written; errors are reported.
+/// The irregularities of links, by the names as written; errors are reported.
 pub(super) fn read<'a>(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -65,7 +64,7 @@ pub(super) fn read<'a>(
     for (name, spec) in links.specs() {
         let at = |key: &str| steps!["topology", "links", name, key].to_vec();
         let process = spec.rate_process.as_ref().and_then(|process| {
-            let mut reader = Reader {
+            let mut reader = ProcessReader {
                 ctx: &mut *ctx,
                 root,
                 base: at("rate_process"),
@@ -78,7 +77,7 @@ pub(super) fn read<'a>(
         check_reorder(ctx, root, spec, &at("reorder"));
         let found = Irregular {
             process: circuit.or(process),
-            // What never happens needs no model.
+            // A loss of probability 0 needs no model.
             loss: spec.loss.clone().filter(|l| !is_never(l)),
             reorder: spec
                 .reorder
@@ -136,7 +135,7 @@ fn check_reorder(ctx: &mut Ctx<'_>, root: &Node, spec: &LinkSpec, base: &[Step])
 }
 
 /// Reads one process.
-struct Reader<'c, 'a> {
+struct ProcessReader<'c, 'a> {
     ctx: &'c mut Ctx<'a>,
     root: &'c Node,
     base: Vec<Step>,
@@ -144,7 +143,7 @@ struct Reader<'c, 'a> {
     end: Dur,
 }
 
-impl Reader<'_, '_> {
+impl ProcessReader<'_, '_> {
     fn process(&mut self, spec: &RateProcessSpec, rate: Rate) -> Option<RateProcess> {
         match spec {
             RateProcessSpec::Schedule(s) => self.schedule(s, rate),
@@ -154,7 +153,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Refuses what is written at these steps.
+    /// Reports an error at these steps.
     fn refuse(&mut self, at: &[Step], message: impl Into<String>, hint: impl Into<String>) {
         let d = Diagnostic::error(codes::BAD_RATES, message).hint(hint);
         let path = [&self.base, at].concat();
@@ -207,7 +206,7 @@ impl Reader<'_, '_> {
     fn on_off(&mut self, spec: &OnOffSpec, rate: Rate) -> Option<RateProcess> {
         let mut fine = true;
         for (key, mean) in [("on", spec.on), ("off", spec.off)] {
-            // Shorter ones would only cost time: this is a tenth of a packet at 1 Gb/s.
+            // Shorter steps would only cost time: this is a tenth of a packet at 1 Gb/s.
             if mean < Dur::from_us(1) {
                 let hint = "write a time of at least 1 us, such as 500 ms";
                 self.refuse(&steps!["on-off", key], format!("a mean of {mean}"), hint);
@@ -352,7 +351,7 @@ impl Reader<'_, '_> {
         for (line, text) in (1..).zip(content.lines()) {
             let place = (file.text, line);
             let hint = "each line is a time in whole milliseconds, such as 27";
-            // As long as any time: what is longer is no trace but another file.
+            // No run lasts longer than this, so a file with a later time is not a trace.
             let ms = text.trim().parse::<u64>().ok();
             let Some(ms) = ms.filter(|ms| Dur::from_ms(*ms) <= MAX_DUR) else {
                 self.refuse_line(place, text, "this is no time of a Mahimahi trace", hint);

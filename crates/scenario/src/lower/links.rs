@@ -1,4 +1,4 @@
-//! Links, and the links of groups.
+//! Links, one by one and as groups.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -19,39 +19,40 @@ use crate::routes::Edge;
 use crate::schema::{DelaySpec, LinkSpec, MplsSpec, Scenario};
 use crate::suggest::{did_you_mean, list};
 
-/// Most links, ways back included.
+/// The most links, reverse links included.
 const MAX_LINKS: u64 = 1_000_000;
 
-/// What a link may carry at most: every link carries 68 bytes (RFC 791), and no IP packet is longer
-/// than its length field says.
+/// The range of an MTU: every link carries 68 bytes (RFC 791), and the length field of an IP packet
+/// has 16 bits.
 const MTUS: RangeInclusive<u64> = 68..=65_535;
 
-/// A link as written: one link, or one per member of a group, perhaps each with its way back.
-pub(super) struct Entry<'a> {
+/// A link as written: one link, or one for each member of a group, each with its reverse link if it
+/// is `duplex`.
+pub(super) struct LinkEntry<'a> {
     name: &'a str,
     pub(super) spec: &'a LinkSpec,
     from: Option<Place>,
     to: Option<Place>,
-    /// Of a group: how many.
+    /// The number of members of a group.
     members: Option<u32>,
-    /// Id of the first; ways back follow their links.
+    /// The id of the first link; a reverse link follows its link.
     first: u32,
 }
 
 /// The links of a scenario.
 pub(super) struct Links<'a> {
-    entries: BTreeMap<&'a str, Entry<'a>>,
+    entries: BTreeMap<&'a str, LinkEntry<'a>>,
     /// Whether every link has two ends.
     fine: bool,
 }
 
-/// What the name of a link stands for.
+/// The link, group or member that a name stands for.
 #[derive(Clone, Copy)]
 pub(super) struct Named<'a, 'l> {
-    pub(super) entry: &'l Entry<'a>,
+    pub(super) entry: &'l LinkEntry<'a>,
     /// The member that is named; none for the whole.
     member: Option<u32>,
-    /// Whether the way back is named.
+    /// Whether the name is that of the reverse link.
     back: bool,
 }
 
@@ -66,7 +67,7 @@ impl<'a> Links<'a> {
         let specs = &scenario.topology.links;
         let mut all = Self {
             entries: BTreeMap::new(),
-            // Otherwise every end of every link would be unknown.
+            // If nodes could not be read, every end of every link would be reported as unknown.
             fine: !specs.is_empty() && !nodes.is_empty(),
         };
         if specs.is_empty() {
@@ -76,7 +77,7 @@ impl<'a> Links<'a> {
         }
         let mut total = 0_u64;
         for (name, spec) in specs {
-            let mut entry = Entry {
+            let mut entry = LinkEntry {
                 name,
                 spec,
                 from: None,
@@ -101,7 +102,7 @@ impl<'a> Links<'a> {
         all
     }
 
-    /// Names that links get must differ from those that are written.
+    /// Checks that generated names differ from written ones.
     fn check_names(&self, ctx: &mut Ctx<'_>, root: &Node) {
         for name in self.entries.keys() {
             if let Some((entry, _)) = self.member(name) {
@@ -132,13 +133,13 @@ impl<'a> Links<'a> {
         }
     }
 
-    fn member(&self, name: &str) -> Option<(&Entry<'a>, u32)> {
+    fn member(&self, name: &str) -> Option<(&LinkEntry<'a>, u32)> {
         let (base, i) = numbered(name)?;
         let entry = self.entries.get(base)?;
         entry.members.filter(|n| i < *n).map(|_| (entry, i))
     }
 
-    /// A link, all links of a group, or one of them; not a way back.
+    /// A link, all links of a group, or one of them; not a reverse link.
     pub(super) fn find(&self, name: &str) -> Option<Named<'a, '_>> {
         let named = |entry, member| Named {
             entry,
@@ -149,7 +150,7 @@ impl<'a> Links<'a> {
         written.or_else(|| self.member(name).map(|(entry, i)| named(entry, Some(i))))
     }
 
-    /// The same, or a way back.
+    /// The same, or a reverse link.
     pub(super) fn find_way(&self, name: &str) -> Option<Named<'a, '_>> {
         self.find(name).or_else(|| {
             let there = self.find(name.strip_suffix(".reverse")?)?;
@@ -161,7 +162,7 @@ impl<'a> Links<'a> {
         })
     }
 
-    /// That there is no such link.
+    /// The error for a name that no link has.
     pub(super) fn unknown(&self, name: &str) -> Diagnostic {
         let names = || self.entries.keys().copied();
         let near = did_you_mean(name, names());
@@ -180,7 +181,7 @@ impl<'a> Links<'a> {
     /// The links by id; none after an error.
     pub(super) fn drafts(&self) -> Option<Vec<Draft<'a>>> {
         self.fine
-            .then(|| self.entries.values().flat_map(Entry::drafts).collect())
+            .then(|| self.entries.values().flat_map(LinkEntry::drafts).collect())
     }
 }
 
@@ -202,19 +203,19 @@ impl<'a> Named<'a, '_> {
         members.flat_map(move |i| ways.clone().map(move |way| first + i * stride + way))
     }
 
-    /// The link as written that it belongs to.
+    /// The name of the entry that it belongs to.
     pub(super) fn base(self) -> &'a str {
         self.entry.name
     }
 
-    /// Whether all links of a group are meant.
+    /// Whether the name stands for all links of a group.
     pub(super) fn is_group(self) -> bool {
         self.member.is_none() && self.entry.members.is_some()
     }
 }
 
-impl<'a> Entry<'a> {
-    /// Ids that each member takes.
+impl<'a> LinkEntry<'a> {
+    /// How many ids each member takes.
     fn stride(&self) -> u64 {
         1 + u64::from(self.spec.duplex)
     }
@@ -331,7 +332,7 @@ fn mtu(spec: &LinkSpec) -> u32 {
     }
 }
 
-/// The line that a policy of a link is made for: at `rate`, with its longest packet.
+/// The line for which a policy of a link is resolved: `rate`, and the link's longest packet.
 pub(super) fn line(scenario: &Scenario, spec: &LinkSpec, rate: Rate, counting: Counting) -> Line {
     let longest = mtu(spec).min(u32::from(u16::MAX)) as u16;
     let inside = |mpls: &MplsSpec| {
@@ -353,7 +354,8 @@ pub(super) struct Draft<'a> {
     entry: &'a str,
     /// The link as written.
     pub(super) spec: &'a LinkSpec,
-    /// The name under which the scenario may give it a policy, beside its own; none for a way back.
+    /// The name under which the scenario may give it a policy, beside its own; none for a reverse
+    /// link.
     policy_of: Option<&'a str>,
     from: u32,
     to: u32,
@@ -408,7 +410,7 @@ impl Draft<'_> {
         irregular: &BTreeMap<&str, Irregular>,
     ) -> LinkPlan {
         let irregular = irregular.get(self.entry).cloned().unwrap_or_default();
-        // A way back has no policy, and no ring in front of which anything would be chosen.
+        // A reverse link has no policy, so a ring would have no scheduler before it.
         let tx_ring = match self.policy_of {
             Some(entry) => rings.of((entry, &self.name), self.rate, self.policy(recipes)),
             None => RingPlan::NONE,

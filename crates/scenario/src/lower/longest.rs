@@ -1,4 +1,4 @@
-//! Packets that are longer than what a flow-aware link is laid out for.
+//! Packets that are longer than the `mtu` of a flow-aware policy.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use crate::node::{Node, steps};
 use crate::plan::{LinkPlan, WorldPlan};
 use crate::suggest::list;
 
-/// The longest packet of a flow with what it is on its link, and the flows that have such.
+/// The longest packet on a link, and the flows whose packets exceed the `mtu`.
 #[derive(Default)]
 struct Longest {
     bytes: u32,
     ip: u16,
     link: u32,
-    /// What the policy is laid out for there.
+    /// The `mtu` of the policy.
     unit: u64,
     flows: Vec<u32>,
 }
 
-/// Warns of each flow-aware policy whose `mtu` packets on its links exceed.
+/// Warns of each flow-aware policy that meets packets longer than its `mtu`.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: &WorldPlan) {
     let unit = |l: &LinkPlan| match policies.get(&l.policy) {
         Some(DisciplineSpec::Fan(fan)) => Some(fan.unit(l.discipline.line()?.longest).0),
         _ => None,
     };
-    // A flow may come over any link once one of its own has failed.
+    // After a failure a flow may take any link.
     let mut fails = vec![false; world.links.len()];
     for f in &world.failures {
         fails[f.link as usize] = true;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use spillgate_core::units::{parse_rate, split_number};
 
-use super::columns::{COLUMNS, Kind};
+use super::columns::{COLUMNS, RowKind};
 use super::rows::{self, Rows};
 use crate::beside::Expected;
 use crate::codes;
@@ -18,7 +18,7 @@ use crate::node::{Node, Span, Step, steps};
 use crate::schema::MatrixSpec;
 use crate::table::{self, Cell, Records};
 
-/// What a cell says where no traffic is offered.
+/// The texts of cells without traffic.
 const NOTHING: [&str; 3] = ["", "-", "–"];
 
 const TABLE: Expected = Expected::table(
@@ -26,7 +26,7 @@ const TABLE: Expected = Expected::table(
     |text| table::names_columns(text, &COLUMNS) || table::has_columns(text),
 );
 
-/// Adds the flows of a matrix that can be read: whether that is all; none if the matrix cannot.
+/// Adds the flows of a matrix. True if all could be read; none if the matrix cannot be read.
 pub(super) fn read(
     ctx: &mut Ctx<'_>,
     spec: &MatrixSpec,
@@ -51,7 +51,7 @@ pub(super) fn read(
     let records = rows::records(ctx, &file, &base, rows::MOST_ROWS)?;
     let mut defaults = defaults?;
     let span = root.nearest(&path("file"));
-    let mut telling = Kind::TELLING.iter();
+    let mut telling = RowKind::TELLING.iter();
     let told = telling.find(|(column, _)| defaults.contains_key(*column));
     let source = told.map_or("poisson", |(_, kind)| *kind);
     let usual = [("source", source), ("packet", "imix")];
@@ -76,7 +76,7 @@ pub(super) fn read(
     if !fine {
         return None;
     }
-    let reader = Reader {
+    let reader = MatrixReader {
         spec,
         defaults,
         base: &base,
@@ -101,14 +101,14 @@ pub(super) fn positive(ctx: &mut Ctx<'_>, factor: f64, root: &Node, path: &[Step
     false
 }
 
-struct Reader<'a> {
+struct MatrixReader<'a> {
     spec: &'a MatrixSpec,
     defaults: BTreeMap<String, Cell>,
     base: &'a [Step],
     root: &'a Node,
 }
 
-impl Reader<'_> {
+impl MatrixReader<'_> {
     fn error(&self, ctx: &mut Ctx<'_>, cell: &Cell, code: &'static str, message: &str, hint: &str) {
         let d = Diagnostic::error(code, message)
             .found(&cell.text)
@@ -142,7 +142,7 @@ impl Reader<'_> {
             let own = whole && codec.is_some_and(|i| !record[i].text.is_empty());
             let call = whole && (own || self.defaults.contains_key("codec"));
             if let (true, Some(count)) = (call, count) {
-                // An empty cell stands for one call.
+                // An empty cell means one call.
                 if !record[count].text.is_empty() && self.is_nothing(&record[count]) {
                     continue;
                 }
@@ -167,7 +167,7 @@ impl Reader<'_> {
         Some(fine)
     }
 
-    /// Adds the flow of a record: whether it could be read; none if there are too many.
+    /// Adds the flow of a record. True if it could be read; none if there are too many.
     fn add(
         &self,
         ctx: &mut Ctx<'_>,
@@ -228,7 +228,7 @@ impl Reader<'_> {
             text: text.to_owned(),
             span: header[0].span,
         };
-        // Of calls each cell is a number.
+        // In a matrix of calls each cell is a number.
         let calls = self.defaults.contains_key("codec");
         let amount = if calls { "count" } else { "rate" };
         let columns = ["name", "from", "to", amount].map(column);
@@ -291,7 +291,8 @@ impl Reader<'_> {
         NOTHING.contains(&cell.text.as_str()) || number == Ok(0.0)
     }
 
-    /// A number of calls, scaled and rounded, at least one; what is none is left to be reported.
+    /// A number of calls, scaled and rounded, at least one. Other text stays as it is and is
+    /// reported later.
     fn calls(&self, cell: &Cell) -> Cell {
         let text = match cell.text.parse::<u32>() {
             Ok(n) => scaled(u64::from(n), self.spec.scale).to_string(),
@@ -300,7 +301,7 @@ impl Reader<'_> {
         Cell { text, ..*cell }
     }
 
-    /// The rate with its unit, scaled; what is no rate is left to be reported where it stands.
+    /// The rate with its unit, scaled. Other text stays as it is and is reported later.
     fn scaled(&self, cell: &Cell) -> Cell {
         let bare = cell.text.parse::<f64>().is_ok();
         let written = match (&self.spec.unit, bare) {
@@ -315,7 +316,7 @@ impl Reader<'_> {
     }
 }
 
-/// A rate in bit/s, or a number, times a factor, rounded, at least 1.
+/// The product of a rate in bit/s, or a number, and a factor, rounded, at least 1.
 pub(super) fn scaled(bps: u64, factor: f64) -> u64 {
     ((bps as f64 * factor + 0.5) as u64).max(1)
 }

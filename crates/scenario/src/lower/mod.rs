@@ -1,5 +1,5 @@
-//! From a scenario to what runs: references become ids, defaults are filled
-//! in, and what makes no sense is reported with its place.
+//! Lowers a scenario to a plan: references become ids, defaults are filled in, and contradictions
+//! are reported with their places.
 
 mod admissible;
 mod atm;
@@ -96,7 +96,7 @@ pub(crate) fn world(
     let mut lowered = flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
     voice::attach(ctx, scenario, root, &rows, &mut lowered);
     let flows::Lowered { flows, classes } = lowered;
-    // A class may seem unknown because its rows could not be read.
+    // A class may seem to be unknown because its rows could not be read.
     if !all_read {
         return None;
     }
@@ -218,8 +218,9 @@ pub(crate) fn policies_with_links(
     policies.into_all()
 }
 
-/// The point that each is compared with: that of the same coordinates and the variant that the
-/// scenario names, or the first; without variants the first of all. None after an error.
+/// The point with which each point is compared: it has the same coordinates and the variant that
+/// the scenario names, or the first variant. Without variants it is the first point. None after an
+/// error.
 pub(crate) fn against(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,
@@ -246,7 +247,7 @@ pub(crate) fn against(
     None
 }
 
-/// For each point that of a variant with its coordinates.
+/// For each point, the point of the given variant with the same coordinates.
 fn same_coordinates(points: &[VariantPlan], variant: Option<&str>) -> Vec<usize> {
     let Some(variant) = variant else {
         return vec![0; points.len()];
@@ -260,7 +261,7 @@ fn same_coordinates(points: &[VariantPlan], variant: Option<&str>) -> Vec<usize>
     found.map(|i| i.copied().unwrap_or_default()).collect()
 }
 
-/// Names of variants must differ.
+/// Checks that names of variants differ.
 pub(crate) fn variant_names(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> bool {
     let before = ctx.is_fine();
     for (i, variant) in scenario.variants.iter().enumerate() {
@@ -284,7 +285,7 @@ pub(crate) fn variant_names(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node)
     before == ctx.is_fine()
 }
 
-/// What is wrong with a name, if anything: it must be something that a table can show.
+/// Why a name cannot be shown in a table, if so.
 fn bad_name(name: &str) -> Option<&'static str> {
     if name.trim().is_empty() {
         Some("is empty")

@@ -30,7 +30,7 @@ fn at<const N: usize>(rest: [Step; N]) -> Vec<Step> {
     path
 }
 
-/// The network of a scenario, if it has one; none after an error, too.
+/// The network of a scenario; none if it has no network, or after an error.
 pub(super) fn read(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,
@@ -40,7 +40,7 @@ pub(super) fn read(
     drafts: &[Draft<'_>],
 ) -> Option<MplsPlan> {
     let spec = scenario.topology.mpls.as_ref()?;
-    let mut reader = Reader {
+    let mut reader = MplsReader {
         ctx,
         root,
         nodes,
@@ -65,7 +65,7 @@ pub(super) fn read(
     })
 }
 
-struct Reader<'a, 'c> {
+struct MplsReader<'a, 'c> {
     ctx: &'a mut Ctx<'c>,
     root: &'a Node,
     nodes: &'a Nodes<'a>,
@@ -73,7 +73,7 @@ struct Reader<'a, 'c> {
     fine: bool,
 }
 
-impl Reader<'_, '_> {
+impl MplsReader<'_, '_> {
     fn error(&mut self, d: Diagnostic, path: &[Step]) {
         self.ctx.error(d, self.root, path);
         self.fine = false;
@@ -156,7 +156,7 @@ impl Reader<'_, '_> {
         (exp_of, dscp_of)
     }
 
-    /// Inside nodes have no customers, provider edges are connected.
+    /// Checks that provider nodes have no customers, and that provider edges are connected.
     fn neighbors(
         &mut self,
         spec: &MplsSpec,
@@ -220,7 +220,7 @@ impl Reader<'_, '_> {
                         ),
                     )
                     .hint("add a link to another node of `mpls`, `duplex` for both ways");
-                    // One way is enough for traffic that goes one way.
+                    // A path in one direction is enough for one-way traffic.
                     if inside[node as usize] == [false, false] {
                         self.error(d, &path);
                     }
@@ -313,8 +313,8 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Which links packets have labels on. A flow from one VPN to another is an error; that no packet
-/// ever gets a label, a warning.
+/// The links on which packets have labels. Reports flows from one VPN to another, and warns if no
+/// packet ever gets a label.
 pub(super) fn check_paths(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -348,7 +348,7 @@ pub(super) fn check_paths(
     for f in flows {
         let of_path = |r: u32| crossed.get(&(r as usize));
         if let Some(&(a, b)) = of_path(f.route).or_else(|| f.back.and_then(of_path)) {
-            // Once for all flows of a row and between the same nodes.
+            // One report for all flows of a row between the same nodes.
             crossed.remove(&(f.route as usize));
             let name = |v: u16| &mpls.vpns[usize::from(v)];
             let node = |id: u32| &nodes.names[id as usize];
@@ -379,7 +379,8 @@ pub(super) fn check_paths(
     labelled
 }
 
-/// Warns of classes that never match on a link because of the labels there, or for the lack of any.
+/// Warns of classes that never match on a link, because packets have labels there or because they
+/// have none.
 pub(super) fn check_classes(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -396,7 +397,7 @@ pub(super) fn check_classes(
         let Some(named) = links.find(name) else {
             continue;
         };
-        // Ways back have no policy.
+        // Reverse links have no policy.
         let ways = 1 + usize::from(named.entry.spec.duplex);
         let seen: Vec<Seen> = named.ids().step_by(ways).map(&seen).collect();
         let labelled = seen.contains(&Seen::Labels);
@@ -457,7 +458,7 @@ pub(super) fn check_classes(
     }
 }
 
-/// What the port of a link sees.
+/// The labels that the port of a link sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// No label, ever.
@@ -468,7 +469,7 @@ pub(super) enum Seen {
     Remembered,
 }
 
-/// What the port of each link sees.
+/// The labels that the port of each link sees.
 pub(super) fn seen(mpls: Option<&MplsPlan>, labelled: &[bool], edges: &[Edge]) -> Vec<Seen> {
     let of = |(e, labelled): (&Edge, &bool)| match mpls {
         Some(m) if *labelled || m.is_inside(e.from, e.to) => {

@@ -1,4 +1,4 @@
-//! What a router has measured becomes flows: one for each class that offers something.
+//! Makes flows of a router's counters: one flow for each class with an offered rate.
 
 use spillgate_core::{Dscp, Ecn, Rate, Size};
 use spillgate_endpoints::source::spec::{
@@ -104,7 +104,7 @@ pub(super) fn read(
     Some(rows)
 }
 
-/// The policy of the interface that was asked for, or the only one.
+/// The policy of the interface that the scenario names, or the only policy.
 fn choose<'a>(
     ctx: &mut Ctx<'_>,
     spec: &ShowPolicyMapSpec,
@@ -159,7 +159,7 @@ fn same_interface(wanted: &str, name: &str) -> bool {
     same && (whole.starts_with(&kind) && !kind.is_empty() || whole == kind)
 }
 
-/// Every key of `classes` must be a class.
+/// Checks that every key of `classes` is a class.
 fn known(
     ctx: &mut Ctx<'_>,
     spec: &ShowPolicyMapSpec,
@@ -187,7 +187,7 @@ fn known(
     fine.then_some(())
 }
 
-/// The class's name, with the classes around it if another one is called the same.
+/// The name of the class, with those of its parents if another class has the same name.
 fn label(class: &OfferedClass, leaves: &[&OfferedClass]) -> String {
     let alike = leaves.iter().filter(|c| c.name == class.name).count();
     if alike < 2 || class.within.is_empty() {
@@ -196,7 +196,7 @@ fn label(class: &OfferedClass, leaves: &[&OfferedClass]) -> String {
     format!("{}/{}", class.within.join("/"), class.name)
 }
 
-/// Warns where the class's packets may have other code points than the flow's.
+/// Warns if packets of the class may have other code points than the flow.
 fn unknown_code_point(ctx: &mut Ctx<'_>, class: &OfferedClass, place: Span, base: &[Step]) {
     let any = class.name == "class-default" || class.matches.iter().any(|m| m == "any");
     let (message, hint) = match class.dscp[..] {

@@ -1,4 +1,4 @@
-//! The paths of the flows, each kept once.
+//! The paths of the flows, each stored once.
 
 use std::collections::BTreeMap;
 

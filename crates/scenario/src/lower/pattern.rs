@@ -1,4 +1,4 @@
-//! To whom the senders of a group of flows send, by the pattern's name.
+//! Traffic patterns: the receivers of each sender of a group.
 
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ pub(super) struct Part {
     pub(super) to: u32,
     /// The number of its source.
     pub(super) source: u32,
-    /// Which packets of its source it has, if not all.
+    /// The share of its source's packets that it has, if not all.
     pub(super) split: Option<Split>,
 }
 
-/// The flows of a row with a pattern, by source, then by receiver; none after an error. `made`:
-/// flows of patterns so far.
+/// The flows of a row with a pattern, by source, then by receiver; none after an error. `made`: how
+/// many flows patterns have made so far.
 pub(super) fn parts(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -130,7 +130,7 @@ impl Pattern<'_> {
         Ok(parts)
     }
 
-    /// What is split packet by packet can be.
+    /// Checks that the packets of a source can be split among receivers.
     fn check_source(&self) -> Result<(), Problem> {
         let (name, spec) = (self.spec.name(), &self.row.spec);
         if !self.spec.is_by_packet() {
@@ -165,7 +165,8 @@ impl Pattern<'_> {
         ))
     }
 
-    /// The receivers of a source: from the member with the sender's number on, without the sender.
+    /// The receivers of a source in order, beginning with the member that has the sender's number;
+    /// without the sender itself.
     fn receivers(&self, source: u32) -> Vec<u32> {
         let sender = self.from.deal(source);
         let first = source % self.from.ids().len().max(1) as u32;
@@ -176,7 +177,7 @@ impl Pattern<'_> {
             .collect()
     }
 
-    /// The weights of the first receivers; others have none.
+    /// The weights of the first receivers; the other receivers have weight 0.
     fn weights(&self, receivers: &[u32]) -> Result<Vec<f64>, Problem> {
         let least = match self.spec {
             PatternSpec::Diagonal(_) => 2,
@@ -202,7 +203,7 @@ impl Pattern<'_> {
                 let share = inside("share", share.0)?;
                 vec![share, 1.0 - share]
             }
-            // Whoever is beyond the 53 bits of a draw is never drawn.
+            // A draw has 53 bits: a receiver with a smaller share is never drawn.
             PatternSpec::LogDiagonal => std::iter::successors(Some(1.0), |w| Some(w / 2.0))
                 .take(receivers.len().min(53))
                 .collect(),
@@ -245,7 +246,7 @@ impl Pattern<'_> {
         )
     }
 
-    /// One receiver for each sender, and none for two in each round of the senders.
+    /// One receiver for each sender. Within a round of the senders no two have the same receiver.
     fn permutation(
         &self,
         shift: Option<u32>,
@@ -299,11 +300,12 @@ impl Pattern<'_> {
         Ok(parts)
     }
 
-    /// The members in random order, such that no sender has itself if that can be.
+    /// The members in random order, such that no sender has itself as receiver if that is possible.
     fn derangement(&self, members: &[u32], rng: &mut Rng) -> Vec<u32> {
         let senders: Vec<u32> = self.from.ids().collect();
         let mut order = members.to_vec();
-        // More than a third of all orders are such: 100 times in vain is less likely than 1e-17.
+        // More than a third of all orders qualify: 100 failures in a row have a probability below
+        // 1e-17.
         for _ in 0..100 {
             for i in (1..order.len()).rev() {
                 order.swap(i, rng.below(i as u32 + 1) as usize);

@@ -1,4 +1,4 @@
-//! When it is measured, and how often it is run.
+//! The measured period, and the number of runs.
 
 use spillgate_core::{Dur, Time};
 
@@ -9,19 +9,19 @@ use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::schema::{Percentiles, Scenario, Warmup};
 
-/// Most points of a time series.
+/// The most points of a time series.
 const MAX_POINTS: u64 = 1_000_000;
 
 /// The periods of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) warmup: Dur,
-    /// A pilot run is to find the warm-up.
+    /// Whether a pilot run finds the warm-up.
     pub(super) auto: bool,
     pub(super) duration: Dur,
     pub(super) grace: Dur,
     pub(super) interval: Dur,
-    /// From and to.
+    /// Begin and end of the period in which gaps between arrivals are measured.
     pub(super) gaps: Option<(Time, Time)>,
     /// Whether percentiles of backlogs are measured.
     pub(super) backlog_percentiles: bool,
@@ -34,8 +34,7 @@ impl Times {
     }
 }
 
-/// How long packets are waited for if nobody says: it should be longer than what queues hold, and
-/// no large part of the work.
+/// The default grace: longer than usual queueing delays, and a small part of the run.
 fn usual_grace(duration: Dur) -> Dur {
     let half = Dur::from_ps(duration.as_ps() / 2);
     Dur::from_ps(duration.as_ps() / 10).max(half.min(Dur::from_secs(1)))
@@ -44,7 +43,7 @@ fn usual_grace(duration: Dur) -> Dur {
 /// Checks the measurement; none after an error.
 pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Option<Times> {
     let m = &scenario.measurement;
-    // Until it is known what to put there.
+    // A placeholder until the pilot run has found the warm-up.
     let (warmup, auto) = match m.warmup {
         Warmup::For(warmup) => (warmup, false),
         Warmup::Auto => (Dur::ZERO, true),
@@ -140,7 +139,7 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
     fine.then_some(times)
 }
 
-/// Checks the number of runs; `given` if the command line gave it.
+/// Checks the number of runs; `given`: it comes from the command line.
 pub(crate) fn runs(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node, given: bool) {
     let count = scenario.runs.count;
     if !(1..=100_000).contains(&count) {

@@ -23,9 +23,9 @@ use crate::suggest::{did_you_mean, list};
 #[derive(Default)]
 pub(super) struct Policies {
     pub(super) all: BTreeMap<String, DisciplineSpec>,
-    /// Those that come from a configuration, and its index.
+    /// The policies of configurations, each with the index of its configuration.
     pub(super) imported: BTreeMap<String, usize>,
-    /// Index of the configuration, and what is in it.
+    /// The configurations with their indices.
     pub(super) configs: Vec<(usize, Arc<Imported>)>,
 }
 
@@ -35,7 +35,7 @@ impl Policies {
         self.all.get(name)
     }
 
-    /// What the configurations say in their own words.
+    /// The texts of the configurations, as written.
     pub(super) fn originals(&self) -> Vec<Originals> {
         let all = self.configs.iter();
         all.map(|(_, imported)| imported.originals.clone())
@@ -48,14 +48,14 @@ impl Policies {
     }
 }
 
-/// What the variants have in common.
+/// State that all variants share.
 #[derive(Default)]
 pub(crate) struct Shared {
-    /// Policies that some link of some variant uses.
+    /// The policies that some link of some variant uses.
     pub(super) used: BTreeSet<String>,
 }
 
-/// Policies of the scenario, and which of them its configurations have brought.
+/// The policies of the scenario, with those of its configurations marked.
 pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Policies {
     let mut policies = Policies {
         all: scenario.policies.clone(),
@@ -71,8 +71,8 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
             Some(Value::Map(entries)) => &entries[..],
             _ => &[],
         };
-        // What replaces a policy as a whole is the scenario's own; a file may be there under
-        // several prefixes.
+        // A policy that an override replaces as a whole belongs to the scenario. A file may be
+        // imported under several prefixes.
         let from = |k: &Key| Some(k.span.text) == text && imported.policies.contains_key(&k.name);
         let here = entries.iter().filter(|(k, _)| from(k));
         let here = here.map(|(k, _)| (k.name.clone(), i));
@@ -82,8 +82,8 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
     policies
 }
 
-/// Refuses policies that are too large with all that is nested in them; false if there are any.
-/// Nothing may walk them before.
+/// Refuses policies that are too large, nested policies included; false if there are any. This
+/// check comes before any walk over policies.
 pub(super) fn check_sizes(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies) -> bool {
     let mut sizes = Sizes::new(&policies.all);
     let too_large: Vec<BuildError> = policies
@@ -98,15 +98,15 @@ pub(super) fn check_sizes(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies) -
     fine
 }
 
-/// A policy on a link, and where it was put there.
+/// A policy on a link, and where the scenario attaches it.
 pub(super) struct Attached {
     pub(super) policy: String,
     pub(super) path: Vec<Step>,
-    /// What its rates count.
+    /// The bytes that its rates count.
     pub(super) counting: Counting,
 }
 
-/// Which link has which policy: from `policy` of links and from interfaces of configurations.
+/// The policy of each link: from `policy` of links and from interfaces of configurations.
 pub(super) fn attach(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,
@@ -227,7 +227,7 @@ pub(super) fn attach(
                 ctx.warn(d, root, &path);
             }
             let Some((policy, line)) = &interface.output_policy else {
-                // It may be there for what arrives.
+                // The interface may be mapped for its policy at arrival.
                 if interface.input_policy.is_some() || super::inputs::is_asked_for(imported, name) {
                     continue;
                 }
@@ -242,7 +242,7 @@ pub(super) fn attach(
                 ctx.warn(d, root, &path);
                 continue;
             };
-            // A policy of a group's link is one of each member's.
+            // The policy of a group is that of each member.
             let member = || {
                 let mut others = attached.iter();
                 let of_group =
@@ -277,13 +277,13 @@ pub(super) fn attach(
     attached
 }
 
-/// Whether a link adds less to a packet than the router counts, so that it is faster than the
-/// router's line.
+/// Whether the link's overhead is smaller than the one that the router counts, so that the link is
+/// faster than the router's line.
 fn is_lighter(link: Overhead, counted: Overhead) -> bool {
     link.cells() == Cells::None && link.per_packet() < counted.per_packet()
 }
 
-/// What the line of a router's interface usually adds, as `overhead` of a link.
+/// The usual overhead of a router's interface, as a value of `overhead`.
 fn usual_overhead(interface: &str) -> &'static str {
     match interface.starts_with("Serial") || interface.starts_with("Multilink") {
         true => "ppp",
@@ -324,7 +324,7 @@ pub(super) fn check_labels(
     }
 }
 
-/// Recipes by link, with the policy's name; without those that cannot be built.
+/// The recipes by link, with the policy's name. Policies that cannot be built are left out.
 pub(super) fn resolve(
     ctx: &mut Ctx<'_>,
     shared: &mut Shared,
@@ -334,7 +334,7 @@ pub(super) fn resolve(
     links: &Links<'_>,
 ) -> BTreeMap<String, (String, Recipe)> {
     without_rates(ctx, (scenario, root), policies, attached);
-    // Links often share policy and line.
+    // Many links have the same policy and line.
     let mut known: BTreeMap<(&str, Line), Option<Recipe>> = BTreeMap::new();
     let mut recipes = BTreeMap::new();
     for (name, a) in attached {
@@ -362,7 +362,7 @@ pub(super) fn resolve(
     recipes
 }
 
-/// Warns of links whose policies have no rates that could count otherwise.
+/// Warns of links with `policy_overhead` whose policies have no rates.
 fn without_rates(
     ctx: &mut Ctx<'_>,
     (scenario, root): (&Scenario, &Node),
@@ -396,7 +396,7 @@ fn without_rates(
     }
 }
 
-/// Passes on what a policy's builder warns of.
+/// Reports the warnings of a policy's builder.
 pub(super) fn warn(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -429,7 +429,7 @@ pub(super) fn report(
 /// The steps of a policy's path.
 pub(super) fn place(policies: &Policies, path: &str) -> Vec<Step> {
     let below = path.strip_prefix("policies.").unwrap_or(path);
-    // Names may contain dots; the longest that fits is meant.
+    // Names may contain dots: the longest name that fits is taken.
     let name = policies
         .all
         .keys()
@@ -447,8 +447,8 @@ pub(super) fn place(policies: &Policies, path: &str) -> Vec<Step> {
     steps
 }
 
-/// Checks the scenario's own policies that no link uses: a mistake in them would wait
-/// for whoever tries them next. Importers check what they import.
+/// Checks the scenario's own policies that no link uses, so that a mistake in one is found before
+/// somebody uses it. Importers check what they import.
 pub(crate) fn unused_policies(
     ctx: &mut Ctx<'_>,
     shared: &Shared,
@@ -458,8 +458,8 @@ pub(crate) fn unused_policies(
     if !ctx.is_fine() {
         return;
     }
-    // At a rate above every rate that a policy can name, so that only what is wrong at any rate is
-    // reported.
+    // The line is faster than every rate that a policy can name, so that only mistakes at any rate
+    // are reported.
     let Some(rate) = Rate::from_bps(1_000_000_000_000_000) else {
         return;
     };

@@ -1,5 +1,5 @@
-//! Transmit rings: what the scenario or a configuration says, and else what the platform of an
-//! imported policy has.
+//! Transmit rings: from the scenario or a configuration, or else the default of the platform of an
+//! imported policy.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,18 +15,18 @@ use crate::node::{Node, steps};
 use crate::plan::{RingFrom, RingPlan};
 use crate::schema::{ConfigSpec, Scenario};
 
-/// Packets of a ring.
+/// The range of a ring's size in packets.
 pub(super) const SIZES: RangeInclusive<u32> = 1..=1_000_000;
 
-/// What says which ring a port has.
+/// The sources of the size of a port's ring.
 pub(super) struct Rings<'a> {
     /// By link as written: its ring.
     written: BTreeMap<&'a str, RingPlan>,
     /// By link as written: the rate that its policy is made for.
     rates: BTreeMap<&'a str, Rate>,
-    /// By member of a group to which an interface is mapped: what that says.
+    /// The ring of an interface, by the member of a group to which it is mapped.
     members: BTreeMap<&'a str, RingPlan>,
-    /// By imported policy: that of all interfaces that have it and say one, if they agree; and the
+    /// By imported policy: the ring of its interfaces if those that state one agree, and the
     /// defaults.
     imported: BTreeMap<String, (Option<RingPlan>, Platform, RingDefaults)>,
 }
@@ -43,7 +43,7 @@ impl<'a> Rings<'a> {
         let written = links.iter().filter_map(|(name, link)| {
             let packets = link.tx_ring?.0;
             let span = root.nearest(&steps!["topology", "links", name, "tx_ring"]);
-            // What a configuration brought stands there.
+            // A value that came from a configuration stands in that file.
             let from = match ctx.texts.is_beside(span.text) {
                 true => RingFrom::Config(format!("{}:{}", ctx.texts.name(span.text), span.line)),
                 false => RingFrom::Scenario,
@@ -88,7 +88,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// That of a link with this policy, written as `entry`, whose line has this rate.
+    /// The ring of a link with this policy, written as `entry`, whose line has this rate.
     pub(super) fn of(
         &self,
         (entry, name): (&str, &str),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use spillgate_core::Ecn;
 
 use super::captures::{self, Replayed};
-use super::columns::{COLUMNS, Kind, REQUIRED, is_of_source, told, value};
+use super::columns::{COLUMNS, REQUIRED, RowKind, is_of_source, told, value};
 use super::flows::{MAX_CLASSES, MAX_FLOWS, too_many_classes, too_many_flows};
 use super::{matrix, offered};
 use crate::beside::Expected;
@@ -28,7 +28,7 @@ const TABLE: Expected = Expected::table(
     |text| table::names_columns(text, &COLUMNS),
 );
 
-/// Each row of a table of flows is a flow at least, or none.
+/// The most rows of a table: each row makes at least one flow, or is in error.
 pub(super) const MOST_ROWS: Most = Most {
     rows: MAX_FLOWS as usize,
     called: "rows",
@@ -38,11 +38,11 @@ pub(super) const MOST_ROWS: Most = Most {
 
 /// One line of traffic.
 pub(super) struct Row {
-    /// What all kinds of traffic have.
+    /// The keys that all kinds of traffic have.
     pub(super) spec: FlowSpec,
-    /// What sessions have beside.
+    /// The further keys of sessions.
     pub(super) sessions: Option<Box<SessionsSpec>>,
-    /// What captures have beside.
+    /// The further keys of captures.
     pub(super) capture: Option<Box<Replayed>>,
     /// The path that leads to it.
     base: Vec<Step>,
@@ -51,7 +51,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// What a line of a file became; `place` is where errors in it are shown.
+    /// The row of a line of a file; errors in it are shown at `place`.
     pub(super) fn of_line(spec: FlowSpec, base: &[Step], place: Span) -> Self {
         Self {
             spec,
@@ -76,7 +76,7 @@ impl Row {
         }
     }
 
-    /// Whether it is flows, not sessions or a capture.
+    /// Whether the row stands for flows, not for sessions or a capture.
     pub(super) fn is_flows(&self) -> bool {
         self.sessions.is_none() && self.capture.is_none()
     }
@@ -91,7 +91,7 @@ impl Row {
         ctx.error_below(d, self.node(root), path, &self.name(path));
     }
 
-    /// What a path below the flow is called: in a table it is a column.
+    /// The name of a path below the flow: in a table it is a column.
     fn name(&self, path: &[Step]) -> String {
         match self.own {
             Some(_) => column_name(&self.base, path),
@@ -99,7 +99,7 @@ impl Row {
         }
     }
 
-    /// The same for a warning.
+    /// Reports a warning in this row, at a path below the flow.
     pub(super) fn warn(&self, ctx: &mut Ctx<'_>, root: &Node, d: Diagnostic, path: &[Step]) {
         let mut d = ctx.texts.locate(d, self.node(root).nearest(path));
         d.path = self.name(path);
@@ -107,7 +107,7 @@ impl Row {
     }
 }
 
-/// `traffic[1].csv, column rate`.
+/// A name such as `traffic[1].csv, column rate`.
 fn column_name(base: &[Step], path: &[Step]) -> String {
     let column = path.iter().find_map(|s| match s {
         Step::Key(k) if k != "source" && COLUMNS.contains(&k.as_str()) => Some(k.as_str()),
@@ -119,8 +119,8 @@ fn column_name(base: &[Step], path: &[Step]) -> String {
     }
 }
 
-/// The rows of the traffic. Those of tables are counted as they are read, and no more are read than
-/// there may be.
+/// The rows of the traffic. Rows of tables are counted while they are read, and reading ends at the
+/// limit.
 #[derive(Default)]
 pub(super) struct Rows {
     all: Vec<Row>,
@@ -130,7 +130,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Adds a row of a table; false after an error: there are too many.
+    /// Adds a row of a table; false, and an error, if there are too many.
     pub(super) fn push(&mut self, ctx: &mut Ctx<'_>, root: &Node, row: Row) -> bool {
         self.flows += u64::from(row.spec.count);
         let class = row.spec.class.as_ref().unwrap_or(&row.spec.name);
@@ -150,7 +150,7 @@ impl Rows {
     }
 }
 
-/// The rows of the traffic that can be read, in order, and whether that is all.
+/// The rows of the traffic that can be read, in order, and whether all could.
 pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (Vec<Row>, bool) {
     let mut read = Rows::default();
     let mut fine = true;
@@ -203,7 +203,7 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
     (rows, fine)
 }
 
-/// What sessions have in common with a flow.
+/// The keys that sessions have in common with a flow.
 fn common(s: &SessionsSpec) -> FlowSpec {
     FlowSpec {
         name: s.name.clone(),
@@ -230,7 +230,7 @@ fn common(s: &SessionsSpec) -> FlowSpec {
     }
 }
 
-/// Adds the rows of a table that can be read: whether that is all; none if the table cannot.
+/// Adds the rows of a table. True if all could be read; none if the table cannot be read.
 fn read(
     ctx: &mut Ctx<'_>,
     csv: &CsvSpec,
@@ -313,7 +313,7 @@ pub(super) fn defaults(
     fine.then_some(cells)
 }
 
-/// A column that no table has.
+/// The error for an unknown column.
 fn unknown(name: &str) -> Diagnostic {
     let near = did_you_mean(name, COLUMNS);
     Diagnostic::error(
@@ -364,9 +364,9 @@ pub(super) fn check_header(
         }
     }
     let has = |r: &str| defaults.contains_key(r) || header.iter().any(|c| c.text == r);
-    let of_source = Kind::Cbr.required().iter().copied();
-    // Rows without what tells of another kind say then what they lack.
-    let other = Kind::TELLING.iter().any(|(column, _)| has(column));
+    let of_source = RowKind::Cbr.required().iter().copied();
+    // If a column tells another kind, each row reports what it lacks.
+    let other = RowKind::TELLING.iter().any(|(column, _)| has(column));
     let of_source = of_source.filter(|_| !other);
     let missing: Vec<_> = REQUIRED
         .into_iter()
@@ -414,14 +414,14 @@ pub(super) fn row(
             .filter(|c| !c.text.is_empty())
             .or_else(|| defaults.get(name))
     };
-    // A cell of the row says more than any default, so that a codec makes a call of it.
+    // A cell of the row counts before any default, so a codec makes the row a call.
     let own = |name: &str| cell(name).filter(|c| c.span.text == start.text);
     let kind = own("source").map(|c| (c, None));
     let kind = kind.or_else(|| told(own));
     let kind = kind.or_else(|| cell("source").map(|c| (c, None)));
     let kind = kind.or_else(|| told(cell));
     let name = kind.map_or("cbr", |(c, known)| known.unwrap_or(&c.text));
-    let Some((kind_name, kind_of)) = Kind::ALL.into_iter().find(|(n, _)| *n == name) else {
+    let Some((kind_name, kind_of)) = RowKind::ALL.into_iter().find(|(n, _)| *n == name) else {
         let d = Diagnostic::error(
             codes::UNKNOWN_KIND,
             format!("`{name}` is not a source for tables"),
@@ -457,7 +457,7 @@ pub(super) fn row(
     let mut fine = true;
     for name in COLUMNS {
         let Some(cell) = cell(name) else { continue };
-        // A default for the rows of another kind; a cell is an error.
+        // A default may be for rows of another kind; a cell is an error.
         let given = cell.span.text == start.text;
         let of_source = is_of_source(name);
         if of_source && !kind_of.has(name) && !given {

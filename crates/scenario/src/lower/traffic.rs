@@ -1,4 +1,4 @@
-//! What a row's flows send.
+//! The traffic of a row's flows.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::node::{Step, steps};
 use crate::plan::{Application, SessionsPlan, Traffic};
 use crate::schema::{FlowSpec, SessionsSpec};
 
-/// Most sessions of a workload at a time.
+/// The most simultaneous sessions of a workload.
 const MAX_ACTIVE: u32 = 100_000;
 
-/// What the row's flows send; none after an error.
+/// The traffic of the row's flows; none after an error.
 pub(super) fn traffic(checker: &mut Checker<'_, '_>) -> Option<Traffic> {
     let row = checker.row;
     if let Some(sessions) = &row.sessions {
@@ -76,7 +76,7 @@ pub(super) fn traffic(checker: &mut Checker<'_, '_>) -> Option<Traffic> {
     }
 }
 
-/// The parameters of a flow's connection, if what stands beside them fits.
+/// The parameters of a flow's connection; none if keys beside `tcp` contradict them.
 fn connection(
     checker: &mut Checker<'_, '_>,
     spec: &FlowSpec,
@@ -118,7 +118,7 @@ fn connection(
     Some(Arc::new(config))
 }
 
-/// A workload of sessions; everything that is wrong with it is reported.
+/// A workload of sessions; all errors in it are reported.
 fn sessions(checker: &mut Checker<'_, '_>, spec: &SessionsSpec) -> Option<Traffic> {
     let arrivals = checker.accept("arrivals", spec.arrivals.check());
     let session = checker.accept("session", spec.session.check());

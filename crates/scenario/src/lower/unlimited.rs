@@ -1,9 +1,9 @@
-//! Queues without a limit that traffic can fill: of links without a policy, above all of the ways
-//! back of `duplex` links.
+//! Queues without a limit that traffic can fill: queues of links without a policy, above all of the
+//! reverse links of `duplex` links.
 //!
-//! A queue grows where more can come than the link sends. What comes of a flow over the links
-//! before is at most what the slowest of them sends; what TCP has in flight over slower links
-//! behind waits there. Failures and sessions are not looked at.
+//! A queue grows if more can arrive than the link sends. A flow arrives at most at the rate of the
+//! slowest link before. Packets of TCP in flight wait at the slowest link of the path. Failures and
+//! sessions are not considered.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ use crate::node::{Node, steps};
 use crate::plan::{Application, FlowPlan, LinkPlan, NO_POLICY, RateProcess, Traffic, WorldPlan};
 use crate::suggest::list;
 
-/// What the queue of an interface holds, in bytes: 1000 packets, as Linux has it (`txqueuelen` of
+/// The usual limit of an interface's queue in bytes: 1000 packets, as in Linux (`txqueuelen` of
 /// Ethernet).
 const USUAL: u64 = 1_500_000;
 
-/// Bits per second as a link counts, by the link that lets no more pass than it sends; none where
-/// nothing does.
+/// Sums of rates in bits per second, as the link counts them, by the earlier link that limits them;
+/// none for rates without such a link.
 #[derive(Default)]
 struct Sums(BTreeMap<Option<u32>, f64>);
 
@@ -38,16 +38,16 @@ impl Sums {
     }
 }
 
-/// What may come to a queue without a limit.
+/// The possible arrivals at a queue without a limit.
 #[derive(Default)]
 struct Coming {
-    /// By the slowest link before it.
+    /// Rates by the slowest link before the queue.
     before: Sums,
-    /// By the link behind it that holds TCP up.
+    /// Rates of TCP by the slower link behind the queue.
     behind: Sums,
-    /// The part that does not slow down, by the slowest link before it.
+    /// The open-loop part of the rates, by the slowest link before the queue.
     open: Sums,
-    /// What TCP may have in flight, in bytes.
+    /// The sum of the windows of TCP, in bytes.
     windows: u64,
     flows: Vec<u32>,
 }
@@ -76,7 +76,7 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
         // Bits of IP packets per second that a link sends.
         let able = |l: u32| rates[l as usize] / offers.share(&world.links[l as usize]);
         let least = |links: &[u32]| {
-            // Of links that are as slow the last one: more flows may have met there.
+            // Of several equally slow links the last one counts: more flows may have met there.
             let links = links.iter().rev().copied();
             links.min_by(|a, b| able(*a).total_cmp(&able(*b)))
         };
@@ -86,8 +86,8 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
                 continue;
             }
             let before = least(&path[..i]);
-            // The packets of TCP wait behind this link, not before it; also where as fast a link
-            // has others to serve.
+            // TCP waits at a later link, not at this one. A later link of the same rate counts as
+            // well if other flows share it.
             let own = able(*l);
             let holds = least(&path[i + 1..]).filter(|s| {
                 let busier = users[*s as usize] > users[*l as usize];
@@ -105,11 +105,11 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
             all.flows.push(id);
         }
     }
-    // Of the links of a group one is enough.
+    // One warning is enough for a group.
     let mut told = Vec::new();
     for (l, all) in coming {
         let link = &world.links[l as usize];
-        // Rates that are meant to be equal may differ in the last bits.
+        // Rates that should be equal may differ by rounding.
         let most = rates[l as usize] * (1.0 + 1e-9);
         let open = all.open.total(&rates);
         let by_load = open > most;
@@ -152,8 +152,8 @@ fn shown(rate: f64) -> String {
     Rate::from_bps(rate as u64).map_or_else(|| "more".to_owned(), |r| r.to_string())
 }
 
-/// What a link sends at most, in bits per second: what its contract or the shapers of its policy
-/// let go.
+/// The maximum rate of a link in bits per second: that of its contract or of the shapers of its
+/// policy.
 fn sends(link: &LinkPlan) -> f64 {
     let mut most = link.rate.bps();
     if let Some(RateProcess::Cells {
@@ -175,20 +175,20 @@ fn sends(link: &LinkPlan) -> f64 {
     }
 }
 
-/// What a flow sends if nothing holds it up.
+/// The load that a flow offers if nothing holds it up.
 struct Offers {
     /// Bits of IP packets per second.
     rate: f64,
-    /// What it may have in flight, in bytes; none if it does not slow down.
+    /// The window in bytes; none for open-loop traffic.
     window: Option<u64>,
     /// The length of its packets.
     len: u16,
 }
 
 impl Offers {
-    /// None of flows of which that is not known.
+    /// The load of a flow; none if it is not known.
     fn of(flow: &FlowPlan, world: &WorldPlan) -> Option<Self> {
-        // Such a source fills the queue of a switch behind its link.
+        // A backlogged source fills the queue of a switch behind its link.
         if flow.traffic.is_backlogged() {
             return None;
         }

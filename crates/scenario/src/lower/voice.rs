@@ -1,7 +1,7 @@
-//! Which flows carry speech, and who listens to them.
+//! The flows that carry speech, and the profile of their listeners.
 //!
-//! What a flow says of its own speech stands for itself. Else a source that is a codec knows
-//! what it sends, and the class says who listens; of other flows the class says everything.
+//! A flow's own `voice` counts first. Otherwise a source with a codec gives the codec and the class
+//! gives the listener. For other flows the class gives both.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::plan::Traffic;
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
-/// What a source says of its codec, if it is one of speech.
+/// The codec of a source, if it is one of speech.
 fn codec_of(source: &SourceSpec) -> Option<SourceCodec> {
     match source {
         SourceSpec::Voip(call) => Some(SourceCodec {
@@ -37,14 +37,14 @@ fn codec_of(source: &SourceSpec) -> Option<SourceCodec> {
     }
 }
 
-/// The name under which a call's codec has planning values: some have one for each rate.
+/// The name of a call's codec in the table of planning values: some codecs have one for each rate.
 fn rated(call: &VoipSpec) -> String {
     let (name, rate) = (call.codec.name(), call.bitrate());
     let kbps = rate.to_string().replace(" kb/s", "");
     match call.codec {
         Codec::G723 => format!("g723.1-{kbps}"),
         Codec::G726 | Codec::Amr | Codec::AmrWb => format!("{name}-{kbps}"),
-        // Below that it codes a narrower band.
+        // Below this rate the codec has a narrower band.
         Codec::Opus if rate.bps() < 20_000 => format!("{name}-{kbps}"),
         _ => name.to_owned(),
     }
@@ -70,7 +70,7 @@ pub(super) fn attach(
             return;
         };
         if matches!(flow.traffic, Traffic::Replay(_)) {
-            // Of a capture, each flow has a class of its own.
+            // Each flow of a capture has a class of its own.
             for flow in &mut lowered.flows[members] {
                 let class = &lowered.classes[usize::from(flow.class)];
                 if let Some((class, spec)) = scenario.voice.get_key_value(class) {
@@ -123,7 +123,7 @@ pub(super) fn attach(
     }
 }
 
-/// The profile that a class gives to flows that know nothing of speech.
+/// The profile that a class gives to flows without a codec.
 fn of_whole_class<'a>(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -142,7 +142,7 @@ fn of_whole_class<'a>(
     Some(profile)
 }
 
-/// The profile of a flow whose source is a codec, heard as its class says.
+/// The profile of a flow with a codec; its class gives the listener.
 fn of_codec(
     ctx: &mut Ctx<'_>,
     root: &Node,
@@ -158,7 +158,7 @@ fn of_codec(
     spec.profile(Some(codec))
         .map_err(|p| {
             if p.path == ["codec"] {
-                // A codec without planning values is not wrong: it has no rating.
+                // A codec without planning values is no error: its calls have no rating.
                 let d = Diagnostic::warning(
                     codes::W_UNRATED,
                     format!("no rating of `{}`: {}", row.spec.name, p.message),
@@ -186,7 +186,7 @@ fn report(ctx: &mut Ctx<'_>, root: &Node, class: &str, p: VoiceProblem) {
     ctx.error(diagnostic(p), root, &path);
 }
 
-/// A class that is said to be speech, and no flow of it can be heard.
+/// Reports a class with `voice` none of whose flows can be rated.
 fn unheard(ctx: &mut Ctx<'_>, root: &Node, class: &str, classes: &[String]) {
     let names = || classes.iter().map(String::as_str);
     let d = if names().any(|c| c == class) {

@@ -1,4 +1,4 @@
-//! Which links and switches have time series.
+//! The links and switches that have time series.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -10,29 +10,29 @@ use crate::node::{Node, steps};
 use crate::plan::{SwitchPlan, WorldPlan};
 use crate::schema::Scenario;
 
-/// Most links that have series if nobody names any.
+/// The most links that have series if the scenario names none.
 const USUAL: usize = 20;
 
-/// Most virtual output queues that have series if nobody names a switch.
+/// The most virtual output queues that have series if the scenario names no switch.
 const USUAL_QUEUES: usize = 256;
 
 /// The links, and the nodes of switches, that a scenario names.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct WatchedNames {
     links: BTreeSet<u32>,
     nodes: BTreeSet<u32>,
 }
 
-/// What the scenario names; none if it names nothing.
+/// The links and switches that the scenario names; none if it names none.
 pub(super) fn named(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,
     root: &Node,
     links: &Links<'_>,
     nodes: &Nodes<'_>,
-) -> Option<Named> {
+) -> Option<WatchedNames> {
     let names = scenario.measurement.series.as_ref()?;
-    let mut found = Named::default();
+    let mut found = WatchedNames::default();
     for (i, name) in names.iter().enumerate() {
         if let Some(named) = links.find_way(name) {
             found.links.extend(named.ids());
@@ -53,8 +53,8 @@ pub(super) fn named(
     Some(found)
 }
 
-/// Sets what has time series.
-pub(super) fn set(world: &mut WorldPlan, named: Option<Named>) {
+/// Chooses the links and switches that have time series.
+pub(super) fn set(world: &mut WorldPlan, named: Option<WatchedNames>) {
     let switches = (0..).zip(&world.switches);
     let Some(named) = named else {
         let mut left = USUAL_QUEUES;
@@ -75,8 +75,8 @@ pub(super) fn set(world: &mut WorldPlan, named: Option<Named>) {
     world.watched = named.links.into_iter().collect();
 }
 
-/// The links that their traffic can fill to the greatest part of their rate, of alike ones those
-/// that are first.
+/// The links with the highest offered load relative to their rate. Of equally loaded links the
+/// first ones are taken.
 fn fullest(world: &WorldPlan) -> Vec<u32> {
     let mut ids: Vec<u32> = (0..world.links.len() as u32).collect();
     if ids.len() > USUAL {

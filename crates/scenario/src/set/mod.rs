@@ -20,7 +20,7 @@ use self::path::{Segment, parse};
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value};
-use crate::points::{Entry, Point};
+use crate::points::{Point, Replacement};
 use crate::suggest::did_you_mean;
 use crate::text::Texts;
 use crate::yaml;
@@ -133,7 +133,7 @@ pub(crate) fn point(
 ) -> Result<(), Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let entries = point.entries.iter();
-    for Entry { key, value, place } in entries.filter(|e| Stage::of(&e.key.name) == stage) {
+    for Replacement { key, value, place } in entries.filter(|e| Stage::of(&e.key.name) == stage) {
         let applied = parse(&key.name).and_then(|segments| {
             let first = segments.first().map_or("", |s| s.text.as_str());
             if !VARIABLE.contains(&first) {

@@ -14,7 +14,7 @@
 use spillgate_core::{Dur, Time};
 
 use super::CubicSpec;
-use crate::cc::hystart_linux::HyStart;
+use crate::cc::hystart_linux::LinuxHyStart;
 use crate::cc::window::Window;
 use crate::cc::{AckSample, Cause, Controller, LossSample};
 use crate::tcp::config::TcpConfig;
@@ -36,7 +36,7 @@ const UNSETTLED: Dur = Dur::from_secs(1);
 
 /// One stage between two reductions.
 #[derive(Clone, Copy, Debug)]
-struct Epoch {
+struct LinuxEpoch {
     start: Time,
     /// Time until the plateau, in 1/1024 s.
     k: u64,
@@ -51,8 +51,8 @@ struct Epoch {
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     w: Window,
-    hystart: Option<HyStart>,
-    epoch: Option<Epoch>,
+    hystart: Option<LinuxHyStart>,
+    epoch: Option<LinuxEpoch>,
     /// Former maximum in segments; 0: none since the start or the last timeout.
     max: u64,
     /// Segments acknowledged for one more in the window.
@@ -110,7 +110,7 @@ impl Steps {
     /// The same by the curve alone.
     fn follow(&mut self, now: Time, cwnd: u64, acked: u64) -> u64 {
         let max = self.max;
-        let e = self.epoch.get_or_insert_with(|| Epoch {
+        let e = self.epoch.get_or_insert_with(|| LinuxEpoch {
             start: now,
             k: if max <= cwnd {
                 0
@@ -147,7 +147,7 @@ impl Controller for Steps {
     fn new(spec: &CubicSpec, cfg: &TcpConfig, start: Time) -> Self {
         Self {
             w: Window::new(cfg),
-            hystart: (spec.hystart == Some(true)).then(|| HyStart::new(start)),
+            hystart: (spec.hystart == Some(true)).then(|| LinuxHyStart::new(start)),
             epoch: None,
             max: 0,
             per: 0,
@@ -210,7 +210,7 @@ impl Controller for Steps {
             self.max = 0;
             self.min_rtt = Dur::ZERO;
             if let Some(h) = &mut self.hystart {
-                *h = HyStart::new(loss.now);
+                *h = LinuxHyStart::new(loss.now);
             }
         }
     }
@@ -237,7 +237,7 @@ mod tests {
     fn the_estimate_grows_by_a_segment_in_15_eighths_of_a_window() {
         let cfg = TcpSpec::default().resolve().unwrap();
         let mut c = Steps::new(&CubicSpec::default(), &cfg, Time::ZERO);
-        c.epoch = Some(Epoch {
+        c.epoch = Some(LinuxEpoch {
             start: Time::ZERO,
             k: 0,
             origin: 8,

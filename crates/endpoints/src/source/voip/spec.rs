@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Percent, Rate, Size, math, time::PS_PER_SEC};
 
 use super::Chances;
-use crate::source::codec::{Codec, Mode};
+use crate::source::codec::{Codec, CodecMode};
 use crate::source::spec::{MAX_PACKET, SpecProblem};
 
 /// Largest Opus packet: 120 ms of speech, and frames of at most 1275 B (RFC 6716 section 3.2).
@@ -193,7 +193,7 @@ impl VoipSpec {
     }
 
     /// The mode of the rate, if the codec has modes and this one.
-    fn mode(&self) -> Option<Mode> {
+    fn mode(&self) -> Option<CodecMode> {
         let modes = self.codec.modes();
         let wanted = self.bitrate().bps() as f64;
         // Rates are written with more or fewer digits: 13.3, 13.33 or 13.333 kb/s.

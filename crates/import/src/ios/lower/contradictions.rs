@@ -8,7 +8,7 @@ use spillgate_scenario::Platform;
 
 use super::super::ast::{At, Class, Config, Origin, PolicyMap, Remaining, Test, Wred};
 use super::super::fault::{Fault, code};
-use super::super::platform::Profile;
+use super::super::platform::PlatformProfile;
 use super::super::report::Report;
 use super::{LEFT_OUT, graph};
 
@@ -16,7 +16,7 @@ use super::{LEFT_OUT, graph};
 const DEFAULT: &str = "class-default";
 
 /// Takes out the lines that a router refuses for what it already has.
-pub(super) fn resolve(config: &mut Config<'_>, profile: &Profile, report: &mut Report<'_>) {
+pub(super) fn resolve(config: &mut Config<'_>, profile: &PlatformProfile, report: &mut Report<'_>) {
     class_circles(config, report);
     policy_circles(config, report);
     for (name, map) in &mut config.policy_maps {
@@ -136,7 +136,12 @@ fn policy_circles(config: &mut Config<'_>, report: &mut Report<'_>) {
 }
 
 /// Commands that the command line does not take beside `priority`.
-fn exclusions(class: &mut Class<'_>, path: &str, profile: &Profile, report: &mut Report<'_>) {
+fn exclusions(
+    class: &mut Class<'_>,
+    path: &str,
+    profile: &PlatformProfile,
+    report: &mut Report<'_>,
+) {
     let Some(priority) = class.priority else {
         return;
     };

@@ -7,12 +7,12 @@ use spillgate_queueing::aqm::{AqmSpec, WredUnit};
 use spillgate_queueing::spec::CdtPolicy;
 use spillgate_queueing::spec::ClassSpec;
 
-use super::super::platform::{DefaultLimit, FairDefaults, Profile};
+use super::super::platform::{DefaultLimit, FairDefaults, PlatformProfile};
 use super::rates::Rates;
 
 /// What fills in where a class says nothing.
 pub(super) struct Defaults<'c, 'a> {
-    pub(super) profile: &'c Profile,
+    pub(super) profile: &'c PlatformProfile,
     /// Rates that policy-maps divide, where they are known.
     pub(super) rates: &'c Rates<'a>,
     /// Policy-maps that act only where packets arrive: nothing waits in them.

@@ -11,7 +11,7 @@ use super::super::ast::{At, Circuit, CircuitLines, Config, Interface, InterfaceQ
 use super::super::fault::{Fault, code};
 use super::super::interface::dynamic_queues;
 use super::super::interface_words::parent;
-use super::super::platform::{Profile, Reference};
+use super::super::platform::{PlatformProfile, Reference};
 use super::super::ports::{Port, framing, ports};
 use super::super::report::Report;
 use super::places::spot;
@@ -21,7 +21,7 @@ use super::rates::{Source, reference_of};
 /// Lowers all interfaces, in the order of their names.
 pub(super) fn lower(
     config: &Config<'_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     report: &mut Report<'_>,
     imported: &mut Imported,
 ) {
@@ -164,7 +164,7 @@ pub(super) fn at_arrival<'a>(config: &Config<'a>) -> BTreeSet<&'a str> {
 /// What percentages of the interface's policy are of, if it says so.
 fn bandwidth(
     interface: &Interface<'_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     report: &mut Report<'_>,
 ) -> Option<Rate> {
     if let Some(at) = interface
@@ -191,7 +191,7 @@ fn without_bandwidth(
     config: &Config<'_>,
     port: &Port<'_, '_>,
     policy: &At<'_, &str>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     report: &mut Report<'_>,
 ) {
     let Some(map) = config.policy_maps.get(policy.value) else {
@@ -283,7 +283,7 @@ fn beside_policy(port: &Port<'_, '_>, report: &mut Report<'_>) {
 fn default_discipline(
     port: &Port<'_, '_>,
     bandwidth: Option<Rate>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     report: &mut Report<'_>,
 ) -> Option<(DisciplineSpec, u32)> {
     let interface = port.interface;

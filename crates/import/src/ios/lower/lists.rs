@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec};
 
-use super::super::acl::{self, Groups};
+use super::super::acl::{self, ObjectGroups};
 use super::super::args::Args;
 use super::super::ast::{Acl, Config, GroupKind, Origin};
 use super::super::fault::{Fault, Refusal, code, unmodelled};
 use super::super::lexer::{Word, Words};
 use super::super::object_group::{self, Member};
 use super::super::report::Report;
-use super::Names;
+use super::Suggestions;
 use super::matching::{MAX_DEPTH, MAX_ENTRIES};
 
 /// The members of object groups, by name; none for everything.
@@ -28,7 +28,7 @@ pub(super) fn read<'a>(
     list: &Acl<'a>,
     resolved: &mut Resolved<'a>,
     report: &mut Report<'_>,
-    names: &mut Names,
+    names: &mut Suggestions,
 ) -> Vec<AclEntry> {
     let path = format!("access-list.{name}");
     let mut read = Vec::with_capacity(list.lines.len());
@@ -74,12 +74,12 @@ struct Resolver<'r, 'c, 'a, 'f> {
     config: &'c Config<'a>,
     resolved: &'r mut Resolved<'a>,
     report: &'r mut Report<'f>,
-    names: &'r mut Names,
+    names: &'r mut Suggestions,
     /// The groups around the one that is read.
     within: Vec<&'a str>,
 }
 
-impl<'a> Groups<'a> for Resolver<'_, '_, 'a, '_> {
+impl<'a> ObjectGroups<'a> for Resolver<'_, '_, 'a, '_> {
     fn network(&mut self, name: Word<'a>) -> Result<Option<Vec<NetSpec>>, Refusal> {
         self.members(name, GroupKind::Network, object_group::network, |r| {
             &mut r.networks

@@ -18,7 +18,7 @@ use super::condition::{
     all, any, cos, dscp, exp, extend_new, input, nothing, precedence, protocol, qos_group,
 };
 use super::lists;
-use super::{Names, graph};
+use super::{Suggestions, graph};
 
 /// Class-maps may name each other this deep.
 pub(super) const MAX_DEPTH: usize = 16;
@@ -41,7 +41,7 @@ pub(super) struct Lowered {
 }
 
 /// The conditions of all class-maps, by name.
-pub(super) struct Classes<'a> {
+pub(super) struct ClassMaps<'a> {
     by_name: BTreeMap<&'a str, Lowered>,
     entries: usize,
     warned: BTreeSet<&'a str>,
@@ -51,8 +51,8 @@ pub(super) struct Classes<'a> {
 pub(super) fn lower<'a>(
     config: &Config<'a>,
     report: &mut Report<'_>,
-    names: &mut Names,
-) -> Classes<'a> {
+    names: &mut Suggestions,
+) -> ClassMaps<'a> {
     let maps: Vec<(&'a str, &ClassMap<'a>)> =
         config.class_maps.iter().map(|(n, m)| (*n, m)).collect();
     let position = |name: &str| maps.binary_search_by_key(&name, |(n, _)| *n).ok();
@@ -80,7 +80,7 @@ pub(super) fn lower<'a>(
         builder.done.insert(name, lowered);
     }
     let (by_name, entries) = (builder.done, builder.entries);
-    Classes {
+    ClassMaps {
         by_name,
         entries,
         warned: BTreeSet::new(),
@@ -90,7 +90,7 @@ pub(super) fn lower<'a>(
 struct Builder<'c, 'a, 'r, 'f> {
     config: &'c Config<'a>,
     report: &'r mut Report<'f>,
-    names: &'r mut Names,
+    names: &'r mut Suggestions,
     /// The access lists read so far; none for those that are not modelled.
     acls: BTreeMap<&'a str, Option<Vec<AclEntry>>>,
     groups: lists::Resolved<'a>,
@@ -341,7 +341,7 @@ fn fits(entries: usize, origin: Origin<'_>, path: &str, report: &mut Report<'_>)
     false
 }
 
-impl<'a> Classes<'a> {
+impl<'a> ClassMaps<'a> {
     /// The condition of a class that names class-map `name`; none if there is no such class-map.
     pub(super) fn condition(
         &mut self,

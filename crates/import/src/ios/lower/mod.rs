@@ -23,16 +23,16 @@ pub(crate) use places::spot;
 use super::args::nearest;
 use super::ast::Config;
 use super::fault::{Fault, code};
-use super::platform::Profile;
+use super::platform::PlatformProfile;
 use super::report::Report;
 
 /// Lowers a configuration. What cannot be is recorded; the result is then incomplete.
 pub(crate) fn lower(
     config: &mut Config<'_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     report: &mut Report<'_>,
 ) -> Imported {
-    let mut names = Names { left: 200 };
+    let mut names = Suggestions { left: 200 };
     references::resolve(config, report, &mut names);
     contradictions::resolve(config, profile, report);
     let config = &*config;
@@ -71,13 +71,13 @@ pub(crate) fn lower(
 const LEFT_OUT: &str = "the line is left out, as the router refuses it";
 
 /// Suggestions for misspelt names.
-struct Names {
+struct Suggestions {
     /// How many more are looked for: a file in which every name is unknown
     /// must not cost the square of its length.
     left: u32,
 }
 
-impl Names {
+impl Suggestions {
     /// The error for a name that is not defined.
     fn undefined<'n>(
         &mut self,

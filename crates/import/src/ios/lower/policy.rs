@@ -13,10 +13,10 @@ use spillgate_scenario::{Imported, Platform};
 
 use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
-use super::super::platform::Profile;
+use super::super::platform::PlatformProfile;
 use super::super::report::Report;
 use super::defaults::Defaults;
-use super::matching::Classes;
+use super::matching::ClassMaps;
 use super::places;
 
 /// The class that every policy-map has.
@@ -26,7 +26,7 @@ const DEFAULT: &str = "class-default";
 pub(super) fn lower<'a>(
     config: &Config<'a>,
     defaults: &Defaults<'_, 'a>,
-    classes: &mut Classes<'a>,
+    classes: &mut ClassMaps<'a>,
     report: &mut Report<'_>,
     imported: &mut Imported,
 ) {
@@ -77,7 +77,7 @@ fn check_sizes(config: &Config<'_>, report: &mut Report<'_>, imported: &Imported
 struct Lowering<'c, 'a, 'r, 'f> {
     config: &'c Config<'a>,
     defaults: &'c Defaults<'c, 'a>,
-    classes: &'r mut Classes<'a>,
+    classes: &'r mut ClassMaps<'a>,
     report: &'r mut Report<'f>,
 }
 
@@ -294,7 +294,11 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
 }
 
 /// WRED of a class or interface; none if it is off.
-pub(super) fn wred(wred: &Wred<'_>, profile: &Profile, report: &mut Report<'_>) -> Option<AqmSpec> {
+pub(super) fn wred(
+    wred: &Wred<'_>,
+    profile: &PlatformProfile,
+    report: &mut Report<'_>,
+) -> Option<AqmSpec> {
     wred.origin?;
     let by = wred.by.unwrap_or(if wred.dscp.is_empty() {
         WredBy::Precedence

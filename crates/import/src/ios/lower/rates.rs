@@ -8,7 +8,7 @@ use spillgate_core::{Percent, Rate, RateOrPercent};
 use super::super::ast::{Class, Config, Interface, Origin, PolicyMap};
 use super::super::fault::{Fault, code};
 use super::super::interface_words::{default_bandwidth, parent};
-use super::super::platform::{Profile, Reference};
+use super::super::platform::{PlatformProfile, Reference};
 use super::super::ports::{Port, ports};
 use super::super::report::Report;
 use super::graph;
@@ -35,7 +35,7 @@ pub(crate) enum Source {
 pub(crate) fn reference(
     config: &Config<'_>,
     interface: &Interface<'_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
 ) -> Option<(Rate, Source)> {
     let main = parent(&interface.name)
         .and_then(|name| config.interface_index.get(name))
@@ -59,7 +59,7 @@ pub(crate) fn reference(
 pub(crate) fn reference_of(
     config: &Config<'_>,
     port: &Port<'_, '_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
 ) -> Option<(Rate, Source)> {
     let contract = port.contract_rate().map(|r| (r, Source::Contract));
     contract.or_else(|| reference(config, port.interface, profile))
@@ -69,7 +69,7 @@ pub(crate) fn reference_of(
 pub(crate) type Rates<'a> = BTreeMap<&'a str, Rate>;
 
 /// Finds the rates of all policy-maps.
-pub(crate) fn enclosing<'a>(config: &Config<'a>, profile: &Profile) -> Rates<'a> {
+pub(crate) fn enclosing<'a>(config: &Config<'a>, profile: &PlatformProfile) -> Rates<'a> {
     let mut rates = Rates::new();
     for port in ports(config) {
         if let (Some(policy), Some((rate, _))) =
@@ -122,7 +122,7 @@ fn inside(class: &Class<'_>, rate: Rate) -> Rate {
 pub(super) fn check_reserved(
     config: &Config<'_>,
     rates: &Rates<'_>,
-    profile: &Profile,
+    profile: &PlatformProfile,
     report: &mut Report<'_>,
 ) {
     let all = ports(config);

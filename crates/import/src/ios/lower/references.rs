@@ -6,17 +6,21 @@ use std::collections::BTreeSet;
 use super::super::ast::{At, Config};
 use super::super::fault::{Fault, code};
 use super::super::report::Report;
-use super::{LEFT_OUT, Names};
+use super::{LEFT_OUT, Suggestions};
 
 /// The class that every policy-map has.
 const DEFAULT: &str = "class-default";
 
 /// Takes out what names something undefined, as the router refuses to take it in, and says so.
-pub(super) fn resolve<'a>(config: &mut Config<'a>, report: &mut Report<'_>, names: &mut Names) {
+pub(super) fn resolve<'a>(
+    config: &mut Config<'a>,
+    report: &mut Report<'_>,
+    names: &mut Suggestions,
+) {
     let class_maps: BTreeSet<&'a str> = config.class_maps.keys().copied().collect();
     let policies: BTreeSet<&'a str> = config.policy_maps.keys().copied().collect();
     let foreign = &config.foreign_policies;
-    let policy = |at: &At<'a, &'a str>, path: &str, r: &mut Report<'_>, n: &mut Names| {
+    let policy = |at: &At<'a, &'a str>, path: &str, r: &mut Report<'_>, n: &mut Suggestions| {
         let (name, origin) = (at.value, at.origin);
         if policies.contains(name) {
             return true;
@@ -32,7 +36,7 @@ pub(super) fn resolve<'a>(config: &mut Config<'a>, report: &mut Report<'_>, name
         false
     };
     let vc_classes: BTreeSet<&'a str> = config.vc_classes.keys().copied().collect();
-    let vc_class = |at: &At<'a, &'a str>, path: &str, r: &mut Report<'_>, n: &mut Names| {
+    let vc_class = |at: &At<'a, &'a str>, path: &str, r: &mut Report<'_>, n: &mut Suggestions| {
         let (name, origin) = (at.value, at.origin);
         if vc_classes.contains(name) {
             return true;
@@ -106,7 +110,7 @@ pub(super) fn resolve<'a>(config: &mut Config<'a>, report: &mut Report<'_>, name
     }
 }
 
-fn class_map(defined: &BTreeSet<&str>, names: &mut Names, column: u32, name: &str) -> Fault {
+fn class_map(defined: &BTreeSet<&str>, names: &mut Suggestions, column: u32, name: &str) -> Fault {
     let defined = defined.iter().copied().chain([DEFAULT]);
     names.undefined(code::NO_CLASS_MAP, "class-map", column, name, defined)
 }

@@ -1,4 +1,4 @@
-//! What customers are promised, against the links that they share and the packets that they send.
+//! Compares agreements with the links that customers share and the packets that they send.
 
 mod unprotected;
 
@@ -29,7 +29,7 @@ type Customer<'a> = (&'a str, usize);
 type Promise<'a> = (u32, bool, Customer<'a>, Option<u32>);
 
 /// A packet at a policy.
-struct Seen<'a> {
+struct Probe<'a> {
     view: View<'a>,
     metadata: Metadata<'a>,
 }
@@ -37,23 +37,23 @@ struct Seen<'a> {
 struct Check<'a> {
     policies: &'a Policies,
     world: &'a WorldPlan,
-    /// The customers of each table's policy, by class, and their conditions but for the code point,
-    /// which an earlier node may have set.
+    /// The customers of each table's policy, by class, with their conditions. Conditions on the
+    /// code point are left out, since an earlier node may have set it.
     customers: BTreeMap<&'a str, BTreeMap<usize, MatchSpec>>,
-    /// Policies that are one of these, or in which one is nested.
+    /// The policies that are a table's or in which one is nested.
     lead_there: BTreeSet<&'a str>,
     divided: BTreeMap<(&'a str, Line), Vec<Division>>,
-    /// Whose packets there are.
+    /// The customers that have packets.
     reached: BTreeSet<Customer<'a>>,
-    /// What is promised of each link, in bits per second.
+    /// The sum of the promised rates of each link, in bits per second.
     promised: BTreeMap<u32, BTreeMap<Promise<'a>, u64>>,
-    /// Buckets that do not hold a packet: their depth, the packet's length, and its flow.
+    /// Buckets that are smaller than a packet: the depth, the length of the packet, and its flow.
     short: BTreeMap<Customer<'a>, (u64, u32, u32)>,
-    /// What meets in queues.
+    /// The packets that meet in queues.
     traffics: Traffics<'a>,
 }
 
-/// Warns of agreements that cannot be kept, and of customers of whom there is no packet.
+/// Warns of agreements that cannot be kept, and of customers without packets.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: &WorldPlan) {
     let mut customers = BTreeMap::new();
     for (_, policy, _) in agreements::tables(root) {
@@ -119,7 +119,8 @@ impl<'a> Check<'a> {
                     Some(route) => &world.routes[route as usize],
                     None => continue,
                 };
-                // What an edge admits is what it has promised; nobody promises it once more.
+                // The first edge on a path admits what it has promised. Later nodes promise
+                // nothing.
                 let mut kept = None;
                 for (i, l) in path.iter().enumerate() {
                     let link = &world.links[*l as usize];
@@ -132,7 +133,7 @@ impl<'a> Check<'a> {
                     for (policy, came_by, arrives) in places {
                         let policy = policy.and_then(|p| self.lead_there.get(p).copied());
                         let Some(policy) = policy else { continue };
-                        let seen = Seen {
+                        let seen = Probe {
                             view: View::Ip {
                                 key: &key,
                                 dscp: flow.dscp,
@@ -187,8 +188,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Notes every customer whose packet this may be, whatever its code point.
-    fn reach(&mut self, policy: &'a str, seen: &Seen<'_>, depth: usize) {
+    /// Notes every customer that may have sent this packet, whatever its code point.
+    fn reach(&mut self, policy: &'a str, seen: &Probe<'_>, depth: usize) {
         if let Some(all) = self.customers.get(policy) {
             let here = all
                 .iter()
@@ -203,8 +204,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The customer whose packet this is.
-    fn class(&self, policy: &str, seen: &Seen<'_>, depth: usize) -> Option<Customer<'a>> {
+    /// The customer that has sent this packet.
+    fn class(&self, policy: &str, seen: &Probe<'_>, depth: usize) -> Option<Customer<'a>> {
         let (name, spec) = self.spec(policy).filter(|_| depth < MAX_DEPTH)?;
         let hit = spec.classes.iter().position(|c| match &c.matching {
             Some(m) => m.matches_with(seen.view, &seen.metadata),
@@ -220,8 +221,8 @@ impl<'a> Check<'a> {
         self.class(spec.classes[hit].policy.as_deref()?, seen, depth + 1)
     }
 
-    /// What is promised to a customer at a link, and whether its bucket holds a packet of so many
-    /// bytes.
+    /// Adds the rate promised to a customer at a link, and checks that its bucket holds a packet of
+    /// this length.
     fn agreement(
         &mut self,
         line: Line,
@@ -235,7 +236,7 @@ impl<'a> Check<'a> {
         let police = class.police.as_ref();
         let (rate, burst) = division.police.or(division.shape)?;
         let has_bucket = police.is_none_or(|p| p.window.is_none());
-        // A committed burst of 0 is meant (RFC 2697): nothing is to conform.
+        // A committed burst of 0 is intended (RFC 2697): no packet conforms.
         let has_bucket = has_bucket && burst > 0;
         if let Some(bytes) = bytes.filter(|b| has_bucket && u64::from(*b) > burst) {
             let known = self.short.entry(customer).or_insert((burst, bytes, flow));
@@ -327,7 +328,7 @@ impl<'a> Check<'a> {
     }
 
     fn unknown(&self, ctx: &mut Ctx<'_>, root: &Node) {
-        // Of a labelled packet nodes see the label alone.
+        // Nodes see only the label of a labelled packet.
         if self.world.mpls.is_some() {
             return;
         }

@@ -1,8 +1,8 @@
-//! Queues in which what a customer was promised is dropped as what nobody was promised.
+//! Queues that drop a customer's packets in profile like packets out of profile.
 //!
-//! A queue is looked at where packets in profile meet others, more comes to it than it is
-//! guaranteed and more to its link than that sends: long-run rates of open-loop sources, and
-//! whatever the links and shapers before let through of TCP.
+//! A queue is examined if packets in profile meet others in it, more arrives at it than it is
+//! guaranteed, and more arrives at its link than the link sends. Arrival rates are the long-run
+//! rates of open-loop sources; TCP sends as much as the links and shapers before let through.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use spillgate_queueing::spec::{
     AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, PoliceAction, PoliceActions, WredBy,
 };
 
-use super::{Check, Customer, MAX_DEPTH, Seen};
+use super::{Check, Customer, MAX_DEPTH, Probe};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
@@ -22,15 +22,15 @@ use crate::plan::{Application, FlowPlan, LinkPlan, Traffic};
 use crate::suggest::list;
 
 /// A queue: its link, and the classes that lead to it.
-type Place = (u32, Vec<usize>);
+type QueuePlace = (u32, Vec<usize>);
 
-/// What comes to a queue or a link, by the queue before it: its sum, and what that lets through, in
-/// b/s.
+/// The arrival rates of a queue or a link, by the queue before it: their sum, and the rate that the
+/// queue before lets through, in b/s.
 #[derive(Default)]
-struct Arrivals(BTreeMap<Option<Place>, (f64, f64)>);
+struct Arrivals(BTreeMap<Option<QueuePlace>, (f64, f64)>);
 
 impl Arrivals {
-    fn add(&mut self, before: &Option<Place>, rate: f64, most: f64) {
+    fn add(&mut self, before: &Option<QueuePlace>, rate: f64, most: f64) {
         self.0.entry(before.clone()).or_insert((0.0, most)).0 += rate;
     }
 
@@ -44,16 +44,16 @@ impl Arrivals {
 pub(super) struct Met<'a> {
     /// Code points of packets in profile, with their customers.
     within: BTreeMap<Dscp, BTreeSet<Customer<'a>>>,
-    /// Code points of all others, with the customer whose they are, if they are one's.
+    /// Code points of all other packets, with the customer that sends them, if one does.
     others: BTreeSet<(Dscp, Option<Customer<'a>>)>,
     arrivals: Arrivals,
     leaf: Option<Leaf<'a>>,
 }
 
-/// What comes to queues and links.
+/// The arrivals at queues and links.
 #[derive(Default)]
 pub(super) struct Traffics<'a> {
-    queues: BTreeMap<Place, Met<'a>>,
+    queues: BTreeMap<QueuePlace, Met<'a>>,
     links: BTreeMap<u32, Arrivals>,
 }
 
@@ -62,38 +62,39 @@ struct Leaf<'a> {
     /// The classes that lead to it.
     classes: Vec<usize>,
     queue: Queue<'a>,
-    /// What it is guaranteed.
+    /// Its guaranteed rate.
     guaranteed: Rate,
-    /// What it sends at most.
+    /// Its maximum rate.
     most: Rate,
 }
 
 enum Queue<'a> {
     /// The class, and its policy.
     Class(&'a ClassSpec, &'a str),
-    /// The class-default that this policy does not state.
+    /// The implicit class-default of this policy.
     Default(&'a str),
     Port(&'a DisciplineSpec),
 }
 
-/// What a way of a flow is made of.
+/// One direction of a flow.
 pub(super) struct Way<'a, 'w> {
     pub(super) flow: &'w FlowPlan,
     pub(super) key: spillgate_core::FlowKey,
     pub(super) path: &'w [u32],
     pub(super) forth: bool,
-    /// The customer whose packets they are, and from which link on.
+    /// The customer that sends the packets, and the place on the path from which on they are marked
+    /// as the customer's.
     pub(super) kept: Option<(usize, Customer<'a>)>,
 }
 
 impl<'a> Check<'a> {
-    /// Adds the packets of a flow to the queues on its way.
+    /// Adds the packets of a flow to the queues on its path.
     pub(super) fn pass(&mut self, way: &Way<'a, '_>) {
         let mut rate = match way.forth {
             true => demand(way.flow),
             false => 0.0,
         };
-        let mut before: Option<(Place, f64)> = None;
+        let mut before: Option<(QueuePlace, f64)> = None;
         for (i, l) in way.path.iter().enumerate() {
             let link = &self.world.links[*l as usize];
             let came_by = i.checked_sub(1).map(|b| way.path[b] as usize);
@@ -111,7 +112,7 @@ impl<'a> Check<'a> {
             let mut counted = BTreeSet::new();
             let all = within.map(|d| (d, true)).into_iter();
             for (dscp, promised) in all.chain(others.into_iter().map(|d| (d, false))) {
-                let seen = Seen {
+                let seen = Probe {
                     view: View::Ip {
                         key: &way.key,
                         dscp,
@@ -146,8 +147,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The code point of a customer's packets that conform, and those of its others that are sent
-    /// on.
+    /// The code point of a customer's conforming packets, and those of its other packets that are
+    /// sent on.
     fn marks(&self, customer: Customer<'a>, dscp: Dscp) -> (Option<Dscp>, Vec<Dscp>) {
         let Some((_, spec)) = self.spec(customer.0) else {
             return (None, vec![dscp]);
@@ -155,7 +156,7 @@ impl<'a> Check<'a> {
         let class = &spec.classes[customer.1];
         let before = class.set_dscp.unwrap_or(dscp);
         let Some(police) = &class.police else {
-            // It is shaped: nothing exceeds.
+            // Shaped packets never exceed.
             return (Some(before), Vec::new());
         };
         let after = |actions: &PoliceActions| {
@@ -171,7 +172,7 @@ impl<'a> Check<'a> {
     }
 
     /// The queue that a packet is put into; none if it has priority.
-    fn leaf(&self, link: &LinkPlan, seen: &Seen<'_>) -> Option<Leaf<'a>> {
+    fn leaf(&self, link: &LinkPlan, seen: &Probe<'_>) -> Option<Leaf<'a>> {
         let mut name: &'a str = self.policies.all.get_key_value(&link.policy)?.0;
         let (mut around, mut most, mut classes) = (link.rate.into(), link.rate, Vec::new());
         loop {
@@ -221,10 +222,10 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Warns of the queue in which most customers are not protected.
+    /// Warns of the queue with the most unprotected customers.
     pub(super) fn unprotected(&self, ctx: &mut Ctx<'_>, root: &Node) {
         let mut found = Vec::new();
-        // Of a labelled packet nodes see the label alone.
+        // Nodes see only the label of a labelled packet.
         if self.world.mpls.is_some() {
             return;
         }
@@ -242,7 +243,7 @@ impl<'a> Check<'a> {
             let mut why = None;
             for (within, whose) in &met.within {
                 for (other, of) in &met.others {
-                    // What it exceeds itself is nobody else's concern.
+                    // A customer's own excess harms nobody else.
                     let victims = whose.iter().filter(|c| *of != Some(**c));
                     let victims: Vec<_> = victims.copied().collect();
                     if victims.is_empty() {
@@ -298,7 +299,7 @@ impl<'a> Check<'a> {
 }
 
 /// The class that takes a packet.
-fn position(spec: &ClassBasedSpec, seen: &Seen<'_>) -> Option<usize> {
+fn position(spec: &ClassBasedSpec, seen: &Probe<'_>) -> Option<usize> {
     let takes = |c: &ClassSpec| match &c.matching {
         Some(m) => m.matches_with(seen.view, &seen.metadata),
         None => true,
@@ -307,8 +308,8 @@ fn position(spec: &ClassBasedSpec, seen: &Seen<'_>) -> Option<usize> {
 }
 
 impl Leaf<'_> {
-    /// How it drops packets with the first code point when it drops all with the second, in words;
-    /// none if it spares them.
+    /// In words, how the AQM drops packets of code point `within` by the time when it drops all of
+    /// `other`; none if it spares them.
     fn treats_alike(&self, within: Dscp, other: Dscp) -> Option<String> {
         if within == other {
             return Some(format!("what exceeds has the same code point, {within}"));
@@ -364,7 +365,7 @@ fn spares(profile: &[Dscp], within: Dscp, other: Dscp) -> bool {
     profile.contains(&within) && !profile.contains(&other)
 }
 
-/// What a flow sends in the long run in b/s, where nothing holds it back.
+/// The long-run rate of a flow in b/s, if nothing holds it back.
 fn demand(flow: &FlowPlan) -> f64 {
     match &flow.traffic {
         Traffic::Source(source) => Source::mean_rate(source),

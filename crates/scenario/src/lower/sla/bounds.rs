@@ -32,7 +32,7 @@ fn parse_score(text: &str, low: f64, high: f64) -> Result<f64, UnitError> {
     })
 }
 
-/// A number of `things`, which is also written of one.
+/// A number of `things`; the singular is accepted too.
 fn parse_count(text: &str, things: &str) -> Result<f64, UnitError> {
     let problem = match split_number(text) {
         Err(problem) => problem,

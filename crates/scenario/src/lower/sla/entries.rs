@@ -10,9 +10,9 @@ use crate::schema::SlaSpec;
 /// One requirement and its place.
 pub(super) struct Entry {
     pub(super) spec: SlaSpec,
-    /// Whose it is, if a file says so.
+    /// The customer, if a file names one.
     pub(super) customer: Option<String>,
-    /// Where the customer's flows begin or end; none: the whole class.
+    /// The nodes where the customer's flows begin or end; none for the whole class.
     pub(super) site: Option<Site>,
     /// The tree that it stands in, and the path to it.
     pub(super) root: usize,

@@ -74,7 +74,7 @@ fn start_of(file: &File) -> Span {
     }
 }
 
-/// One customer; none if there is nothing in the file, or after an error.
+/// Reads a file of one customer; none if the file is empty, or after an error.
 fn customer(
     ctx: &mut Ctx<'_>,
     file: &File,
@@ -141,7 +141,7 @@ fn customer(
     fine.filter(|()| found)
 }
 
-/// A line a requirement; none if there is none, or after an error.
+/// Reads a table with one requirement a line; none if it is empty, or after an error.
 fn table(
     ctx: &mut Ctx<'_>,
     file: &File,
@@ -241,7 +241,7 @@ fn record(
     let Value::Map(mut map) = node.value else {
         return None;
     };
-    // Where errors in the nodes are shown.
+    // The place of errors in the nodes.
     map.push((
         Key {
             name: "nodes".to_owned(),

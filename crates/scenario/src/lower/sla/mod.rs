@@ -21,8 +21,8 @@ use crate::suggest::{did_you_mean, list};
 use bounds::in_base_unit;
 use entries::{Entry, Site};
 
-/// The requirements with bounds in base units; those with an error are left out. What is
-/// required of sites becomes something to measure in the variants.
+/// The requirements with bounds in base units; those with an error are left out. For requirements
+/// on sites the variants get groups of flows to measure.
 pub(crate) fn sla(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,
@@ -48,7 +48,7 @@ struct Lowering<'a, 'c> {
     roots: &'a [Node],
     plans: &'a mut [VariantPlan],
     groups: GroupNames,
-    /// Customer, group and metric or preset of what was required.
+    /// Customer, group, and metric or preset of each requirement so far.
     seen: BTreeSet<(Option<String>, String, String)>,
     out: Vec<SlaPlan>,
 }
@@ -98,7 +98,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whether the class has flows in every variant.
+    /// Checks that the class has flows in every variant.
     fn check_class(&mut self, e: &Entry, class: &str) -> bool {
         let missing = self
             .plans
@@ -120,7 +120,7 @@ impl Lowering<'_, '_> {
         false
     }
 
-    /// Whether what is required of packets with a code point can be measured in some variant.
+    /// Checks that the metric can be measured of packets with the code point in some variant.
     fn check_dscp(&mut self, e: &Entry, class: &str) -> bool {
         let s = &e.spec;
         let Some(dscp) = s.dscp else { return true };
@@ -157,8 +157,8 @@ impl Lowering<'_, '_> {
         false
     }
 
-    /// What the requirement is about, if not the whole class: the flows of a site, which the
-    /// variants are told to measure.
+    /// The group of flows that the requirement is about, which is added to the variants;
+    /// `Some(None)` for the whole class, none after an error.
     fn group(&mut self, e: &Entry, class: &str) -> Option<Option<String>> {
         let Some(site) = &e.site else {
             return Some(None);
@@ -185,7 +185,7 @@ impl Lowering<'_, '_> {
                 self.error(e, &steps!["class"], d);
                 return None;
             }
-            // Nobody else has the plan yet.
+            // No other reference to the plan exists yet.
             if let Some(world) = Arc::get_mut(&mut self.plans[i].world) {
                 if !world.sites.contains(&plan) {
                     world.sites.push(plan);
@@ -338,13 +338,13 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// Where a key of a requirement stands.
+    /// The place of a key of a requirement.
     fn written(&self, e: &Entry, key: &str) -> Written {
         let path = [&e.path[..], &steps![key]].concat();
         self.ctx.written(&self.roots[e.root], &path)
     }
 
-    /// Whether the class has flows of which the metric can be measured.
+    /// Checks that the class has flows for which the metric can be measured.
     fn has_metric(&mut self, e: &Entry, class: &str, group: Option<&str>, metric: Metric) -> bool {
         let lacks = |wanted: fn(&FlowPlan) -> bool| {
             let has = |world: &WorldPlan| {
@@ -389,7 +389,7 @@ impl Lowering<'_, '_> {
         links.any(|l| l.discipline.admits())
     }
 
-    /// Complains of a requirement that was stated before.
+    /// Reports a requirement that was stated before.
     fn first(&mut self, e: &Entry, class: &str, group: Option<&str>, what: &str, key: &str) {
         let mut about = group.unwrap_or(class).to_owned();
         if let Some(dscp) = e.spec.dscp {
