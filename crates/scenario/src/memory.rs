@@ -1,5 +1,5 @@
-//! How much memory a plan needs, before anything runs: what it takes at most, by which runs are
-//! refused, and what it is likely to take, for people.
+//! The memory of a plan, before anything runs: an upper bound, by which runs are refused, and a
+//! likely value for people.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ impl Plan {
         self.memory(threads, WorldPlan::running_bytes, WorldPlan::result_bytes)
     }
 
-    /// What the campaign is likely to need, in bytes: within a factor of 2 for what is common
-    /// (`crates/sim/tests/memory.rs`).
+    /// The memory that the campaign is likely to need, in bytes: within a factor of 2 for common
+    /// scenarios (`crates/sim/tests/memory.rs`).
     pub fn memory_estimate(&self, threads: usize) -> u64 {
         let likely = self.memory(threads, WorldPlan::likely_bytes, WorldPlan::likely_results);
         likely.min(self.memory_bytes(threads))
@@ -84,30 +84,30 @@ const PER_FLOW: u64 = 4096;
 const PER_CONNECTION: u64 = 32 * 1024;
 /// Both ends of a session, most of which are short.
 const PER_SESSION: u64 = 4 * 1024;
-/// What a capture is read ahead.
+/// The read-ahead of a capture.
 const PER_REPLAY: u64 = 512 * 1024;
 /// A five-tuple of a capture, which has no meters of its own.
 const PER_REPLAYED: u64 = 192;
 /// Meters and histograms of one queue, or of one class.
 const PER_METER: u64 = 64 * 1024;
-/// The same of a port without a policy, whose delays are short or all alike.
+/// Meters and histograms of a port without a policy, whose delays are short or equal.
 const PER_PLAIN_METER: u64 = 16 * 1024;
-/// A link beside its queues.
+/// A link, without its queues.
 const PER_LINK: u64 = 2048;
-/// What stays of one flow, or one queue, or one link, in the results of a run.
+/// A flow, a queue or a link in the results of a run.
 const KEPT: u64 = 512;
-/// How long ago what comes over a link may have been sent, beside its delay.
+/// How much earlier than a link's delay its arriving packets may have been sent.
 const BEHIND: Dur = Dur::from_secs(1);
-/// What a discipline has beside its packets: its tables of flows and buckets, at most.
+/// The most that a discipline takes beside its packets: tables of flows and buckets.
 const PER_DISCIPLINE: u64 = 64 << 20;
-/// Connections and workloads that have time series, at most.
+/// The most connections and workloads that have time series.
 const WATCHED: u64 = 20;
 /// One sample of a time series.
 const PER_POINT: u64 = 16;
 
 impl WorldPlan {
-    /// The error to report before further points are made if `available` bytes are not enough for
-    /// so many like this one, and for what is kept of their runs; none if they are.
+    /// The error to report before further points are made, if `available` bytes are not enough for
+    /// `points` like this one and their results; none if they are.
     pub(crate) fn check_points(
         &self,
         points: usize,
@@ -129,7 +129,7 @@ impl WorldPlan {
         })
     }
 
-    /// Queues of links with a policy, and of links without.
+    /// The number of queues of links with a policy, and of links without.
     fn queues(&self) -> (u64, u64) {
         self.links
             .iter()
@@ -190,8 +190,9 @@ impl WorldPlan {
         series.saturating_mul(per_series)
     }
 
-    /// Bits per second that each link may carry: what the paths of its flows let through, a
-    /// connection having its share of every link, as all of them cannot have the whole.
+    /// The load of each link in bits per second, as far as the paths of its flows let it through. A
+    /// TCP connection counts with its share of each link, since not all connections can have the
+    /// whole.
     pub(crate) fn loads(&self) -> Vec<u64> {
         let routes = || {
             let of = |f: &FlowPlan| [Some(f.route), f.back].into_iter().flatten();
@@ -220,8 +221,8 @@ impl WorldPlan {
         loads
     }
 
-    /// What those who send over each link hardly ever exceed together; none where what they send
-    /// depends on what the network does, or is in a capture.
+    /// For each link, a bound that its senders together hardly ever exceed; none if their traffic
+    /// depends on the network or comes from a capture.
     fn sent(&self) -> Vec<Option<Sent>> {
         let none = Sent {
             envelope: Envelope {
@@ -233,7 +234,7 @@ impl WorldPlan {
         let mut sent = vec![Some(none); self.links.len()];
         for flow in &self.flows {
             let more = match &flow.traffic {
-                // The switch decides.
+                // The switch decides when a backlogged source sends.
                 Traffic::Source(_) if flow.traffic.is_backlogged() => None,
                 Traffic::Source(source) => {
                     let whole = Source::envelope(source);
@@ -262,19 +263,19 @@ impl WorldPlan {
                     }
                 }
             } else {
-                // After a failure it may take any.
+                // After a failure the flow may take any link.
                 (0..self.links.len()).for_each(add);
             }
         }
         sent
     }
 
-    /// Of one running world.
+    /// Bytes of one running world.
     fn running_bytes(&self) -> u64 {
         let flows = self.flows.len() + self.replayed_flows();
         let in_flight = |l: &LinkPlan, load: u64, sent: Option<Sent>| {
             let fits = Rate::from_bps(load).map_or(0, |r| r.bytes_in(l.delay));
-            // What has waited before comes faster than it was sent.
+            // Packets that have waited before arrive faster than they were sent.
             let most = fits.min(most_bytes(sent, l.delay.saturating_add(BEHIND)));
             records(most, least_of(sent))
         };
@@ -330,7 +331,7 @@ impl WorldPlan {
             .saturating_add(self.result_bytes())
     }
 
-    /// Of the plan, which all runs share.
+    /// Bytes of the plan, which all runs share.
     fn plan_bytes(&self) -> u64 {
         let flow = size_of::<FlowPlan>() as u64 + 128;
         let link = size_of::<LinkPlan>() as u64 + 512;
@@ -343,7 +344,7 @@ impl WorldPlan {
             + (routes + failures + 64 * self.nodes.len()) as u64
     }
 
-    /// Of the results of one run.
+    /// Bytes of the results of one run.
     fn result_bytes(&self) -> u64 {
         let (with, without) = self.queues();
         let of_switches = self
@@ -360,8 +361,8 @@ impl WorldPlan {
     }
 }
 
-/// What the senders over a link hardly ever exceed together, and the length of their shortest
-/// packets in bytes.
+/// A bound on the traffic of the senders over a link, and the length of their shortest packets in
+/// bytes.
 #[derive(Clone, Copy)]
 struct Sent {
     envelope: Envelope,
@@ -381,12 +382,12 @@ fn records(bytes: u64, least: u16) -> u64 {
     (bytes / u64::from(least.max(ANY))).saturating_mul(160)
 }
 
-/// A ring that is full grows to twice its size, and its old half is there until then.
+/// A full ring doubles, and its old half exists until the copy is made.
 pub(crate) fn growing(bytes: u64) -> u64 {
     bytes.saturating_add(bytes / 2)
 }
 
-/// Bytes that come within some time, at most.
+/// The most bytes that arrive within a time.
 fn most_bytes(sent: Option<Sent>, within: Dur) -> u64 {
     // Beyond the range of the type it is the type's largest.
     sent.map_or(u64::MAX, |s| {

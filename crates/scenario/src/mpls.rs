@@ -4,7 +4,7 @@ use spillgate_core::{Dscp, Labels};
 
 pub use crate::schema::MplsModel;
 
-/// What a node is to the provider's network.
+/// The role of a node in the provider's network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// Not part of it.
@@ -21,13 +21,14 @@ pub enum Role {
 pub struct MplsPlan {
     /// By node.
     pub roles: Vec<Role>,
-    /// Whether the label for the way is removed one hop before its end.
+    /// Whether the label of the path is removed one hop before its end.
     pub php: bool,
-    /// What becomes of EXP bits when a label is removed.
+    /// The treatment of EXP bits when a label is removed.
     pub model: MplsModel,
     /// EXP bits at imposition, by DSCP.
     pub exp_of: [u8; 64],
-    /// With the uniform model: DSCP after disposition, by EXP bits that were changed on the way.
+    /// With the uniform model: the DSCP after disposition, by EXP bits that were changed in the
+    /// network.
     pub dscp_of: [Dscp; 8],
     /// Names of the VPNs, at least one.
     pub vpns: Vec<String>,
@@ -37,7 +38,7 @@ pub struct MplsPlan {
 
 /// The first label value that is not reserved (RFC 3032 section 2.1).
 const FIRST_LABEL: u32 = 16;
-/// The label that says nothing but its EXP bits.
+/// The label that carries only EXP bits.
 const EXPLICIT_NULL: u32 = 0;
 
 /// The part of a path inside the provider's network.
@@ -49,14 +50,14 @@ pub struct Tunnel {
     pub end: usize,
     /// Id of the node that puts labels on.
     pub ingress: u32,
-    /// Id of the node at which the way ends.
+    /// Id of the node at which the path ends.
     pub egress: u32,
     /// Whether both are provider edges, so that packets have a VPN label.
     pub vpn: bool,
 }
 
 impl MplsPlan {
-    /// Whether EXP bits that changed on the way are copied to the DSCP (uniform model).
+    /// Whether EXP bits that changed in the network are copied to the DSCP (uniform model).
     pub fn copies_exp(&self) -> bool {
         self.model == MplsModel::Uniform
     }
@@ -67,7 +68,7 @@ impl MplsPlan {
         self.role(node) != Role::Outside
     }
 
-    /// What a node is.
+    /// The role of a node.
     #[inline]
     pub fn role(&self, node: u32) -> Role {
         self.roles.get(node as usize).copied().unwrap_or_default()
@@ -78,15 +79,15 @@ impl MplsPlan {
         self.is_provider(from) && self.is_provider(to)
     }
 
-    /// Labels of a packet on a link inside to node `to`, on the way to `egress`.
+    /// The number of labels of a packet on an inner link to node `to`, towards `egress`.
     #[inline]
     pub fn depth(&self, to: u32, egress: u32, vpn: bool) -> u8 {
         u8::from(vpn) + u8::from(!(self.php && to == egress))
     }
 
-    /// The label for the way to `egress` on a link to node `to`: one value for each egress in the
+    /// The label of the path to `egress` on a link to node `to`: one value for each egress in the
     /// whole network, from 16 on in the order of the provider's nodes, as with a block of labels
-    /// for segment routing (RFC 8402); explicit null where the way ends (RFC 3032 section 2.1).
+    /// for segment routing (RFC 8402); explicit null where the path ends (RFC 3032 section 2.1).
     pub fn transport_label(&self, to: u32, egress: u32) -> u32 {
         if to == egress {
             return EXPLICIT_NULL;
@@ -95,7 +96,7 @@ impl MplsPlan {
         FIRST_LABEL + before.filter(|r| **r != Role::Outside).count() as u32
     }
 
-    /// The label of a VPN at every edge, behind those for the ways: one for each VPN (RFC 4364
+    /// The label of a VPN at every edge, below those of paths: one for each VPN (RFC 4364
     /// section 4.3.2 leaves that to the edge).
     pub fn vpn_label(&self, vpn: u16) -> u32 {
         let ways = self.roles.iter().filter(|r| **r != Role::Outside).count();
@@ -168,8 +169,8 @@ impl MplsPlan {
         depths
     }
 
-    /// Brings a packet's labels to `depth`, as the port of the next link wants them. The packet has
-    /// fewer labels only if it has none.
+    /// Pushes or pops labels until the packet has `depth` labels, as on the next link. It has fewer
+    /// labels before only if it has none.
     #[inline]
     pub fn relabel(&self, labels: &mut Labels, dscp: &mut Dscp, depth: u8) -> Change {
         let before = labels.depth();
@@ -200,14 +201,14 @@ impl MplsPlan {
         match self.model {
             MplsModel::ShortPipe => {}
             MplsModel::Pipe => labels.remember(exp),
-            // What the network did not change stays as fine as it was.
+            // A DSCP whose EXP bits the network did not change keeps all its bits.
             MplsModel::Uniform if self.exp_of[usize::from(dscp.value() & 63)] == exp => {}
             MplsModel::Uniform => *dscp = self.dscp_of[usize::from(exp & 7)],
         }
     }
 }
 
-/// What became of a packet's labels at a node.
+/// What a node did to a packet's labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It had none and has none.

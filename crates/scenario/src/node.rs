@@ -24,7 +24,7 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
-/// What a node can be (YAML 1.2, core schema).
+/// The values of a node (YAML 1.2, core schema).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     /// `null`, `~` or nothing.
@@ -41,7 +41,7 @@ pub(crate) enum Value {
     Seq(Vec<Node>),
     /// Keys and values in the order of the document; keys are unique.
     Map(Vec<(Key, Node)>),
-    /// Taken out because it was reported already.
+    /// Removed because it was reported already.
     Pruned,
 }
 
@@ -165,8 +165,8 @@ impl Node {
 
     /// The part at a path, or the deepest part on the way to it that exists.
     ///
-    /// A key that leads nowhere deeper gives its own place, so that a missing
-    /// value is shown where it should be.
+    /// If the path ends at a key without a deeper part, the result is the key's place, so that a
+    /// missing value is shown where it should be.
     pub(crate) fn nearest(&self, path: &[Step]) -> Span {
         let mut node = self;
         let mut span = self.span;

@@ -1,4 +1,4 @@
-//! Service objectives that others have stated: what a class must have from end to end.
+//! Published service objectives: end-to-end requirements of a class.
 //!
 //! A preset is a list of bounds from a published table, each judged by one
 //! metric. A requirement may claim a `share` of them for the part of the way
@@ -19,7 +19,7 @@ use spillgate_measure::Metric;
 pub struct Preset {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What it is for.
+    /// The applications for which it is intended.
     pub summary: &'static str,
     /// Where it was published.
     pub source: &'static str,
@@ -30,7 +30,7 @@ pub struct Preset {
 /// One bound of a preset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
-    /// What its publication calls it.
+    /// The name in its publication.
     pub parameter: &'static str,
     /// The metric that judges it.
     pub metric: Metric,
@@ -168,7 +168,7 @@ impl Preset {
 }
 
 impl Objective {
-    /// The bound of a part of the way that may spend `share` of the whole, 0 to 1.
+    /// The bound of a part of the path that may take `share` of the whole, 0 to 1.
     pub fn part(&self, share: f64) -> f64 {
         // Decimal bounds stay decimal: 10 % of 100 ms is 10 ms, not 10.000000000000002.
         let scaled = self.max * share;

@@ -1,4 +1,4 @@
-//! What a router has measured of its classes: the numbers of `show policy-map interface`.
+//! The counters of a router's classes: the numbers of `show policy-map interface`.
 
 use serde::Serialize;
 use spillgate_core::Dscp;
@@ -10,7 +10,7 @@ use crate::error::Diagnostic;
 pub struct Offered {
     /// In the order of the output.
     pub policies: Vec<OfferedPolicy>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Diagnostic>,
 }
 

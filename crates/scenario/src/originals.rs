@@ -1,4 +1,4 @@
-//! What a configuration says in its own words, for whoever writes it again.
+//! The text of a configuration, kept for exporters.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ pub struct Originals {
     pub class_maps: BTreeMap<String, OriginalMatch>,
     /// Class-maps, access lists and object groups that class-maps name.
     pub blocks: BTreeMap<BlockName, OriginalBlock>,
-    /// Classes of which a line is listed, by policy and class.
+    /// The classes with listed lines, by policy and class.
     pub classes: BTreeMap<(String, String), OriginalClass>,
     /// Listed lines of interfaces, by the name under which the interface or circuit is imported,
     /// and whether they are of the circuit.
     pub interfaces: BTreeMap<String, Vec<(bool, String)>>,
-    /// Listed lines of other blocks, each block with its head; without one where they stand alone.
+    /// Listed lines of other blocks, each block with its head; lines outside a block have none.
     pub rest: Vec<(Option<String>, Vec<String>)>,
 }
 
@@ -31,10 +31,10 @@ pub enum BlockName {
     Group(String),
 }
 
-/// A block as it stands.
+/// A block as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OriginalBlock {
-    /// Its first line; of a class-map without the name. None where each line says all
+    /// Its first line; that of a class-map is without the name. None if each line is complete
     /// (`access-list 101 ...`).
     pub head: Option<String>,
     /// Its lines, without indentation.
@@ -46,9 +46,9 @@ pub struct OriginalBlock {
 /// A class-map of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OriginalMatch {
-    /// What it became.
+    /// The condition that the class-map became.
     pub condition: MatchSpec,
-    /// As it stands.
+    /// The class-map as written.
     pub block: OriginalBlock,
     /// A criterion, of it or of a class-map that it names, that simulated packets do not have.
     pub lost: Option<String>,
@@ -66,7 +66,7 @@ pub struct OriginalClass {
 }
 
 impl Originals {
-    /// The same where policies have `named` names.
+    /// The originals after policies were renamed by `named`.
     pub(crate) fn renamed(&mut self, named: impl Fn(&str) -> String) {
         let classes = std::mem::take(&mut self.classes);
         let renamed = classes.into_iter().map(|((policy, class), mut original)| {

@@ -1,4 +1,4 @@
-//! Points: what a scenario is run at. A point has one value of each axis; variants are one axis.
+//! Points at which a scenario is run. A point has one value of each axis; variants are one axis.
 
 use spillgate_core::units;
 
@@ -12,7 +12,7 @@ use crate::plan::Axis;
 use crate::schema::Scenario;
 use crate::set;
 
-/// More points than this are a mistake.
+/// The most points of a scenario.
 const MAX_POINTS: usize = 1_000_000;
 
 /// Columns of results, which axes cannot be called.
@@ -26,9 +26,9 @@ const COLUMNS: [&str; 14] = [
 pub(crate) struct Replacement<'n> {
     /// The path, and where it stands.
     pub(crate) key: Key,
-    /// What replaces it.
+    /// The new value.
     pub(crate) value: &'n Node,
-    /// Where that is said, such as `variants[0].set`.
+    /// The place of the replacement, such as `variants[0].set`.
     pub(crate) place: String,
 }
 

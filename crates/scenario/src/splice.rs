@@ -1,7 +1,7 @@
 //! Policies of router configurations as parts of the scenario's tree.
 //!
-//! They become ordinary nodes below `policies` before anything is overridden, so that `--set` and
-//! the `set` of variants reach what a configuration says; each node stands at its line of the
+//! They become ordinary nodes below `policies` before overrides are applied, so that `--set` and
+//! the `set` of variants reach their values. Each node has the place of its line in the
 //! configuration, which errors name.
 
 use std::path::Path;
@@ -20,8 +20,8 @@ use crate::text::Texts;
 
 mod circuits;
 
-/// Files that a scenario names become parts of its tree, each as often as it is named: values that
-/// they may have together.
+/// The most values that files add to the tree. A file that is named several times is added several
+/// times.
 const MOST_VALUES: usize = 1_000_000;
 
 /// How many values of files a tree has.
@@ -37,7 +37,7 @@ impl Room {
         self.values <= MOST_VALUES
     }
 
-    /// The error if not.
+    /// The error if there is no room.
     pub(crate) fn too_large(what: &str) -> Diagnostic {
         let message = format!("the files of `{what}` are too large together");
         Diagnostic::error(codes::TOO_LARGE, message)
@@ -45,8 +45,8 @@ impl Room {
     }
 }
 
-/// Adds the policies of all configurations that `root` refers to. What is wrong with `configs`
-/// itself is left for whoever reads the whole.
+/// Adds the policies of all configurations that `root` refers to. Errors in `configs` itself are
+/// reported when the whole scenario is deserialized.
 pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
     let Some(Value::Seq(configs)) = root.get("configs").map(|n| &n.value) else {
         return;
@@ -69,7 +69,7 @@ pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
     }
 }
 
-/// Adds what a configuration says; false if there is no room for it.
+/// Adds the policies of a configuration; false if there is no room for them.
 fn add(
     ctx: &mut Ctx<'_>,
     root: &mut Node,
@@ -90,7 +90,7 @@ fn add(
             ctx.report(d);
             continue;
         }
-        // A specification is made of texts, numbers, lists and maps with text keys.
+        // A specification consists of texts, numbers, lists and maps with text keys.
         let Ok(json) = serde_json::to_value(spec) else {
             continue;
         };
@@ -132,7 +132,7 @@ fn add(
     true
 }
 
-/// What to do about a name that something else has.
+/// The hint for a name that is taken.
 fn way_out(config: &ConfigSpec) -> String {
     let file = &config.ios;
     let stem = Path::new(file).file_stem();
@@ -156,8 +156,8 @@ fn defined(ctx: &Ctx<'_>, root: &Node, name: &str) -> Option<String> {
     })
 }
 
-/// Whether a policy of the tree comes from a configuration, changed or not; what replaces it as a
-/// whole does not.
+/// Whether a policy of the tree comes from a configuration, changed or not. A policy that replaces
+/// it as a whole does not.
 pub(crate) fn is_imported(texts: &Texts, root: &Node, name: &str) -> bool {
     key(root, name).is_some_and(|k| texts.is_beside(k.span.text))
 }
@@ -230,7 +230,7 @@ fn policy(json: Json, places: &PolicyPlaces, text: u32) -> Node {
     node
 }
 
-/// Puts everything below a class at its line.
+/// Sets the places of everything below a class to the lines of the configuration.
 fn settle(node: &mut Node, path: &str, places: &ClassPlaces, text: u32) {
     node.span = span(text, places.nearest(path));
     match &mut node.value {

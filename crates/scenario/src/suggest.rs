@@ -3,7 +3,7 @@
 /// The candidate nearest to `name` in edits (Damerau-Levenshtein, letters' case
 /// ignored), if it is near enough to be a slip: at most a third of the letters.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Distances cost time quadratic in the length; nobody mistypes a novel.
+    // The distance takes time quadratic in the length, so long names are skipped.
     if name.len() > 200 {
         return None;
     }

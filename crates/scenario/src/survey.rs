@@ -1,4 +1,4 @@
-//! A scenario with the places of its policies, for whoever judges what it says.
+//! A scenario with the places of its policies, for the linter.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,35 +17,35 @@ use crate::points::Grid;
 use crate::splice;
 use crate::text::Texts;
 
-/// A scenario that is valid, and where its policies stand.
+/// A valid scenario and the places of its policies.
 #[derive(Debug)]
 pub struct Surveyed {
-    /// As it will run.
+    /// The plan that will run.
     pub plan: Plan,
-    /// What its loader warned of, with places, and with the points of which it did; none: it is
-    /// about none of several.
+    /// The warnings of the loader with places and the points that they concern; no points if a
+    /// warning concerns the whole scenario.
     pub warnings: Vec<(Diagnostic, Vec<usize>)>,
     /// Its variants, in the order of [`Plan::variants`].
     pub variants: Vec<Variant>,
     texts: Texts,
 }
 
-/// One point. Points share what they have in common.
+/// One point. Points share equal parts.
 #[derive(Debug)]
 pub struct Variant {
-    /// Every policy of the scenario and of its configurations, by name; where classes say over what
-    /// packets come in, by the names of links.
+    /// Every policy of the scenario and of its configurations, by name. Conditions on the link of
+    /// arrival have the names of links.
     pub policies: Arc<BTreeMap<String, DisciplineSpec>>,
     /// The configurations that it refers to.
     pub configs: Vec<PathBuf>,
-    /// But for its traffic.
+    /// The plan of the world without its traffic.
     root: Arc<Node>,
 }
 
-/// So many of the last points are compared with a new one, to share with it.
+/// How many of the last points are compared with a new one, to share parts.
 const NEAR: usize = 100;
 
-/// The value that one of the last points has already, or a new one.
+/// The equal value of one of the last points, or a new one.
 fn shared<'v, T: PartialEq + 'v>(last: impl Iterator<Item = &'v Arc<T>>, value: T) -> Arc<T> {
     let mut last = last;
     let found = last.find(|known| ***known == value);

@@ -35,7 +35,7 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// How many records a table has at most beside its header, and what they are called.
+/// The most records of a table, without its header, and their name.
 #[derive(Clone, Copy)]
 pub(crate) struct Most {
     pub(crate) rows: usize,
@@ -109,8 +109,8 @@ pub(crate) fn names_columns(text: &str, known: &[&str]) -> bool {
     })
 }
 
-/// Whether the first lines of a text have as many commas each, or as many of what other tables have
-/// in their place.
+/// Whether the first lines of a text all have the same number of commas, or of another usual
+/// separator.
 pub(crate) fn has_columns(text: &str) -> bool {
     let mut first = lines(text).take(2);
     let (Some(header), Some(row)) = (first.next(), first.next()) else {
@@ -245,7 +245,8 @@ impl<'a> Reader<'a> {
                 self.advance(len);
                 return cells;
             }
-            // Only a comma is left: both kinds of cells stop at nothing else.
+            // Only a comma can be left: both kinds of cells end at a comma or at the end of the
+            // line.
             self.advance(1);
         }
     }

@@ -122,7 +122,7 @@ impl Texts {
         self.locate(d, span).path(Path(path).to_string())
     }
 
-    /// Adds the offending lines to diagnostics that were made without.
+    /// Adds the offending lines to diagnostics that lack them.
     pub(crate) fn quote(&self, diagnostics: &mut [Diagnostic]) {
         for d in diagnostics {
             if let Some(t) = self.0.iter().find(|t| t.name == d.file) {
@@ -135,7 +135,7 @@ impl Texts {
     }
 }
 
-/// The length of the offending text if it stands where the diagnostic points.
+/// The length of the offending text if it is at the place of the diagnostic.
 fn width_of_found(d: &Diagnostic) -> Option<u32> {
     let (found, source) = (d.found.as_ref()?, d.source.as_ref()?);
     let rest: String = source.chars().skip(d.column? as usize - 1).collect();

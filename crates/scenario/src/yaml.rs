@@ -73,7 +73,7 @@ fn parse_up_to(
 
 type Fatal = Box<Diagnostic>;
 
-/// A list or mapping whose end has not come yet.
+/// A list or mapping that is still open.
 struct Frame {
     span: Span,
     anchor: usize,
@@ -96,7 +96,7 @@ struct Builder<'t> {
     anchors: BTreeMap<usize, (Node, usize)>,
     open_anchors: BTreeSet<usize>,
     aliased: usize,
-    /// Values that may still come.
+    /// How many more values are allowed.
     left: usize,
     root: Option<Node>,
     errors: Vec<Diagnostic>,
@@ -266,7 +266,7 @@ impl Builder<'_> {
         self.fatal(d, span)
     }
 
-    /// A list or mapping where a key is due.
+    /// Refuses a list or mapping in the place of a key.
     fn no_complex_key(&self, span: Span) -> Result<(), Fatal> {
         match self.stack.last() {
             Some(Frame {
@@ -318,7 +318,7 @@ impl Builder<'_> {
         self.put(copy, 0)
     }
 
-    /// A finished node goes into what contains it.
+    /// Adds a finished node to the list or mapping that contains it.
     fn put(&mut self, node: Node, anchor: usize) -> Result<(), Fatal> {
         let Some(left) = self.left.checked_sub(1) else {
             let message = format!("there are more than {MAX_VALUES} values");
@@ -329,7 +329,7 @@ impl Builder<'_> {
         self.left = left;
         if anchor > 0 {
             let depth = depth(&node);
-            // Remembering is a copy too: nested anchors would copy quadratically.
+            // Remembering a node copies it: nested anchors would copy quadratically.
             self.aliased += node.size();
             self.anchors.insert(anchor, (node.clone(), depth));
         }

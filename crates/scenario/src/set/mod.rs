@@ -9,8 +9,7 @@
 //! `traffic.voice.count` is `traffic[0].flow.count` if flow 0 is called voice. It may be left out
 //! elsewhere, too: `policies.CBWFQ.classes.voice.priority`.
 //!
-//! What stands at the path is replaced; a key that may stand there but does not
-//! is added. The value is YAML.
+//! The value at the path is replaced; a valid key that is missing is added. The value is YAML.
 
 mod find;
 mod path;
@@ -72,7 +71,7 @@ fn split(assignment: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// What a point may change; the rest is common to all points.
+/// The keys that a point may change; the others are common to all points.
 const VARIABLE: [&str; 6] = [
     "topology",
     "configs",
@@ -93,7 +92,8 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// When the value at a path is replaced; one that is no path is reported with the rest.
+    /// The stage at which the value at a path is replaced. A malformed path is reported in the last
+    /// stage.
     fn of(path: &str) -> Self {
         match parse(path).as_deref() {
             Ok([first, ..]) if ["configs", "agreements"].contains(&&*first.text) => Self::Configs,
@@ -101,13 +101,13 @@ impl Stage {
         }
     }
 
-    /// When a `path=value` of the command line is applied.
+    /// The stage at which a `path=value` of the command line is applied.
     pub(crate) fn of_assignment(assignment: &str) -> Self {
         Self::of(split(assignment).map_or("", |(path, _)| path))
     }
 }
 
-/// Whether one of two paths leads to what the other leads to, or to a part of it.
+/// Whether one of two paths leads to the same place as the other, or to a part of it.
 pub(crate) fn overlap(a: &str, b: &str) -> bool {
     match (parse(a), parse(b)) {
         (Ok(a), Ok(b)) => a.iter().zip(&b).all(|(a, b)| a == b),
@@ -121,7 +121,7 @@ pub(crate) fn sets_configs(point: &Point<'_>) -> bool {
     entries.any(|e| Stage::of(&e.key.name) == Stage::Configs)
 }
 
-/// Applies what a point replaces at this stage to `root`.
+/// Applies the replacements of a point at this stage to `root`.
 ///
 /// # Errors
 /// Every path that leads nowhere, fits several places, or is common to all points.

@@ -1,4 +1,4 @@
-//! Circuits of router configurations as `atm` of links. What a link says itself holds.
+//! Circuits of router configurations as `atm` of links. A link's own keys take precedence.
 
 use serde_json::{Value as Json, json};
 
@@ -32,7 +32,7 @@ pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, shares: bool, text
         set(atm, "line", line, circuit.spot, text);
     }
     if let (Some((contract, spot)), false) = (&circuit.contract, own("contract", atm)) {
-        // A contract is made of texts, numbers and maps with text keys.
+        // A contract consists of texts, numbers and maps with text keys.
         if let Ok(json) = serde_json::to_value(contract) {
             set(atm, "contract", json, *spot, text);
         }
@@ -48,14 +48,14 @@ pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, shares: bool, text
     }
 }
 
-/// Sets a key of a link that does not say it itself.
+/// Sets a key of a link that does not have it.
 pub(super) fn put_own(link: &mut Node, key: &str, value: Json, spot: Spot, text: u32) {
     if link.get(key).is_none_or(|n| n.value == Value::Null) {
         set(link, key, value, spot, text);
     }
 }
 
-/// Sets a key of a mapping; nothing of anything else.
+/// Sets a key of a mapping; does nothing to other nodes.
 fn set(of: &mut Node, key: &str, value: Json, spot: Spot, text: u32) {
     let span = span(text, spot);
     let value = node(value, span);
