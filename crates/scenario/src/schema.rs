@@ -11,7 +11,8 @@ use spillgate_voice::spec::VoiceSpec;
 
 use crate::import::Platform;
 
-/// Takes texts, and numbers as their text: that a unit is missing is said later and better.
+/// Takes texts, and numbers as their text: the parser of the unit gives the better error for a
+/// missing unit.
 macro_rules! lenient_text {
     ($type:ident, $what:literal) => {
         impl<'de> Deserialize<'de> for $type {
@@ -82,8 +83,7 @@ fn one() -> u32 {
     1
 }
 
-/// A scenario: who sends what over which links under which policies, what is
-/// measured, and what is asked of the result.
+/// A scenario: topology, policies, traffic, measurement and requirements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -110,7 +110,7 @@ pub struct Scenario {
     pub agreements: Vec<AgreementsSpec>,
     /// The flows.
     pub traffic: Vec<TrafficSpec>,
-    /// Classes of service that carry speech, and who listens: class -> codec and de-jitter buffer.
+    /// Classes of service that carry speech: class -> codec and de-jitter buffer of the listener.
     /// Their flows then have a rating `r_factor` and `mos`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub voice: BTreeMap<String, VoiceSpec>,
@@ -130,7 +130,7 @@ pub struct Scenario {
     /// side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantSpec>,
-    /// What else is varied, in all combinations with each other and with the variants.
+    /// Parameters that are varied, in all combinations with each other and with the variants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<AxisSpec>,
 }
@@ -145,11 +145,11 @@ fn is_usual(verdicts: &VerdictsSpec) -> bool {
 pub struct ConfigSpec {
     /// Path of the configuration, relative to the scenario file.
     pub ios: String,
-    /// Whose meaning its commands have where platforms differ. Default `ios`.
+    /// The platform that gives its commands their meaning. Default `ios`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub platform: Platform,
-    /// What stands in front of the names of its policies in the scenario, so that several
-    /// configurations may have policy-maps of the same names, such as `core-`. Default: nothing.
+    /// A prefix of the names of its policies in the scenario, such as `core-`, so that several
+    /// configurations may have policy-maps of the same names. Default: none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// Interfaces whose output service-policy and bandwidth go to a link: interface name -> link
@@ -166,28 +166,28 @@ fn is_default(platform: &Platform) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasurementSpec {
-    /// Packets sent before this time are carried but not counted; `auto`: a run of its own, which
-    /// begins without a warm-up and is made longer until the rate and the delay of each class have
-    /// settled, finds it. Default 5 s.
+    /// Packets sent before this time are carried but not counted. With `auto` a pilot run without a
+    /// warm-up finds the time: the run grows longer until the rate and the delay of each class have
+    /// settled. Default 5 s.
     pub warmup: Warmup,
     /// Length of the measured period after the warm-up. Default 60 s.
     pub duration: Dur,
-    /// How long after the measured period its packets and transfers are waited for, beside the
-    /// propagation delay of their path. What is still on its way then is not known, and may leave a
-    /// verdict undecided. Default: a tenth of the measured period; if that is less than 1 s, half
-    /// of the period or 1 s, whichever is less.
+    /// How long after the measured period the run waits for its packets and transfers, beside the
+    /// propagation delay of their path. The fate of packets that are still in flight then is
+    /// unknown, and may leave a verdict undecided. Default: a tenth of the measured period; if that
+    /// is less than 1 s, half of the period or 1 s, whichever is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grace: Option<Dur>,
     /// Period of the time series of backlogs and rates. Default 1 s.
     pub interval: Dur,
-    /// Links that have time series, and switches whose virtual output queues have, by name; the
-    /// name of a group stands for all its members. Sampling takes time and room for each. Default:
-    /// up to 20 links, those that their traffic can fill first, and the first switches with up to
-    /// 256 queues together.
+    /// The links and switches that have time series, by name; a switch has them for its virtual
+    /// output queues, and the name of a group stands for all its members. Each takes time and
+    /// memory. Default: the 20 links with the highest offered load relative to their rate, and the
+    /// first switches with up to 256 queues together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Vec<String>>,
-    /// A period in which the longest time between arrivals of each flow is measured: `gap_max`.
-    /// Default: it is not.
+    /// The period in which the longest time between arrivals of each flow is measured: `gap_max`.
+    /// Default: not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gaps: Option<GapsSpec>,
     /// Percentiles beside those of delays, each of which takes time. Default: none.
@@ -195,23 +195,23 @@ pub struct MeasurementSpec {
     pub percentiles: Vec<Percentiles>,
 }
 
-/// Of what percentiles are measured beside delays.
+/// Values with percentiles, beside delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Percentiles {
-    /// Of the backlog of queues by time, in packets and in bytes: `backlog_packets_p95`.
+    /// The backlog of queues over time, in packets and in bytes: `backlog_packets_p95`.
     Backlog,
 }
 
-/// When the longest time between arrivals of each flow is measured.
+/// The period in which the longest time between arrivals of each flow is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GapsSpec {
-    /// Its begin, from the beginning of the run: a gap under way counts from the last arrival
-    /// before. Default: that of the measured period.
+    /// When it begins, from the beginning of the run. A gap that is under way then counts from the
+    /// last arrival before. Default: with the measured period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Dur>,
-    /// Its end, at which gaps end too. Default: that of the measured period.
+    /// When it ends; open gaps end too. Default: with the measured period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Dur>,
 }
@@ -257,7 +257,7 @@ pub struct VariantSpec {
     pub set: BTreeMap<String, serde_json::Value>,
 }
 
-/// An axis of a study: a name with the values that it takes, each of which replaces something.
+/// An axis of a study: a name, and values that each replace something in the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AxisSpec {

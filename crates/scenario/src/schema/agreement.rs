@@ -13,13 +13,14 @@ use super::CellText;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreementsSpec {
-    /// The class-based policy that gets the classes, behind its own and before `class-default`. It
-    /// is made if `policies` has none of this name. Links have it as `input_policy` or `policy`.
+    /// The class-based policy that gets the classes, after its own and before `class-default`. It
+    /// is created if `policies` has none of this name. Links refer to it by `input_policy` or
+    /// `policy`.
     pub policy: String,
     /// Path of the table (CSV), relative to the scenario file.
     pub file: String,
     /// Values for columns that the table lacks or leaves empty, by column name, written as in a
-    /// cell. Of a line whose meter or action is chosen here, cells for other meters are not used.
+    /// cell. If the meter or action is chosen here, cells for other meters or actions are ignored.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub defaults: BTreeMap<String, CellText>,
 }

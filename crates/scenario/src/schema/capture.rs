@@ -11,11 +11,12 @@ use spillgate_capture::{Clock, Filter, Grouping, IpNet, PortSpan};
 use spillgate_core::{Dscp, Dur};
 use spillgate_queueing::spec::{OneOrMany, PortRange, Protocol};
 
-/// The packets of a capture (pcap or pcapng), sent at their times whatever the network does.
+/// The packets of a capture (pcap or pcapng), sent at their recorded times regardless of the
+/// network.
 ///
-/// Times count from the first record of the file, whatever is left out, so that several entries
-/// of one file stay in step. Lengths are those of the IP packets. Classes see the addresses, the
-/// protocol, the ports and the DSCP of each packet.
+/// Times count from the first record of the file, selected or not, so that several entries of one
+/// file stay in step. Lengths are those of the IP packets. Classes see the addresses, the protocol,
+/// the ports and the DSCP of each packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureSpec {
@@ -35,7 +36,7 @@ pub struct CaptureSpec {
     /// Class of service by DSCP: `{ef: voice, af41: video}`. Others have the default class.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, String>,
-    /// What is one flow in the results. Queues and classes see five-tuples in any case.
+    /// What counts as one flow in the results. Queues and classes always see five-tuples.
     #[serde(default)]
     pub group: CaptureGroup,
     /// The packets that are taken. Default: all.
@@ -47,17 +48,18 @@ pub struct CaptureSpec {
     /// DSCP of all packets in place of their own, for captures from before the marking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
-    /// What is left out at the beginning of the capture. Default 0 s.
+    /// How much is skipped at the beginning of the capture. Default 0 s.
     #[serde(default)]
     pub skip: Dur,
     /// How much of the capture is taken from there on. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take: Option<Dur>,
-    /// How many times as fast as it was captured. Default 1.
+    /// The speed of the replay relative to the capture. Default 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1e-6, max = 1e6))]
     pub speed: f64,
-    /// Whether it begins again at its end: after `take`, else one mean gap after the last record.
+    /// Whether the replay begins again at the end: after `take`, else one mean gap after the last
+    /// record.
     #[serde(default, rename = "loop")]
     pub looped: bool,
     /// When the capture begins. Default 0 s.
@@ -69,7 +71,7 @@ pub struct CaptureSpec {
     /// When it stops. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Dur>,
-    /// Most five-tuples that the capture may have, a DSCP of its own counting anew. Default 10000.
+    /// The most five-tuples of the capture; each DSCP of a five-tuple counts. Default 10000.
     #[serde(default = "ten_thousand")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_flows: u32,
@@ -84,13 +86,13 @@ fn ten_thousand() -> u32 {
 }
 
 impl CaptureSpec {
-    /// Whether the speed is one that a clock can have.
+    /// Whether the speed is valid.
     pub(crate) fn has_valid_speed(&self) -> bool {
         (Clock::MIN_SPEED..=Clock::MAX_SPEED).contains(&self.speed)
     }
 }
 
-/// What is reported as one flow.
+/// The packets that are reported as one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaptureGroup {
@@ -148,13 +150,13 @@ pub struct CaptureMatch {
     /// Capturing interface of a pcapng file by name, or by number from 0; one or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interface: Option<OneOrMany<InterfaceName>>,
-    /// Which way the packet went through the capturing host, where the file says so: pcapng files
-    /// with that option, and captures with `tcpdump -i any`.
+    /// The direction of the packet at the capturing host, if the file records it: pcapng files with
+    /// that option, and captures with `tcpdump -i any`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<CaptureDirection>,
 }
 
-/// Which way a packet went through the capturing host.
+/// The direction of a packet at the capturing host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaptureDirection {

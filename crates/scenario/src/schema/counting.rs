@@ -1,4 +1,4 @@
-//! What the rates of a link's policies count.
+//! The bytes that rates of a link's policies count.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize, Serializer};
 use spillgate_core::Overhead;
 use spillgate_queueing::Counting;
 
-/// What the rates of a link's policies count beside the IP packet: one overhead for all of them, or
+/// The overhead that rates of a link's policies count beside the IP packet: one for all rates, or
 /// one for policers and one for queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyOverhead(pub Counting);
 
-/// What each part of a policy counts.
+/// The overhead that each part of a policy counts.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartsSpec {
-    /// What `police` and the policer of `priority` count. Default: what the link adds.
+    /// The overhead for `police` and the policer of `priority`. Default: that of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub police: Option<Overhead>,
-    /// What `shape` and the shares of classes (`bandwidth`) count. Default: what the link adds.
+    /// The overhead for `shape` and the shares of classes (`bandwidth`). Default: that of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Overhead>,
 }

@@ -1,34 +1,34 @@
-//! Links whose rate varies, that lose packets, or on which packets overtake each other.
+//! Links with a varying rate, random loss, or reordering.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Percent, RateOrZero};
 
-/// How the rate of a link's server goes. A packet in transmission feels each change at once.
+/// How the rate of a link's server varies. A change affects the packet in transmission at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateProcessSpec {
     /// Rates from given times on.
     Schedule(ScheduleSpec),
     /// Rates from a table: comma-separated values with the columns `time` and `rate`, such as
-    /// `0.5 s, 12 Mb/s`, of rising times. The last rate holds as long as the one before it.
+    /// `0.5 s, 12 Mb/s`, with increasing times. The last rate holds as long as the one before it.
     Trace(TraceSpec),
     /// Delivery opportunities in the format of Mahimahi: each line is a time in whole milliseconds
-    /// at which 1,500 bytes can leave, of times that do not fall. What an opportunity leaves over
-    /// is lost when nothing waits. The last line is the length of the trace.
+    /// at which 1,500 bytes can leave; times do not decrease. The unused part of an opportunity is
+    /// lost if no packet waits. The last line is the length of the trace.
     Mahimahi(TraceSpec),
-    /// At random: the link's rate, and another one, for times that are exponentially distributed.
+    /// Random: the link's rate and another rate alternate, for exponentially distributed times.
     OnOff(OnOffSpec),
 }
 
-/// Rates from given times on; before the first of them the link's own.
+/// Rates from given times on; before the first time the link's own rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The changes, by rising times.
+    /// The changes, in increasing order of time.
     pub steps: Vec<StepSpec>,
-    /// After this time, from the beginning of the run, it begins again. Default: the last rate
-    /// holds for ever, and is not 0.
+    /// The schedule repeats after this time, from the beginning of the run. Default: the last rate
+    /// holds for ever, and must not be 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Dur>,
 }
@@ -49,8 +49,8 @@ pub struct StepSpec {
 pub struct TraceSpec {
     /// The file, relative to the scenario file.
     pub file: String,
-    /// Whether it may begin again at its end. Default: no, it has to last for the warm-up and the
-    /// measured period; what comes after these repeats it in any case.
+    /// Whether the trace may repeat. Default: no; it must then cover the warm-up and the measured
+    /// period. After these it repeats in any case.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeat: bool,
 }
@@ -59,10 +59,10 @@ pub struct TraceSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOffSpec {
-    /// How long it has the link's `rate` at a time, on average. It begins so or otherwise as likely
-    /// as it is to be so at any time.
+    /// Mean length of a period with the link's `rate`. The state at the beginning has its
+    /// stationary probability.
     pub on: Dur,
-    /// How long it has the other rate at a time, on average.
+    /// Mean length of a period with the other rate.
     pub off: Dur,
     /// The other rate. Default 0 b/s.
     #[serde(default)]
@@ -109,6 +109,6 @@ fn always() -> Percent {
 pub struct ReorderSpec {
     /// The share of packets that are late, independently of the others.
     pub share: Percent,
-    /// How much longer than the propagation delay these are on their way.
+    /// Their additional delay beside the propagation delay.
     pub by: Dur,
 }

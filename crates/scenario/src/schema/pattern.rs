@@ -1,4 +1,4 @@
-//! To whom the senders of a group of flows send.
+//! Traffic patterns: the receivers of each sender of a group.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,8 +8,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Percent, one_key, one_key_schema};
 
-/// A pattern of traffic, by name. The receivers of sender i are the members of `to` from member i
-/// on, in a circle, without the sender itself.
+/// A traffic pattern, by name. The receivers of sender i are the members of `to` in circular order
+/// from member i on, without the sender itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PatternSpec {
@@ -29,12 +29,12 @@ pub enum PatternSpec {
     AllToAll,
 }
 
-/// Which receiver each sender has.
+/// The receiver of each sender.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PermutationSpec {
-    /// Sender i sends to member i + shift, in a circle. Default: drawn at random from `runs.seed`
-    /// and the name of the flows, the same in all runs and variants.
+    /// Sender i sends to member i + shift, in circular order. Default: drawn at random from
+    /// `runs.seed` and the name of the flows, the same in all runs and variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<u32>,
 }
@@ -62,12 +62,12 @@ impl Default for DiagonalSpec {
     }
 }
 
-/// The node to which more is sent.
+/// The node that gets a larger share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotspotSpec {
-    /// Share of the packets that goes there, above 0 % and below 100 %, beside its part of the
-    /// rest.
+    /// Share of the packets that goes to this node, above 0 % and below 100 %, beside its part of
+    /// the remainder.
     pub share: Percent,
     /// The node, by its number in the group `to`. Default 0.
     #[serde(default)]
@@ -79,7 +79,7 @@ pub struct HotspotSpec {
 #[serde(deny_unknown_fields)]
 struct NoSettings {}
 
-/// A share with at most a decimal.
+/// A share with at most one decimal.
 fn in_percent(share: Percent) -> String {
     let tenths = (share.0 * 1000.0).round();
     format!("{} %", tenths / 10.0)
@@ -107,7 +107,7 @@ impl PatternSpec {
         }
     }
 
-    /// Who sends to whom; `to`: the receivers.
+    /// The pattern in words; `to`: the receivers.
     pub fn in_words(&self, to: &str) -> String {
         match self {
             Self::Uniform => {

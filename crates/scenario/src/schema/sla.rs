@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Percent};
 use spillgate_measure::Metric;
 
-/// One requirement: the metric of the class must stay within the bound; or all that a preset
-/// requires of the class; or a file of requirements.
+/// One requirement: a bound on a metric of a class, or a preset of bounds for a class, or a file of
+/// requirements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlaSpec {
     /// Class of service (of `traffic`) that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Only packets of the class that arrived, or were lost, with this code point, which policies
-    /// may have given them: those in profile, say. For throughput, losses and one-way delays of a
+    /// Counts only packets of the class that arrived or were lost with this code point, for example
+    /// those that a policy has marked as in profile. For throughput, losses and one-way delays of a
     /// whole class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
-    /// What is bounded.
+    /// The metric that is bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<SlaMetric>,
     /// Upper bound, in the metric's unit: a time, a percentage, a rate, a number of transfers, a
@@ -32,8 +32,8 @@ pub struct SlaSpec {
     /// list objectives` names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// The part of the preset's bounds, which hold from end to end, that the simulated network may
-    /// spend. Default 100 %.
+    /// The share of the preset's end-to-end bounds that the simulated network may use. Default
+    /// 100 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<Percent>,
     /// In place of everything else: a file with the requirements of a customer (YAML), or of
@@ -48,15 +48,15 @@ pub struct SlaSpec {
 pub struct CustomerSpec {
     /// The customer's name.
     pub customer: String,
-    /// What all flows of a class must have, as under `sla` of a scenario.
+    /// Requirements on all flows of a class, as under `sla` of a scenario.
     #[serde(default)]
     pub objectives: Vec<SlaSpec>,
-    /// What the flows of a site must have.
+    /// Requirements on the flows of a site.
     #[serde(default)]
     pub sites: Vec<SiteSpec>,
 }
 
-/// A site of a customer: flows that begin or end there are its own.
+/// A site of a customer: the flows that begin or end there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SiteSpec {
@@ -64,7 +64,7 @@ pub struct SiteSpec {
     pub name: String,
     /// Nodes of the topology, or groups of them, that are at the site.
     pub nodes: Vec<String>,
-    /// What its flows must have, by class.
+    /// Requirements on its flows, by class.
     pub objectives: Vec<SlaSpec>,
 }
 
@@ -79,17 +79,17 @@ pub struct VerdictsSpec {
     pub against: Option<String>,
 }
 
-/// What is done about many verdicts at once.
+/// The correction for multiple verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
-    /// Nothing: each verdict is at the level of 95 % for itself.
+    /// None: each verdict by itself has the level of 95 %.
     #[default]
     None,
-    /// All verdicts together are at 95 %, each at `1 - 5 % / number` (Bonferroni).
+    /// All verdicts together have 95 %, each has `1 - 5 % / number` (Bonferroni).
     Bonferroni,
-    /// All together at 95 %, step by step from the clearest to the least clear (Holm 1979): never
-    /// decides less than Bonferroni.
+    /// All verdicts together have 95 %, step by step from the clearest to the least clear (Holm
+    /// 1979): this decides at least as many as Bonferroni.
     Holm,
 }
 

@@ -28,11 +28,11 @@ pub enum TrafficSpec {
     Capture(Box<CaptureSpec>),
     /// A table of rates between nodes, in long or wide form; path relative to the scenario file.
     Matrix(Box<MatrixSpec>),
-    /// What a router has measured: the output of `show policy-map interface`.
+    /// Counters of a router: the output of `show policy-map interface`.
     ShowPolicyMap(Box<ShowPolicyMapSpec>),
 }
 
-/// `count` flows.
+/// A number of flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
@@ -51,8 +51,8 @@ pub struct FlowSpec {
     /// Node that receives, or a group: flow i ends at member `i mod members`, unless there is a
     /// `pattern`.
     pub to: String,
-    /// To whom each sender sends. Default: in turn, flow i to member `i mod members` of `to`, so
-    /// that of two groups of one size member i sends to member i only.
+    /// The receivers of each sender. Default: flow i goes to member `i mod members` of `to`, so
+    /// between two groups of the same size member i sends only to member i.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternSpec>,
     /// DSCP that the source sets. Default `default`.
@@ -89,19 +89,19 @@ pub struct FlowSpec {
     /// When it stops; a connection then has nothing more to send and closes. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Dur>,
-    /// What it sends if it does not listen to the network; with `tcp`, what is written into the
-    /// connection: each packet's bytes when the source emits it.
+    /// The source of an open-loop flow. With `tcp`, the application: each packet's bytes are
+    /// written into the connection when the source emits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceSpec>,
-    /// A TCP connection that sends as fast as its congestion control allows; the way back carries
-    /// its acknowledgments.
+    /// A TCP connection that sends as fast as its congestion control allows; the reverse path
+    /// carries its acknowledgments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpSpec>,
     /// Bytes that the connection transfers, at least 1. Default: without end. Not with `source`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Size>,
-    /// That it carries speech, and who listens: it then has a rating `r_factor` and `mos`. Default:
-    /// what the scenario's `voice` says of its class.
+    /// The codec and the listener, for a flow that carries speech: it then has a rating `r_factor`
+    /// and `mos`. Default: the entry of its class in the scenario's `voice`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voice: Option<VoiceSpec>,
 }
@@ -146,7 +146,7 @@ pub struct SessionsSpec {
     /// Default 0 s.
     #[serde(default)]
     pub start_spread: Dur,
-    /// No session begins from here on; those that are open go on. Default: never.
+    /// No session begins after this time; open sessions go on. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Dur>,
     /// When sessions begin.
@@ -156,8 +156,8 @@ pub struct SessionsSpec {
     /// The connections. Default: all defaults of `tcp`.
     #[serde(default)]
     pub tcp: TcpSpec,
-    /// Most sessions of a workload that are open at a time; one that would begin beyond is refused
-    /// and counted. All of them count in the estimate of memory. Default 1000.
+    /// The most open sessions of a workload; a session beyond is refused and counted. The estimate
+    /// of memory counts all of them. Default 1000.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 100_000))]
     pub active: u32,

@@ -8,10 +8,10 @@ use serde::de::{Error, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use spillgate_core::Dur;
 
-/// How long nothing is counted.
+/// How long packets are not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Warmup {
-    /// So long.
+    /// This length of time.
     For(Dur),
     /// Until a pilot run has settled.
     Auto,
