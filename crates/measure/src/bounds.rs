@@ -6,7 +6,7 @@
 
 use spillgate_core::Dur;
 
-use crate::{FlowMeter, Histogram, Metric};
+use crate::Histogram;
 
 /// Times of which some are not known.
 #[derive(Clone, Copy, Debug)]
@@ -57,62 +57,10 @@ impl Unknown {
     }
 }
 
-impl Metric {
-    /// Least and most of its value for what a meter has counted; none where all is known, or where not even
-    /// bounds are. `least`: how long what is still on its way has been there at least.
-    pub fn bounds_of_meter(self, m: &FlowMeter, least: Dur) -> Option<(f64, f64)> {
-        let open = m.unresolved();
-        if open == 0 {
-            return None;
-        }
-        let unknown = Unknown {
-            open,
-            failed: 0,
-            least,
-        };
-        let quantile = |q| unknown.quantile(&m.delay, q);
-        let min = || {
-            Some((
-                m.delay.min()?.min(least).as_secs_f64(),
-                m.delay.min()?.as_secs_f64(),
-            ))
-        };
-        let beyond_min = |q| {
-            let ((low, high), (least, most)) = (quantile(q)?, min()?);
-            Some(((low - most).max(0.0), high - least))
-        };
-        let and_more = |counted: u64| Some((counted as f64, (counted + open) as f64));
-        match self {
-            Self::LossRatio => {
-                let (sent, lost) = (m.sent_packets as f64, m.lost_packets());
-                Some((lost as f64 / sent, (lost + open) as f64 / sent))
-            }
-            Self::PacketsReceived => and_more(m.received_packets()),
-            Self::MarksCe => and_more(m.marks_ce),
-            Self::OwdMean => unknown.mean(&m.delay),
-            Self::OwdMin => min(),
-            Self::OwdP50 => quantile(0.5),
-            Self::OwdP95 => quantile(0.95),
-            Self::OwdP99 => quantile(0.99),
-            Self::OwdP999 => quantile(0.999),
-            Self::OwdMax => quantile(1.0).map(|(low, _)| (low, f64::INFINITY)),
-            // A packet that takes as long as the one before lets the filter of RFC 3550 decay; more it cannot.
-            Self::Jitter => {
-                let (known, n) = (m.jitter.value()?, m.received_packets() as f64);
-                Some((known * n / (n + open as f64), f64::INFINITY))
-            }
-            Self::Pdv => beyond_min(0.999),
-            Self::PdvP99999 => beyond_min(0.99999),
-            _ => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spillgate_core::{Packet, Time};
 
     fn ms(n: u64) -> Dur {
         Dur::from_ms(n)
@@ -122,30 +70,6 @@ mod tests {
         let mut h = Histogram::new(10);
         all.iter().for_each(|t| h.record(ms(*t)));
         h
-    }
-
-    #[test]
-    fn lost_and_unresolved_packets_bound_the_loss() {
-        let mut m = FlowMeter::new(10);
-        for k in 0..10_u64 {
-            m.on_sent(100_u16);
-            let packet = Packet::new(0, 0, 100);
-            match k {
-                0..5 => m.on_received(&packet, Time::ZERO + ms(10 + k)),
-                5 => m.on_lost(spillgate_core::DropReason::Tail),
-                _ => {}
-            }
-        }
-        let of = |metric: Metric| metric.bounds_of_meter(&m, ms(1000));
-        assert_eq!(of(Metric::LossRatio), Some((0.1, 0.5)));
-        assert_eq!(of(Metric::PacketsReceived), Some((5.0, 9.0)));
-        // 10 to 14 ms are known of nine: the median of nine is the fifth, of five the third.
-        let (low, high) = of(Metric::OwdP50).unwrap();
-        assert!((low - 0.012).abs() < 1e-5 && (high - 0.014).abs() < 1e-5);
-        let (low, high) = of(Metric::OwdP95).unwrap();
-        assert!((low - 0.014).abs() < 1e-5 && high.is_infinite());
-        assert_eq!(of(Metric::OwdMean).unwrap().1, f64::INFINITY);
-        assert_eq!(of(Metric::Throughput), None);
     }
 
     proptest! {

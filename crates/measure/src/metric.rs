@@ -1,8 +1,6 @@
 //! The metrics: name, unit and meaning, one line each.
 
-use spillgate_core::{DropReason, Dur};
-
-use crate::FlowMeter;
+use spillgate_core::DropReason;
 
 /// From one line per metric: the enum, the list, names, units, which way it gets better (nothing
 /// where that depends on what is wanted), what it needs (nothing if it is there of any traffic),
@@ -260,20 +258,6 @@ impl Metric {
         Self::ALL.iter().copied().find(|m| m.name() == name)
     }
 
-    /// Those of a class's packets that arrived or were lost with a code point.
-    pub const BY_DSCP: [Self; 10] = [
-        Self::Throughput,
-        Self::PacketsReceived,
-        Self::PacketsLost,
-        Self::LossRatio,
-        Self::OwdMean,
-        Self::OwdP50,
-        Self::OwdP95,
-        Self::OwdP99,
-        Self::OwdP999,
-        Self::OwdMax,
-    ];
-
     /// The metric that counts the drops for `reason`.
     pub const fn drops(reason: DropReason) -> Self {
         match reason {
@@ -298,65 +282,11 @@ impl Metric {
     pub fn is_delay(self) -> bool {
         self.name().starts_with("owd_")
     }
-
-    /// The metrics that a [`FlowMeter`] gives, in the order of reports.
-    pub fn metered() -> impl Iterator<Item = Self> {
-        let nothing = FlowMeter::new(3);
-        Self::ALL
-            .iter()
-            .copied()
-            .filter(move |m| m.of_meter(&nothing, Dur::from_secs(1)).is_some())
-    }
-
-    /// Its value for what a meter counted within `period`: NaN if undefined (no packet), none if
-    /// it does not come from a meter.
-    pub fn of_meter(self, m: &FlowMeter, period: Dur) -> Option<f64> {
-        let rate = |bytes: u64| bytes as f64 * 8.0 / period.as_secs_f64();
-        let delay = |q: f64| m.delay.quantile(q);
-        let lost = |r: DropReason| Some(m.lost.of(r) as f64);
-        let value = match self {
-            Self::Offered => Some(rate(m.sent_bytes)),
-            Self::Throughput => Some(m.arrived.rate(period)),
-            Self::LossRatio => Some(m.lost_packets() as f64 / m.sent_packets as f64),
-            Self::PacketsSent => Some(m.sent_packets as f64),
-            Self::PacketsReceived => Some(m.received_packets() as f64),
-            Self::Unresolved => Some(m.unresolved() as f64),
-            Self::DropsTail => lost(DropReason::Tail),
-            Self::DropsEarly => lost(DropReason::Early),
-            Self::DropsForced => lost(DropReason::Forced),
-            Self::DropsPolicer => lost(DropReason::Policer),
-            Self::DropsPushedOut => lost(DropReason::PushedOut),
-            Self::DropsAdmission => lost(DropReason::Admission),
-            Self::DropsLinkDown => lost(DropReason::LinkDown),
-            Self::DropsUnroutable => lost(DropReason::Unroutable),
-            Self::DropsTooBig => lost(DropReason::TooBig),
-            Self::DropsLinkLoss => lost(DropReason::LinkLoss),
-            Self::DropsInputQueue => lost(DropReason::InputQueue),
-            Self::DropsCell => lost(DropReason::Cell),
-            Self::DropsFrame => lost(DropReason::Frame),
-            Self::DropsEpd => lost(DropReason::EarlyFrame),
-            Self::MarksCe => Some(m.marks_ce as f64),
-            Self::OwdMean => m.delay.mean(),
-            Self::OwdMin => delay(0.0),
-            Self::OwdP50 => delay(0.5),
-            Self::OwdP95 => delay(0.95),
-            Self::OwdP99 => delay(0.99),
-            Self::OwdP999 => delay(0.999),
-            Self::OwdMax => delay(1.0),
-            Self::Jitter => m.jitter.value(),
-            Self::Pdv => delay(0.999).zip(delay(0.0)).map(|(high, low)| high - low),
-            Self::PdvP99999 => delay(0.99999).zip(delay(0.0)).map(|(high, low)| high - low),
-            _ => return None,
-        };
-        Some(value.unwrap_or(f64::NAN))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Volume;
-    use spillgate_core::{Packet, Time};
 
     #[test]
     fn names_are_unique_and_drops_agree_with_their_reasons() {
@@ -398,43 +328,5 @@ mod tests {
             assert_eq!(Metric::drops(r).name(), r.metric());
         }
         assert_eq!(Metric::from_name("owd"), None);
-    }
-
-    #[test]
-    fn values_of_a_meter() {
-        let mut m = FlowMeter::new(10);
-        let second = Dur::from_secs(1);
-        let get = |m: &FlowMeter, metric: Metric| metric.of_meter(m, second * 2).unwrap();
-        assert!(get(&m, Metric::LossRatio).is_nan());
-        assert!(get(&m, Metric::OwdMean).is_nan());
-        assert!(get(&m, Metric::Pdv).is_nan());
-        assert_eq!(get(&m, Metric::Throughput), 0.0);
-        for ms in [1_u64, 3] {
-            m.on_sent(1_000_u16);
-            let p = Packet::new(0, 0, 1_000);
-            m.on_received(&p, Time::ZERO + Dur::from_ms(ms));
-            m.on_arrived(Volume::of(1_000));
-        }
-        m.on_sent(500_u16);
-        m.on_lost(DropReason::Early);
-        assert_eq!(get(&m, Metric::Offered), 10_000.0);
-        assert_eq!(get(&m, Metric::Throughput), 8_000.0);
-        assert_eq!(get(&m, Metric::LossRatio), 1.0 / 3.0);
-        assert_eq!(get(&m, Metric::DropsEarly), 1.0);
-        assert_eq!(get(&m, Metric::OwdMean), 0.002);
-        assert_eq!(get(&m, Metric::Pdv), 0.003 - 0.001);
-        assert_eq!(get(&m, Metric::Unresolved), 0.0);
-        // 990 of 1000 delays at 1 ms, the others at 9 ms: only the 99.9th percentile sees them.
-        let mut spread = FlowMeter::new(10);
-        for i in 0..1_000 {
-            let ms = if i % 100 == 0 { 9 } else { 1 };
-            spread.delay.record(Dur::from_ms(ms));
-        }
-        // Off by a bucket's width at most: 1/1024.
-        let near = |metric, want: f64| (get(&spread, metric) - want).abs() <= want / 1024.0;
-        assert!(near(Metric::OwdP99, 0.001) && near(Metric::OwdP999, 0.009));
-        assert!((get(&spread, Metric::Pdv) - 0.008).abs() <= 0.009 / 1024.0);
-        assert_eq!(Metric::Jain.of_meter(&m, second), None);
-        assert_eq!(Metric::metered().last(), Some(Metric::PdvP99999));
     }
 }

@@ -6,21 +6,12 @@
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::{Measures, Number, Place};
 use spillgate_queueing::Wait;
-use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_scenario::plan::WorldPlan;
 
-use crate::values::Values;
+use crate::measured::Group;
 use crate::window::Window;
-
-/// The metrics of flow admission for a group of flows.
-pub(crate) const ADMISSION: [Metric; 6] = [
-    Metric::FlowsOffered,
-    Metric::FlowsWaiting,
-    Metric::FlowsRemoved,
-    Metric::WaitingTime,
-    Metric::WaitingTimeP95,
-    Metric::WaitingTimeMax,
-];
 
 /// What flow admission at one link did to one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,108 +60,66 @@ impl Admission {
     }
 }
 
-/// A group of flows for which metrics are given.
-pub(crate) struct Group<'a> {
-    pub(crate) scope: Scope,
-    pub(crate) name: String,
-    /// The link, for a group at one link.
-    link: Option<u32>,
-    has: Box<dyn Fn(&FlowPlan) -> bool + 'a>,
-}
-
-/// All flows, each class, each site, then the flows of each class at each link with admission. No
-/// groups if no link has admission.
-pub(crate) fn groups(plan: &WorldPlan) -> Vec<Group<'_>> {
-    let links: Vec<_> = (0..).zip(&plan.links).collect();
-    let mut admitting = links.into_iter().filter(|(_, l)| l.discipline.admits());
-    let Some(first) = admitting.next() else {
-        return Vec::new();
-    };
-    let of_class = |class: usize| move |f: &FlowPlan| usize::from(f.class) == class;
-    let mut groups = vec![Group {
-        scope: Scope::Total,
-        name: "all".to_owned(),
-        link: None,
-        has: Box::new(|_| true),
-    }];
-    let classes = || plan.classes.iter().enumerate();
-    groups.extend(classes().map(|(class, name)| Group {
-        scope: Scope::Class,
-        name: name.clone(),
-        link: None,
-        has: Box::new(of_class(class)),
-    }));
-    groups.extend(plan.sites.iter().map(|site| Group {
-        scope: Scope::Site,
-        name: site.name.clone(),
-        link: None,
-        has: Box::new(|f| site.has(f)),
-    }));
-    for (number, link) in std::iter::once(first).chain(admitting) {
-        groups.extend(classes().map(|(class, name)| Group {
-            scope: Scope::Admission,
-            name: format!("{}/{name}", link.name),
-            link: Some(number),
-            has: Box::new(of_class(class)),
-        }));
+/// Puts what happened to the flows of each group, then to those of each class at each link with
+/// admission; nothing if no link has it. Flows count whose first packet arrived within the measured
+/// period.
+pub(crate) fn measure(
+    plan: &WorldPlan,
+    groups: &[Group<'_>],
+    found: &[Admission],
+    window: Window,
+    out: &mut Measures,
+) {
+    let links = (0..).zip(&plan.links);
+    let admitting: Vec<_> = links.filter(|(_, l)| l.discipline.admits()).collect();
+    if admitting.is_empty() {
+        return;
     }
-    groups
-}
-
-/// The values of the groups, each in the order of [`ADMISSION`], for flows whose first packet
-/// arrived within the measured period.
-pub(crate) fn values(out: &mut Values, plan: &WorldPlan, found: &[Admission], window: Window) {
-    for group in groups(plan) {
-        let members: Vec<&Admission> = found
-            .iter()
-            .filter(|a| !a.answers && window.contains(a.offered))
-            .filter(|a| group.link.is_none_or(|l| l == a.link))
-            .filter(|a| (group.has)(&plan.flows[a.flow as usize]))
-            .collect();
-        let most = most(&members);
-        for (value, most) in of(&members).into_iter().zip(most) {
-            out.push_within(value, most.map(|most| (value, most)));
+    let members = |group: &Group<'_>, at: Option<u32>| -> Vec<&Admission> {
+        let counted = found.iter().filter(|a| {
+            let here = at.is_none_or(|link| link == a.link);
+            here && !a.answers && window.contains(a.offered)
+        });
+        let of_group = |a: &&Admission| group.has(&plan.flows[a.flow as usize]);
+        counted.filter(of_group).collect()
+    };
+    for group in groups {
+        put(&members(group, None), out.of(group.scope, || group.name));
+    }
+    for (link, at) in admitting {
+        for class in groups.iter().filter(|g| g.scope == Scope::Class) {
+            let name = || format!("{}/{}", at.name, class.name);
+            put(&members(class, Some(link)), out.of(Scope::Admission, name));
         }
     }
 }
 
-fn of(members: &[&Admission]) -> [f64; ADMISSION.len()] {
-    let waiting = members.iter().filter(|a| a.admitted.is_none()).count();
+/// The times of those that still wait may become arbitrarily long.
+fn put(members: &[&Admission], mut out: Place<'_>) {
+    let waiting = members.iter().filter(|a| a.admitted.is_none()).count() as u64;
     let removed: u64 = members.iter().map(|a| u64::from(a.removals)).sum();
     let mut waits: Vec<Dur> = members.iter().map(|a| a.waited).collect();
     waits.sort_unstable();
     let total: f64 = waits.iter().map(|d| d.as_secs_f64()).sum();
-    let secs = |d: Option<&Dur>| d.map_or(f64::NAN, |d| d.as_secs_f64());
-    [
-        members.len() as f64,
-        waiting as f64,
-        removed as f64,
-        // Without members 0 / 0, which is undefined, as it should be.
-        total / waits.len() as f64,
-        secs(waits.get(at_95(waits.len()))),
-        secs(waits.last()),
-    ]
-}
-
-/// The largest possible values of those metrics that count flows which still wait with the time
-/// that they have waited so far.
-fn most(members: &[&Admission]) -> [Option<f64>; ADMISSION.len()] {
-    let waiting = members.iter().any(|a| a.admitted.is_none());
-    if !waiting {
-        return [None; ADMISSION.len()];
-    }
     let most = |a: &&Admission| a.admitted.map_or(f64::INFINITY, |_| a.waited.as_secs_f64());
-    let mut waits: Vec<f64> = members.iter().map(most).collect();
-    waits.sort_unstable_by(f64::total_cmp);
-    let longest = Some(f64::INFINITY);
-    [
-        None,
-        None,
-        None,
+    let mut mosts: Vec<f64> = members.iter().map(most).collect();
+    mosts.sort_unstable_by(f64::total_cmp);
+    let up_to = |value: f64, most: f64| (waiting > 0).then_some((value, most));
+    out.put(Metric::FlowsOffered, members.len() as f64);
+    out.put(Metric::FlowsWaiting, waiting);
+    out.put(Metric::FlowsRemoved, removed);
+    // Without members 0 / 0, which is undefined, as it should be.
+    let mean = total / waits.len() as f64;
+    out.put_within(Metric::WaitingTime, mean, up_to(mean, f64::INFINITY));
+    let (at, secs) = (at_95(waits.len()), |d: Option<&Dur>| d.copied().number());
+    let (p95, longest) = (secs(waits.get(at)), secs(waits.last()));
+    let most = mosts.get(at).and_then(|most| up_to(p95, *most));
+    out.put_within(Metric::WaitingTimeP95, p95, most);
+    out.put_within(
+        Metric::WaitingTimeMax,
         longest,
-        waits.get(at_95(waits.len())).copied(),
-        longest,
-    ]
+        up_to(longest, f64::INFINITY),
+    );
 }
 
 /// The index of the 95th percentile of this many sorted values: the smallest that 95 % of them do
@@ -203,19 +152,30 @@ mod tests {
     #[test]
     fn figures_of_a_group() {
         let all: Vec<_> = (1..=40).map(|i| waited(10 * i, i != 40)).collect();
-        let [n, waiting, removed, mean, p95, max] = of(&all.iter().collect::<Vec<_>>());
+        let of = |all: &[Admission]| {
+            let mut out = Measures::values(6);
+            let members: Vec<_> = all.iter().collect();
+            put(&members, out.of(Scope::Total, || "all"));
+            let most = |at| {
+                let found = out.bounds.iter().find(|b| b.at == at);
+                found.map(|b| b.high)
+            };
+            let most = (0..6).map(most).collect::<Vec<_>>();
+            (<[f64; 6]>::try_from(out.values).unwrap(), most)
+        };
+        let ([n, waiting, removed, mean, p95, max], most) = of(&all);
         assert_eq!((n, waiting, removed), (40.0, 1.0, 40.0));
         assert!((mean - 0.205).abs() < 1e-12, "{mean}");
         assert_eq!((p95, max), (0.38, 0.4));
-        let [n, waiting, removed, mean, p95, max] = of(&[]);
-        assert_eq!((n, waiting, removed), (0.0, 0.0, 0.0));
-        assert!(mean.is_nan() && p95.is_nan() && max.is_nan());
-        assert_eq!(of(&[&all[0]])[4], 0.01);
         // The one that waits is the longest: the 38th of 40 is known, of the last two the second is
         // not.
-        let most_of = |all: &[Admission]| most(&all.iter().collect::<Vec<_>>());
-        assert_eq!(most_of(&all)[4..], [Some(0.38), Some(f64::INFINITY)]);
-        assert_eq!(most_of(&all[38..])[4], Some(f64::INFINITY));
-        assert_eq!(most_of(&all[..39]), [None; 6]);
+        let infinite = Some(f64::INFINITY);
+        assert_eq!(most, [None, None, None, infinite, None, infinite]);
+        assert_eq!(of(&all[38..]).1[4], infinite);
+        assert_eq!(of(&all[..39]).1, [None; 6]);
+        let ([n, waiting, removed, mean, p95, max], _) = of(&[]);
+        assert_eq!((n, waiting, removed), (0.0, 0.0, 0.0));
+        assert!(mean.is_nan() && p95.is_nan() && max.is_nan());
+        assert_eq!(of(&all[..1]).0[4], 0.01);
     }
 }

@@ -1,11 +1,11 @@
 //! The longest time between arrivals of each flow in a period: how long a service was interrupted.
 
 use spillgate_core::{Dur, Time};
-use spillgate_measure::FlowMeter;
 use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::{FlowMeter, Measures};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::values::Values;
+use crate::measured::Group;
 
 /// Arrivals in the period `[from, to)`, 16 B for each flow of the plan.
 pub(crate) struct Gaps {
@@ -60,42 +60,35 @@ impl Gaps {
         };
         longest.as_secs_f64()
     }
-
-    /// Values in the order of [`groups`].
-    pub(crate) fn values(&self, out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
-        let each: Vec<f64> = (0..).zip(meters).map(|(i, m)| self.longest(i, m)).collect();
-        for (_, _, members) in groups(plan) {
-            // `max` leaves NaN out.
-            let longest = members.iter().map(|&i| each[i]).fold(f64::NAN, f64::max);
-            out.push(longest);
-        }
-    }
 }
 
-/// The groups of flows for which gaps are given, with the numbers of the flows: all, each class,
-/// each site, each flow. Empty if the scenario does not ask for gaps.
-pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
+/// Puts the longest gap of each group and each flow, if the scenario asks for gaps.
+pub(crate) fn measure(
+    plan: &WorldPlan,
+    groups: &[Group<'_>],
+    gaps: Option<&Gaps>,
+    meters: &[FlowMeter],
+    out: &mut Measures,
+) {
     if plan.gaps.is_none() {
-        return Vec::new();
+        return;
     }
-    let n = plan.flows.len();
-    let mut groups = vec![(Scope::Total, "all", (0..n).collect())];
-    for (class, name) in plan.classes.iter().enumerate() {
-        let members = (0..n).filter(|&i| usize::from(plan.flows[i].class) == class);
-        groups.push((Scope::Class, name, members.collect()));
-    }
-    for site in &plan.sites {
-        let members = (0..n).filter(|&i| site.has(&plan.flows[i]));
-        groups.push((Scope::Site, &site.name, members.collect()));
+    let longest = |flow: usize| {
+        let found = gaps.zip(meters.get(flow));
+        found.map_or(f64::NAN, |(gaps, meter)| gaps.longest(flow, meter))
+    };
+    for group in groups {
+        let members = group.members(plan.flows.iter());
+        // `max` leaves NaN out.
+        let most = members.into_iter().map(longest).fold(f64::NAN, f64::max);
+        let mut of = out.of(group.scope, || group.name);
+        of.put(Metric::GapMax, most);
     }
     for (i, flow) in plan.flows.iter().enumerate() {
-        groups.push((Scope::Flow, &flow.name, vec![i]));
+        let mut of = out.of(Scope::Flow, || &*flow.name);
+        of.put(Metric::GapMax, longest(i));
     }
-    groups
 }
-
-/// The metric of a group.
-pub(crate) const METRIC: Metric = Metric::GapMax;
 
 #[cfg(test)]
 mod tests {

@@ -7,41 +7,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dscp, Packet, Time};
-use spillgate_measure::table::{Layout, Metric, Scope};
-use spillgate_measure::{FlowMeter, Histogram, Volume};
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::{FlowMeter, Histogram, Measures, Volume};
 use spillgate_queueing::Colored;
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::values::Values;
+use crate::measured::IDLE_BITS;
 use crate::window::Window;
-
-/// Metrics of a queue's packets with a code point.
-const QUEUE: [Metric; 6] = [
-    Metric::PacketsOffered,
-    Metric::PacketsLost,
-    Metric::LossRatio,
-    Metric::SojournMean,
-    Metric::SojournP99,
-    Metric::SojournMax,
-];
-
-/// Metrics of a meter.
-const METER: [Metric; 14] = [
-    Metric::Offered,
-    Metric::PacketsOffered,
-    Metric::Conform,
-    Metric::Exceed,
-    Metric::Violate,
-    Metric::PacketsConform,
-    Metric::PacketsExceed,
-    Metric::PacketsViolate,
-    Metric::BytesConform,
-    Metric::BytesExceed,
-    Metric::BytesViolate,
-    Metric::ConformRatio,
-    Metric::ExceedRatio,
-    Metric::ViolateRatio,
-];
 
 /// The code points that packets may have in a world.
 #[derive(Debug)]
@@ -91,6 +63,16 @@ struct Waited {
     sojourn: Histogram,
 }
 
+impl Waited {
+    fn new(bits: u8) -> Self {
+        Self {
+            offered: 0,
+            lost: 0,
+            sojourn: Histogram::new(bits),
+        }
+    }
+}
+
 /// The packets of one queue by code point.
 #[derive(Clone)]
 pub(crate) struct Precedences {
@@ -100,13 +82,8 @@ pub(crate) struct Precedences {
 
 impl Precedences {
     fn new(points: &Arc<CodePoints>, bits: u8) -> Self {
-        let none = Waited {
-            offered: 0,
-            lost: 0,
-            sojourn: Histogram::new(bits),
-        };
         Self {
-            waited: vec![none; points.all.len()],
+            waited: vec![Waited::new(bits); points.all.len()],
             points: points.clone(),
         }
     }
@@ -166,15 +143,6 @@ impl Precedences {
             waited.offered += u64::from(window.contains(packet.arrived));
         }
     }
-}
-
-/// The leaves of a plan's links that tell code points apart: link, leaf.
-fn leaves(plan: &WorldPlan) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let links = plan.links.iter().enumerate();
-    links.flat_map(|(link, l)| {
-        let tells = l.discipline.tells_precedences().into_iter().enumerate();
-        tells.filter(|(_, t)| *t).map(move |(leaf, _)| (link, leaf))
-    })
 }
 
 /// The packets of each class by the code point with which they arrived or were lost; only where
@@ -262,83 +230,82 @@ fn meter_names(plan: &WorldPlan) -> Vec<String> {
     names
 }
 
-/// Adds all that is measured here to a layout.
-pub(crate) fn layout(plan: &WorldPlan, out: &mut Layout) {
-    for name in meter_names(plan) {
-        out.push(Scope::Meter, name, METER);
+/// Puts what the meters of policers found.
+pub(crate) fn measure(plan: &WorldPlan, window: Window, found: &[Colored], out: &mut Measures) {
+    for (i, name) in meter_names(plan).into_iter().enumerate() {
+        let meter = found.get(i).copied().unwrap_or_default();
+        let (bytes, packets) = (meter.bytes, meter.packets);
+        let rate = |bytes: u64| bytes as f64 * 8.0 / window.len().as_secs_f64();
+        let all: u64 = bytes.iter().sum();
+        let mut of = out.of(Scope::Meter, || name);
+        of.put(Metric::Offered, rate(all));
+        of.put(Metric::PacketsOffered, packets.iter().sum::<u64>());
+        of.put(Metric::Conform, rate(bytes[0]));
+        of.put(Metric::Exceed, rate(bytes[1]));
+        of.put(Metric::Violate, rate(bytes[2]));
+        of.put(Metric::PacketsConform, packets[0]);
+        of.put(Metric::PacketsExceed, packets[1]);
+        of.put(Metric::PacketsViolate, packets[2]);
+        of.put(Metric::BytesConform, bytes[0]);
+        of.put(Metric::BytesExceed, bytes[1]);
+        of.put(Metric::BytesViolate, bytes[2]);
+        let share = |bytes: u64| bytes as f64 / all as f64;
+        of.put(Metric::ConformRatio, share(bytes[0]));
+        of.put(Metric::ExceedRatio, share(bytes[1]));
+        of.put(Metric::ViolateRatio, share(bytes[2]));
     }
+}
+
+/// Puts what was counted by code point in queues that tell them apart; `of_link` gives that of a
+/// link's leaves.
+pub(crate) fn measure_queues(
+    plan: &WorldPlan,
+    of_link: impl Fn(usize) -> Vec<Option<Box<Precedences>>>,
+    out: &mut Measures,
+) {
     let points = CodePoints::of_queues(plan);
-    if points.all.len() > 1 {
-        for (link, leaf) in leaves(plan) {
-            let link = &plan.links[link];
-            let queue = &link.discipline.leaf_names()[leaf];
-            for dscp in &points.all {
-                let name = format!("{}/{queue}/{dscp}", link.name);
-                out.push(Scope::QueueDscp, name, QUEUE);
-            }
-        }
-    }
-    let Some(points) = Marked::points(plan) else {
+    if points.all.len() < 2 {
         return;
-    };
-    for (name, has) in plan.classes.iter().zip(of_classes(plan)) {
-        for dscp in points.all.iter().filter(|d| has >> d.value() & 1 != 0) {
-            out.push(Scope::ClassDscp, format!("{name}/{dscp}"), Metric::BY_DSCP);
+    }
+    let idle = Waited::new(IDLE_BITS);
+    for (i, link) in plan.links.iter().enumerate() {
+        let tells = link.discipline.tells_precedences();
+        if !tells.contains(&true) {
+            continue;
+        }
+        let (queues, names) = (of_link(i), link.discipline.leaf_names());
+        for leaf in (0..tells.len()).filter(|l| tells[*l]) {
+            let queue = queues.get(leaf).and_then(Option::as_deref);
+            for (place, dscp) in points.all.iter().enumerate() {
+                let w = queue.map_or(&idle, |q| &q.waited[place]);
+                let name = || format!("{}/{}/{dscp}", link.name, names[leaf]);
+                let mut of = out.of(Scope::QueueDscp, name);
+                of.put(Metric::PacketsOffered, w.offered);
+                of.put(Metric::PacketsLost, w.lost);
+                of.put(Metric::LossRatio, w.lost as f64 / w.offered as f64);
+                of.put(Metric::SojournMean, w.sojourn.mean());
+                of.put(Metric::SojournP99, w.sojourn.quantile(0.99));
+                of.put(Metric::SojournMax, w.sojourn.max());
+            }
         }
     }
 }
 
-/// What is measured here, in the order of [`layout`]; `queues` are those of a link's leaves.
-pub(crate) fn values(
-    plan: &WorldPlan,
-    window: Window,
-    found: &[Colored],
-    queues: impl Fn(usize) -> Vec<Option<Box<Precedences>>>,
-    marked: Option<&Marked>,
-    out: &mut Values,
-) {
-    let secs = window.len().as_secs_f64();
-    for meter in found {
-        let bytes: u64 = meter.bytes.iter().sum();
-        let packets: u64 = meter.packets.iter().sum();
-        let rate = |bytes: u64| bytes as f64 * 8.0 / secs;
-        out.extend([rate(bytes), packets as f64]);
-        out.extend(meter.bytes.map(rate));
-        out.extend(meter.packets.map(|n| n as f64));
-        out.extend(meter.bytes.map(|n| n as f64));
-        out.extend(meter.bytes.map(|n| n as f64 / bytes as f64));
-    }
-    let mut last: Option<(usize, Vec<Option<Box<Precedences>>>)> = None;
-    for (link, leaf) in leaves(plan) {
-        if last.as_ref().is_none_or(|(known, _)| *known != link) {
-            last = Some((link, queues(link)));
-        }
-        let of = last.as_ref().and_then(|(_, all)| all.get(leaf)?.as_deref());
-        for waited in of.iter().flat_map(|p| &p.waited) {
-            let (offered, lost) = (waited.offered as f64, waited.lost as f64);
-            let s = &waited.sojourn;
-            out.extend([offered, lost, lost / offered]);
-            out.extend([
-                s.mean().unwrap_or(f64::NAN),
-                s.quantile(0.99).unwrap_or(f64::NAN),
-                s.max().map_or(f64::NAN, |t| t.as_secs_f64()),
-            ]);
-        }
-    }
-    let Some(marked) = marked else { return };
-    let each = marked.points.all.len();
-    for (class, has) in of_classes(plan).into_iter().enumerate() {
-        for (place, dscp) in marked.points.all.iter().enumerate() {
+/// Puts what was counted of the packets of each class by code point, if policies mark.
+pub(crate) fn measure_classes(plan: &WorldPlan, marked: Option<&Marked>, out: &mut Measures) {
+    let Some(points) = Marked::points(plan) else {
+        return;
+    };
+    let idle = FlowMeter::new(IDLE_BITS);
+    for (class, (name, has)) in plan.classes.iter().zip(of_classes(plan)).enumerate() {
+        for (place, dscp) in points.all.iter().enumerate() {
             if has >> dscp.value() & 1 == 0 {
                 continue;
             }
-            let meter = &marked.meters[class * each + place];
-            let (lost, all) = (meter.lost_packets() as f64, meter.resolved() as f64);
-            out.extend(Metric::BY_DSCP.map(|metric| match metric {
-                Metric::PacketsLost => lost,
-                Metric::LossRatio => lost / all,
-                metric => metric.of_meter(meter, plan.duration).unwrap_or(f64::NAN),
-            }));
+            let at = class * points.all.len() + place;
+            let meter = marked.map_or(&idle, |m| &m.meters[at]);
+            let mut of = out.of(Scope::ClassDscp, || format!("{name}/{dscp}"));
+            meter.measure_marked(plan.duration, &mut of);
         }
     }
 }

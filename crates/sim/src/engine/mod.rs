@@ -52,6 +52,7 @@ use crate::express::Lane;
 use crate::flow::{Flow, OpenLoop, Origin};
 use crate::gaps::Gaps;
 use crate::link::Link;
+use crate::measured::Measured;
 use crate::node::{Failures, Inputs, Mpls, Nodes, Routing};
 use crate::observe::SeriesRecorder;
 use crate::outcome::Outcome;
@@ -326,36 +327,37 @@ impl<S: EventSet> World<S> {
     }
 
     fn collect(&self, admissions: Vec<Admission>, series: Option<SeriesRecorder>) -> Outcome {
-        let (plan, window) = (&self.plan, self.window);
-        Outcome::collect(
+        let plan = &self.plan;
+        let measured = Measured {
             plan,
-            window,
-            self.now,
-            &self.meters,
-            (&self.links, self.lane.fifos()),
-            self.label_meters(),
-            self.input_meters(),
-            (&self.colored, self.marked.as_deref()),
-            self.nodes.as_deref(),
-            &self.transfers,
+            now: self.now,
+            flows: &self.meters,
+            links: (&self.links, self.lane.fifos()),
+            mpls: self.mpls.as_deref(),
+            inputs: self.inputs.as_deref(),
+            colored: &self.colored,
+            marked: self.marked.as_deref(),
+            nodes: self.nodes.as_deref(),
+            transfers: &self.transfers,
+            admissions: &admissions,
+            gaps: self.gaps.as_deref(),
+        };
+        let (found, class_delays) = measured.values();
+        let draining = self.tokens.as_ref();
+        let arrivals = self.arrivals.as_ref();
+        let settled = arrivals.filter(|_| self.now >= self.window.end());
+        Outcome {
+            values: found.values,
+            bounds: found.bounds,
+            class_delays,
+            series: series.map(SeriesRecorder::into_curves).unwrap_or_default(),
+            draining: draining.map_or_else(Vec::new, |t| t.draining(plan, &self.buckets())),
+            unsettled: settled.map_or_else(Vec::new, |a| a.unsettled()),
             admissions,
-            self.gaps.as_deref(),
-        )
-        .with_run(
-            self.digest(),
-            self.counts.events(),
-            self.counts.emitted,
-            series.map(SeriesRecorder::into_curves).unwrap_or_default(),
-            self.tokens
-                .as_ref()
-                .map(|t| t.draining(plan, &self.buckets()))
-                .unwrap_or_default(),
-            self.arrivals
-                .as_ref()
-                .filter(|_| self.now >= window.end())
-                .map(|a| a.unsettled())
-                .unwrap_or_default(),
-        )
+            digest: self.digest(),
+            events: self.counts.events(),
+            packets: self.counts.emitted,
+        }
     }
 }
 

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Dropped, Dur, FlowKey, Packet, Time};
 use spillgate_events::{EventSet, Rank};
-use spillgate_measure::Volume;
-use spillgate_measure::table::Layout;
+use spillgate_measure::{Measures, Volume};
 use spillgate_queueing::{Evidence, Train};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
@@ -23,7 +22,6 @@ use super::switch::SwitchNode;
 use crate::engine::World;
 use crate::pipes::Placed;
 use crate::port::Port;
-use crate::values::Values;
 use crate::window::Window;
 
 /// A node that passes packets from one link to another, perhaps later.
@@ -69,19 +67,8 @@ pub(crate) trait Node: Send {
     fn carried(&self) -> Vec<(u32, Volume, Dur)> {
         Vec::new()
     }
-    /// Its measurements until `now`, in the order of its part of [`layout_of_nodes`].
-    fn values(&self, now: Time, out: &mut Values);
-}
-
-/// What nodes that hold packets measure, in their order.
-pub(crate) fn layout_of_nodes(plan: &WorldPlan, out: &mut Layout) {
-    for forwarding in &plan.forwarding {
-        Software::layout(plan, &plan.nodes[forwarding.node as usize], out);
-    }
-    for switch in &plan.switches {
-        SwitchNode::layout(plan, switch, out);
-    }
-    CellSwitches::layout(plan, out);
+    /// Puts what it has measured until `now`. Before anything has happened it puts the same metrics.
+    fn measure(&self, now: Time, plan: &WorldPlan, out: &mut Measures);
 }
 
 /// The packets that leave a node in one call.
@@ -214,10 +201,16 @@ impl Nodes {
         all.map(|(node, kind)| hash_bytes(path(plan, node, kind).as_bytes()))
     }
 
-    /// Their measurements until `now`, in order.
-    pub(crate) fn values(&self, now: Time, out: &mut Values) {
+    /// Those of a world in which nothing happens.
+    pub(crate) fn idle(plan: &WorldPlan) -> Option<Self> {
+        let window = Window::new(plan.warmup, plan.duration);
+        Self::new(plan, window, &Arc::default(), (0, 0))
+    }
+
+    /// Puts what they have measured until `now`.
+    pub(crate) fn measure(&self, now: Time, plan: &WorldPlan, out: &mut Measures) {
         for holder in &self.holders {
-            holder.node.values(now, out);
+            holder.node.measure(now, plan, out);
         }
     }
 

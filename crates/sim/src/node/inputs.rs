@@ -106,6 +106,11 @@ impl Inputs {
             tagged: plan.links.iter().map(|l| l.dot1q).collect(),
         })
     }
+
+    /// The meters of the classes of the policy at the receiving end of a link; none without one.
+    pub(crate) fn meters(&self, link: usize) -> &[InputMeter] {
+        self.policies[link].as_ref().map_or(&[], |g| &g.meters)
+    }
 }
 
 /// Names of the links, by number.
@@ -114,12 +119,6 @@ pub(crate) fn names(plan: &WorldPlan) -> Arc<[String]> {
 }
 
 impl<S: EventSet> World<S> {
-    /// The meters of the classes of all input policies, in the order of the links.
-    pub(crate) fn input_meters(&self) -> impl Iterator<Item = &InputMeter> {
-        let policies = self.inputs.iter().flat_map(|i| &i.policies);
-        policies.flatten().flat_map(|g| &g.meters)
-    }
-
     /// The input policies, in the order of the links.
     pub(crate) fn conditioners(&self) -> impl Iterator<Item = &Conditioner> {
         let policies = self.inputs.iter().flat_map(|i| &i.policies);

@@ -17,8 +17,8 @@ mod software;
 mod switch;
 
 pub(crate) use failures::{Failures, failing};
-pub(crate) use holding::{Nodes, layout_of_nodes};
-pub(crate) use inputs::{InputMeter, Inputs, names};
+pub(crate) use holding::Nodes;
+pub(crate) use inputs::{Inputs, names};
 pub use mpls::LabelCounts;
-pub(crate) use mpls::{LabelMeter, Mpls, at_ports};
+pub(crate) use mpls::{Mpls, at_ports};
 pub(crate) use routing::Routing;

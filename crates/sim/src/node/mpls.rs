@@ -86,6 +86,11 @@ pub(crate) fn at_ports(plan: &WorldPlan) -> Vec<bool> {
 }
 
 impl Mpls {
+    /// The meter of a link, if it is inside the network.
+    pub(crate) fn meter(&self, link: usize) -> Option<&LabelMeter> {
+        self.meters[link].as_deref()
+    }
+
     /// None without MPLS; `watched`: by a tap.
     pub(crate) fn new(plan: &WorldPlan, watched: bool) -> Option<Self> {
         let mpls = plan.mpls.as_ref()?;
@@ -174,12 +179,6 @@ impl<S: EventSet> World<S> {
         self.mpls
             .as_ref()
             .map_or_else(LabelCounts::default, |m| m.counts)
-    }
-
-    /// The meter of each link inside the network.
-    pub(crate) fn label_meters(&self) -> impl Iterator<Item = &LabelMeter> {
-        let meters = self.mpls.iter().flat_map(|m| &m.meters);
-        meters.filter_map(Option::as_deref)
     }
 
     /// The values of a packet's labels at a link's port, the top one first, for a tap.

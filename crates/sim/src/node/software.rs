@@ -9,15 +9,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
-use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_measure::Measures;
+use spillgate_measure::table::{Metric, Scope};
 use spillgate_queueing::{Evidence, QueueLimit};
 use spillgate_scenario::plan::{ForwardingPlan, WorldPlan};
 
 use super::holding::{Node, Outbox, Passed};
 use crate::gauge::NodeMeter;
-use crate::outcome::{queue_metrics, waited};
+use crate::measured::{measure_arrivals, measure_waiting};
 use crate::port::size;
-use crate::values::Values;
 use crate::window::Window;
 
 /// The packets of one link, or of all, that wait for the processor.
@@ -53,6 +53,7 @@ fn pop_if<T>(queue: &mut VecDeque<T>, is_wanted: impl Fn(&T) -> bool) -> Option<
 
 /// The router.
 pub(crate) struct Software {
+    node: u32,
     per_packet: Dur,
     delay: Dur,
     input_queue: u32,
@@ -73,6 +74,7 @@ pub(crate) struct Software {
 impl Software {
     pub(crate) fn new(plan: &ForwardingPlan, world: &WorldPlan, window: Window) -> Self {
         Self {
+            node: plan.node,
             per_packet: plan.per_packet,
             delay: plan.delay,
             input_queue: plan.input_queue,
@@ -85,13 +87,6 @@ impl Software {
             held: VecDeque::new(),
             meter: NodeMeter::of(world),
         }
-    }
-
-    /// What it measures.
-    pub(super) fn layout(world: &WorldPlan, name: &str, out: &mut Layout) {
-        let metrics = queue_metrics(world.backlog_percentiles).filter(|m| *m != Metric::MarksCe);
-        let more = [Metric::DropsInputQueue, Metric::Utilization];
-        out.push(Scope::Node, name, metrics.chain(more));
     }
 
     /// Removes the packets that the processor has taken by `now`.
@@ -181,15 +176,16 @@ impl Node for Software {
         }
     }
 
-    fn values(&self, _: Time, out: &mut Values) {
-        let queue = waited(&self.meter.queue, self.window);
-        out.extend(
-            queue
-                .filter(|(m, _)| *m != Metric::MarksCe)
-                .map(|(_, value)| value),
+    fn measure(&self, _: Time, plan: &WorldPlan, out: &mut Measures) {
+        let mut of = out.of(Scope::Node, || &*plan.nodes[self.node as usize]);
+        let queue = &self.meter.queue;
+        measure_arrivals(queue, self.window, &mut of);
+        measure_waiting(queue, self.window, &mut of);
+        of.put(
+            Metric::DropsInputQueue,
+            queue.lost.of(DropReason::InputQueue),
         );
-        let lost = self.meter.queue.lost.of(DropReason::InputQueue);
         let busy = self.meter.busy.as_secs_f64() / self.window.len().as_secs_f64();
-        out.extend([lost as f64, busy]);
+        of.put(Metric::Utilization, busy);
     }
 }

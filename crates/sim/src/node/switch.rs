@@ -11,58 +11,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, FlowKey, Packet, Rng, Time};
+use spillgate_core::{FlowKey, Packet, Rng, Time};
 use spillgate_events::Rank;
-use spillgate_measure::Histogram;
-use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::{Histogram, Measures, Place};
 use spillgate_scenario::plan::{SwitchPlan, WorldPlan};
 use spillgate_switching::{Backlog, Counts, Switch};
 
 use super::holding::{Node, Outbox, Passed};
 use crate::port::size;
-use crate::values::Values;
 use crate::window::Window;
-
-/// Metrics of a virtual output queue.
-const VOQ: [Metric; 8] = [
-    Metric::Offered,
-    Metric::Carried,
-    Metric::LossRatio,
-    Metric::SojournMean,
-    Metric::BacklogPacketsMean,
-    Metric::BacklogPacketsMax,
-    Metric::BacklogBytesMean,
-    Metric::BacklogBytesMax,
-];
-
-/// Metrics of an output, beside what waits for it.
-const OUTPUT: [Metric; 5] = [
-    Metric::Offered,
-    Metric::Carried,
-    Metric::LossRatio,
-    Metric::SwitchDelayMean,
-    Metric::SwitchDelayP99,
-];
-
-const WAITING: [Metric; 4] = [
-    Metric::BacklogPacketsMean,
-    Metric::BacklogPacketsMax,
-    Metric::BacklogBytesMean,
-    Metric::BacklogBytesMax,
-];
-
-const SLOTS: [Metric; 3] = [Metric::SlotsUsed, Metric::SlotsWasted, Metric::SlotsIdle];
-
-/// Metrics of a whole switch.
-const SWITCH: [Metric; 7] = [
-    Metric::Offered,
-    Metric::Carried,
-    Metric::LossRatio,
-    Metric::LossInput,
-    Metric::LossOutput,
-    Metric::SwitchDelayMean,
-    Metric::SwitchDelayP99,
-];
 
 /// Resolution of the histograms of delay.
 const BITS: u8 = 8;
@@ -199,29 +157,6 @@ impl SwitchNode {
         }
     }
 
-    /// What it measures: of the switch, of its inputs, of its outputs, and of its virtual output queues.
-    pub(super) fn layout(world: &WorldPlan, plan: &SwitchPlan, out: &mut Layout) {
-        let recipe = &plan.recipe;
-        let link = |l: u32| &*world.links[l as usize].name;
-        let drops = || DropReason::ALL.into_iter().map(Metric::drops);
-        out.push(Scope::Switch, &world.nodes[plan.node as usize], SWITCH);
-        if recipe.queues_inputs() {
-            for input in &plan.inputs {
-                let metrics = VOQ.into_iter().chain([Metric::MarksCe]).chain(drops());
-                out.push(Scope::SwitchInput, link(*input), metrics);
-            }
-        }
-        for output in &plan.outputs {
-            let waiting = WAITING.into_iter().filter(|_| recipe.queues_inputs());
-            let slots = SLOTS.into_iter().filter(|_| recipe.is_crossbar());
-            let metrics = OUTPUT.into_iter().chain(waiting).chain(slots);
-            out.push(Scope::SwitchOutput, link(*output), metrics);
-        }
-        for voq in plan.voqs() {
-            out.push(Scope::Voq, world.name_of_voq(plan, voq), VOQ);
-        }
-    }
-
     /// Hands over what has left the fabric, and what its AQMs are to know.
     fn drain(&mut self, now: Time, out: &mut Outbox) {
         for (output, told) in (0..).zip(&mut self.told) {
@@ -261,61 +196,37 @@ impl SwitchNode {
         bytes as f64 * 8.0 / self.window.len().as_secs_f64()
     }
 
-    /// Values in the order of [`VOQ`].
-    fn queue_values(&self, counts: &Counts, backlog: &Backlog) -> [f64; VOQ.len()] {
-        let [packets, most_packets, bytes, most_bytes] = waiting(backlog);
-        [
-            self.rate(counts.offered_bytes),
-            self.rate(counts.carried_bytes),
-            ratio(counts.lost_packets(), counts.offered_packets),
-            counts.waited_mean(),
-            packets,
-            most_packets,
-            bytes,
-            most_bytes,
-        ]
+    /// Puts what a queue, or all of an input, has counted.
+    fn measure_queue(&self, counts: &Counts, backlog: &Backlog, out: &mut Place<'_>) {
+        out.put(Metric::Offered, self.rate(counts.offered_bytes));
+        out.put(Metric::Carried, self.rate(counts.carried_bytes));
+        let lost = ratio(counts.lost_packets(), counts.offered_packets);
+        out.put(Metric::LossRatio, lost);
+        out.put(Metric::SojournMean, counts.waited_mean());
+        measure_backlog(backlog, out);
     }
 
-    /// Values of the whole switch, in the order of [`SWITCH`].
-    fn totals(&self) -> [f64; SWITCH.len()] {
-        let mut delay = Histogram::new(BITS);
-        let mut all = Through::default();
-        for output in &self.by_output {
-            delay.merge(&output.delay);
-            all = all.with(&output.through);
+    /// Puts what outputs have counted together, and how long packets took; of the whole switch also
+    /// where they were lost.
+    fn measure_through(&self, all: &Through, delay: &Histogram, whole: bool, out: &mut Place<'_>) {
+        let share = |lost| ratio(lost, all.offered_packets);
+        out.put(Metric::Offered, self.rate(all.offered_bytes));
+        out.put(Metric::Carried, self.rate(all.sent_bytes));
+        out.put(Metric::LossRatio, share(all.lost_before + all.lost));
+        if whole {
+            out.put(Metric::LossInput, share(all.lost_before));
+            out.put(Metric::LossOutput, share(all.lost));
         }
-        [
-            self.rate(all.offered_bytes),
-            self.rate(all.sent_bytes),
-            ratio(all.lost_before + all.lost, all.offered_packets),
-            ratio(all.lost_before, all.offered_packets),
-            ratio(all.lost, all.offered_packets),
-            delay.mean().unwrap_or(f64::NAN),
-            delay.quantile(0.99).unwrap_or(f64::NAN),
-        ]
-    }
-
-    /// Values of an output, in the order of [`OUTPUT`].
-    fn output_values(&self, output: &Output) -> [f64; OUTPUT.len()] {
-        let through = &output.through;
-        [
-            self.rate(through.offered_bytes),
-            self.rate(through.sent_bytes),
-            ratio(through.lost_before + through.lost, through.offered_packets),
-            output.delay.mean().unwrap_or(f64::NAN),
-            output.delay.quantile(0.99).unwrap_or(f64::NAN),
-        ]
+        out.put(Metric::SwitchDelayMean, delay.mean());
+        out.put(Metric::SwitchDelayP99, delay.quantile(0.99));
     }
 }
 
-/// Values in the order of [`WAITING`].
-fn waiting(backlog: &Backlog) -> [f64; WAITING.len()] {
-    [
-        backlog.packets_mean,
-        f64::from(backlog.packets_max),
-        backlog.bytes_mean,
-        backlog.bytes_max as f64,
-    ]
+fn measure_backlog(backlog: &Backlog, out: &mut Place<'_>) {
+    out.put(Metric::BacklogPacketsMean, backlog.packets_mean);
+    out.put(Metric::BacklogPacketsMax, backlog.packets_max);
+    out.put(Metric::BacklogBytesMean, backlog.bytes_mean);
+    out.put(Metric::BacklogBytesMax, backlog.bytes_max);
 }
 
 /// NaN for nothing of nothing.
@@ -389,31 +300,43 @@ impl Node for SwitchNode {
         self.plan.voqs().map(waiting).collect()
     }
 
-    fn values(&self, now: Time, out: &mut Values) {
-        let switch = &self.switch;
-        let inputs = self.plan.inputs.len() as u16;
-        let queues_inputs = self.plan.recipe.queues_inputs();
-        out.extend(self.totals());
-        for input in 0..if queues_inputs { inputs } else { 0 } {
+    fn measure(&self, now: Time, plan: &WorldPlan, out: &mut Measures) {
+        let (switch, ports) = (&self.switch, &self.plan);
+        let link = |l: u32| &*plan.links[l as usize].name;
+        let mut delay = Histogram::new(BITS);
+        let mut all = Through::default();
+        for output in &self.by_output {
+            delay.merge(&output.delay);
+            all = all.with(&output.through);
+        }
+        let mut of = out.of(Scope::Switch, || &*plan.nodes[ports.node as usize]);
+        self.measure_through(&all, &delay, true, &mut of);
+        let queues_inputs = ports.recipe.queues_inputs();
+        for (input, from) in (0..).zip(ports.inputs.iter().filter(|_| queues_inputs)) {
+            let mut of = out.of(Scope::SwitchInput, || link(*from));
             let counts = switch.counts_of_input(input);
-            let backlog = switch.backlog_of_input(now, input);
-            out.extend(self.queue_values(&counts, &backlog));
-            out.push(counts.marks_ce as f64);
-            out.extend(DropReason::ALL.map(|r| counts.lost[r.index()] as f64));
+            self.measure_queue(&counts, &switch.backlog_of_input(now, input), &mut of);
+            of.put(Metric::MarksCe, counts.marks_ce);
+            of.put_lost(|why| counts.lost[why.index()]);
         }
-        for (output, of) in (0..).zip(&self.by_output) {
-            out.extend(self.output_values(of));
+        for (output, counted) in (0..).zip(&self.by_output) {
+            let to = ports.outputs[usize::from(output)];
+            let mut of = out.of(Scope::SwitchOutput, || link(to));
+            self.measure_through(&counted.through, &counted.delay, false, &mut of);
             if queues_inputs {
-                out.extend(waiting(&switch.backlog_of_output(now, output)));
+                measure_backlog(&switch.backlog_of_output(now, output), &mut of);
             }
-            if let Some(slots) = switch.slots(now, output) {
-                out.extend(slots.shares());
+            if let Some([used, wasted, idle]) = switch.slots(now, output).map(|s| s.shares()) {
+                of.put(Metric::SlotsUsed, used);
+                of.put(Metric::SlotsWasted, wasted);
+                of.put(Metric::SlotsIdle, idle);
             }
         }
-        for (input, output) in self.plan.voqs() {
+        for (input, output) in ports.voqs() {
+            let name = || plan.name_of_voq(ports, (input, output));
+            let mut of = out.of(Scope::Voq, name);
             let counts = switch.counts(input, output);
-            let backlog = switch.backlog(now, input, output);
-            out.extend(self.queue_values(&counts, &backlog));
+            self.measure_queue(&counts, &switch.backlog(now, input, output), &mut of);
         }
     }
 }

@@ -7,7 +7,7 @@ mod files;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spillgate_measure::{Metric, Needs};
+use spillgate_measure::{FlowMeter, Metric, Needs};
 
 use super::nodes::GroupNames;
 use crate::codes;
@@ -124,7 +124,7 @@ impl Lowering<'_, '_> {
     fn check_dscp(&mut self, e: &Entry, class: &str) -> bool {
         let s = &e.spec;
         let Some(dscp) = s.dscp else { return true };
-        let by_dscp = Metric::BY_DSCP;
+        let by_dscp = FlowMeter::marked_metrics();
         let metric = s.metric.map(|m| m.metric());
         let may = |p: &VariantPlan| p.world.may_end_with(class, dscp);
         let d = if e.site.is_some() || s.preset.is_some() {

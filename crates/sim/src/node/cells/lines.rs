@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use spillgate_core::aal5::CELL;
 use spillgate_core::{Dur, Packet, Time};
-use spillgate_measure::Metric;
-use spillgate_measure::table::{Layout, Scope};
+use spillgate_measure::table::Scope;
+use spillgate_measure::{Measures, Metric};
 use spillgate_queueing::Contract;
 use spillgate_scenario::plan::{CellLinePlan, RateProcess, WorldPlan};
 use spillgate_switching::atm::{CellLine, SentCell};
@@ -18,7 +18,6 @@ use spillgate_switching::atm::{CellLine, SentCell};
 use super::{CellSwitches, Until, What, volume};
 use crate::node::holding::Outbox;
 use crate::node::lines::{SentOver, Shared};
-use crate::values::Values;
 use crate::window::Window;
 
 /// A packet in segmentation.
@@ -166,24 +165,13 @@ impl Lines {
         self.ends.peek().map(|e| e.0.0)
     }
 
-    /// What they measure.
-    pub(super) fn layout(plan: &WorldPlan, out: &mut Layout) {
-        for line in &plan.cell_lines {
-            out.push(
-                Scope::AtmLine,
-                &line.name,
-                [Metric::Carried, Metric::Utilization],
-            );
-        }
-    }
-
-    pub(super) fn values(&self, window: Window, out: &mut Values) {
-        for line in &self.all {
+    pub(super) fn measure(&self, window: Window, plan: &WorldPlan, out: &mut Measures) {
+        for (line, known) in self.all.iter().zip(&plan.cell_lines) {
+            let mut of = out.of(Scope::AtmLine, || &*known.name);
             let carried = volume(line.slot, line.busy).rate(window.len());
-            out.extend([
-                carried,
-                line.busy.as_secs_f64() / window.len().as_secs_f64(),
-            ]);
+            of.put(Metric::Carried, carried);
+            let busy = line.busy.as_secs_f64() / window.len().as_secs_f64();
+            of.put(Metric::Utilization, busy);
         }
     }
 

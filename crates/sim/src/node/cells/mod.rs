@@ -22,8 +22,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 use spillgate_core::aal5::CELL;
 use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_events::Rank;
-use spillgate_measure::Volume;
-use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::{Measures, Volume};
 use spillgate_queueing::{Contract, Train};
 use spillgate_scenario::plan::{CellSwitchPlan, RateProcess, WorldPlan};
 use spillgate_scenario::schema::CellPhase;
@@ -32,21 +32,8 @@ use spillgate_switching::atm::{CellPolice, CellPort, Frames, Reassembly};
 use self::police::Policer;
 use super::holding::{Node, Outbox};
 use super::lines::{SentOver, Shared};
-use crate::values::Values;
 use crate::window::Window;
 use lines::Lines;
-
-/// Metrics of an output port, before its drops by reason.
-const PORT: [Metric; 8] = [
-    Metric::Offered,
-    Metric::Carried,
-    Metric::LossRatio,
-    Metric::CellsOffered,
-    Metric::CellsLost,
-    Metric::CellsTagged,
-    Metric::BacklogCellsMean,
-    Metric::BacklogCellsMax,
-];
 
 /// An output port with its line.
 struct Output {
@@ -225,16 +212,6 @@ impl CellSwitches {
         }
     }
 
-    /// What they measure.
-    pub(super) fn layout(plan: &WorldPlan, out: &mut Layout) {
-        for (link, _) in ports(plan) {
-            let drops = DropReason::ALL.into_iter().map(Metric::drops);
-            let name = &*plan.links[link as usize].name;
-            out.push(Scope::AtmPort, name, PORT.into_iter().chain(drops));
-        }
-        Lines::layout(plan, out);
-    }
-
     /// Takes what happens until `now`, for which the engine has given all wakes that are due.
     fn catch_up(&mut self, now: Time) {
         // Nothing that the engine must know of happens without a wake.
@@ -404,24 +381,25 @@ impl Node for CellSwitches {
         }
     }
 
-    fn values(&self, now: Time, out: &mut Values) {
+    fn measure(&self, now: Time, plan: &WorldPlan, out: &mut Measures) {
         let secs = self.window.len().as_secs_f64();
-        let bits = |cells: u64| cells as f64 * f64::from(CELL) * 8.0 / secs;
-        for output in &self.outputs {
+        for ((link, _), output) in ports(plan).zip(&self.outputs) {
             let counts = output.port.counts(now);
             let lost: u64 = counts.lost.iter().sum();
-            out.extend([
-                bits(counts.offered),
-                volume(output.port.slot(), counts.busy).rate(self.window.len()),
-                lost as f64 / counts.offered as f64,
-                counts.offered as f64,
-                lost as f64,
-                counts.tagged as f64,
-                counts.waited as f64 / self.window.len().as_ps() as f64,
-                f64::from(counts.most),
-            ]);
-            out.extend(output.lost.map(|n| n as f64));
+            let mut of = out.of(Scope::AtmPort, || &*plan.links[link as usize].name);
+            let offered = counts.offered as f64 * f64::from(CELL) * 8.0 / secs;
+            of.put(Metric::Offered, offered);
+            let carried = volume(output.port.slot(), counts.busy);
+            of.put(Metric::Carried, carried.rate(self.window.len()));
+            of.put(Metric::LossRatio, lost as f64 / counts.offered as f64);
+            of.put(Metric::CellsOffered, counts.offered);
+            of.put(Metric::CellsLost, lost);
+            of.put(Metric::CellsTagged, counts.tagged);
+            let waiting = counts.waited as f64 / self.window.len().as_ps() as f64;
+            of.put(Metric::BacklogCellsMean, waiting);
+            of.put(Metric::BacklogCellsMax, counts.most);
+            of.put_lost(|why| output.lost[why.index()]);
         }
-        self.lines.values(self.window, out);
+        self.lines.measure(self.window, plan, out);
     }
 }
