@@ -7,6 +7,9 @@ use spillgate_voice::Quality;
 
 use crate::measured::Group;
 
+/// What a metric takes of a call.
+type Aspect = fn(&Quality) -> f64;
+
 /// The calls of a world, by flow.
 struct Calls<'a> {
     plan: &'a WorldPlan,
@@ -61,7 +64,7 @@ pub(crate) fn measure(
 impl Calls<'_> {
     /// Puts the means over some calls of equal weight.
     fn measure(&self, members: &[usize], out: &mut Place<'_>) {
-        let metrics: [(Metric, fn(&Quality) -> f64); 5] = [
+        let metrics: [(Metric, Aspect); 5] = [
             (Metric::RFactor, |q| q.r),
             (Metric::Mos, |q| q.mos),
             (Metric::MouthToEar, |q| q.mouth_to_ear),
