@@ -52,7 +52,7 @@ def rate(
     Ratings of the narrow-band scale (G.107) and of the wideband one (G.107.1) do not compare.
 
     Args:
-        delay: Delay from mouth to ear in seconds, 0 to 60; the way back is as long.
+        delay: Delay from mouth to ear in seconds, 0 to 60; the reverse path is as long.
         loss: Share of the packets that are lost or too late, 0 to 1.
         codec: One of `catalog()["codecs"]`; None with `ie` and `bpl`.
         burst_ratio: Mean length of bursts of missing packets over that of independent losses,

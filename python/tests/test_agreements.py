@@ -45,7 +45,7 @@ def test_one_agreement_is_changed_by_its_customer_and_all_by_their_defaults(scen
     (said,) = one.warnings
     # 9 + 2 + 1 Mb/s, and voice at three links.
     assert "customers are promised 12.9 Mb/s of link `line`, 129.0 % of its 10 Mb/s" in said
-    with pytest.raises(spillgate.InputError, match="is no per-hop behavior"):
+    with pytest.raises(spillgate.InputError, match="is not a per-hop behavior"):
         spillgate.check(
             scenario,
             set={"agreements[0].defaults": {"phb": "af9"}},

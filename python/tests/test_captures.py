@@ -75,7 +75,7 @@ def test_some_of_it(cli, capture):
     for wrong, why in (
         (["--only", "port"], "write KEY=VALUE"),
         (["--only", "nonsense=1"], "unknown field"),
-        (["--only", "src=10.1"], "is no address"),
+        (["--only", "src=10.1"], "is not an address"),
         (["--only", "dscp=af11"], "none of the 600 IP packets"),
         (["--by", "class"], "classes are those of a configuration"),
         (["--top", "0"], "at least one group"),
@@ -131,7 +131,7 @@ def test_a_capture_is_replayed(cli, capture, tmp_path):
         (lambda b: b[:0], "the file is empty"),
         (gzip.compress, "compressed with gzip"),
         (lambda b: b[:10], "the file ends 10 bytes into it"),
-        (lambda b: b"nothing" + b, "no pcap or pcapng file"),
+        (lambda b: b"nothing" + b, "not a pcap or pcapng file"),
         (lambda b: b[:24] + b"\xff" * 16 + b[40:], "byte 24, packet record"),
         (lambda b: b[:24], "no packets"),
     ],

@@ -71,7 +71,7 @@ def test_what_arrives_has_its_policy_at_the_interface_there(cli, tmp_path):
     scenario = tmp_path / "s.yaml"
     scenario.write_text(ARRIVAL)
     done = cli("export", scenario, "--to", "ios")
-    # The way back of `back` is `out`; nothing leads back from `far`.
+    # The reverse link of `back` is `out`; nothing leads back from `far`.
     leaving = "interface out\n bandwidth 2000\n service-policy output LEAVE\n"
     assert leaving in done.stdout
     assert "interface out\n service-policy input COME\n" in done.stdout
@@ -88,7 +88,7 @@ def test_what_arrives_has_its_policy_at_the_interface_there(cli, tmp_path):
         ((CONFIG, "--to", "ios", "--interface", "gi9/9"), "no interface `GigabitEthernet9/9`"),
         ((CONFIG, "--to", "tc", "--policy", "NONE"), "there is no policy `NONE`"),
         ((CONFIG, "--to", "tc", "--policy", "FIFO"), "the rate of `eth0` is not known"),
-        ((CONFIG, "--to", "tc", "--policy", "FIFO", "--rate", "fast"), "`fast` is no rate"),
+        ((CONFIG, "--to", "tc", "--policy", "FIFO", "--rate", "fast"), "`fast` is not a rate"),
         ((SCENARIO, "--to", "ios"), "the scenario has several variants"),
         ((SCENARIO, "--to", "ios", "--variant", "NONE"), "there is no variant `NONE`"),
         ((SCENARIO, "--to", "tc", "--variant", "WFQ", "--link", "x"), "no link `x` has a policy"),

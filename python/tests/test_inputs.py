@@ -72,7 +72,7 @@ def value(results, scope, name, metric):
 
 
 def test_a_configuration_polices_and_marks_what_arrives(scenario):
-    # The way back of `lan` carries tags of CoS 0, as nothing sets one: no packet is a phone's.
+    # The reverse link of `lan` carries tags of CoS 0, as nothing sets one: no packet is a phone's.
     plain = spillgate.run(scenario)
     assert value(plain, "input", "lan.reverse/PHONES", "offered") == 0
     # An interface that is named for what comes in by it needs no policy.

@@ -367,7 +367,7 @@ SCENARIOS |= {
         ),
     ),
     "SG-A010": (precedences(40), 13, precedences(15)),
-    # Nothing answers a source; acknowledgments cross the way back.
+    # Nothing answers a source; acknowledgments cross the reverse link.
     "SG-L002": (
         scenario(data=CBR).replace(BACK, WITH_POLICY),
         7,

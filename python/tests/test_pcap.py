@@ -323,8 +323,8 @@ def test_explanations_agree_with_the_packets_on_the_wire(directory, tmp_path, va
     ("arguments", "said"),
     [
         (("nolink",), "there is no link `nolink`; there are uplink"),
-        (("uplink:up",), "`up` is no point of a link; write uplink:in"),
-        (("uplink", "--from", "2"), "`2` is no time"),
+        (("uplink:up",), "`up` is not a point of a link; write uplink:in"),
+        (("uplink", "--from", "2"), "`2` is not a time"),
         (("uplink", "--from", "2 s", "--until", "1 s"), "the end must come later"),
         (("uplink", "--packets", "0"), "0 packets cannot be recorded"),
         (("uplink", "--packets", "-1"), "packets must be 0 to"),

@@ -41,7 +41,7 @@ impl FromStr for IpNet {
     fn from_str(text: &str) -> Result<Self, String> {
         let bad = || {
             format!(
-                "`{text}` is no address or prefix: write 10.1.2.3, 10.1.0.0/16 or 2001:db8::/32"
+                "`{text}` is not an address or prefix: write 10.1.2.3, 10.1.0.0/16 or 2001:db8::/32"
             )
         };
         let t = text.trim();

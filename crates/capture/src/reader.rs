@@ -206,7 +206,7 @@ impl<R: Read> Reader<R> {
                 Fault::Unknown,
                 0,
                 "file header",
-                format!("this is no pcap or pcapng file: it begins with {begin}"),
+                format!("this is not a pcap or pcapng file: it begins with {begin}"),
                 "convert other formats with editcap -F pcapng IN OUT",
             ));
         };

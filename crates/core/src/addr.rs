@@ -118,7 +118,7 @@ impl FromStr for Ipv4Net {
 
     /// `any`, `10.1.2.3`, or `10.1.0.0/16`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is no IPv4 prefix: write 10.1.0.0/16, 10.1.2.3 or any");
+        let bad = || format!("`{text}` is not an IPv4 prefix: write 10.1.0.0/16, 10.1.2.3 or any");
         let t = text.trim();
         let address = t.split_once('/').map_or(t, |(a, _)| a);
         if address.parse::<Ipv6Addr>().is_ok() {

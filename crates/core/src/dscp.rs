@@ -112,7 +112,7 @@ impl FromStr for Dscp {
             return Ok(Self(0));
         }
         t.parse::<u8>().ok().and_then(Self::new).ok_or_else(|| {
-            format!("`{text}` is no DSCP: a number 0 to 63, or ef, af11 .. af43, cs0 .. cs7, default, le, voice-admit")
+            format!("`{text}` is not a DSCP: a number 0 to 63, or ef, af11 .. af43, cs0 .. cs7, default, le, voice-admit")
         })
     }
 }

@@ -163,24 +163,24 @@ fn words_that_contradict_each_other_are_told_apart() {
 #[test]
 fn what_is_no_overhead_is_told() {
     let table = [
-        ("pppoe", "`pppoe` is no word for what a link adds"),
+        ("pppoe", "`pppoe` is not a keyword of `overhead`"),
         (
             "ethernet, ether-vlan",
-            "`ethernet,` is no word for what a link adds",
+            "`ethernet,` is not a keyword of `overhead`",
         ),
-        ("Ethernet", "`Ethernet` is no word for what a link adds"),
-        ("ethernet 18 B", "`18` is no word for what a link adds"),
+        ("Ethernet", "`Ethernet` is not a keyword of `overhead`"),
+        ("ethernet 18 B", "`18` is not a keyword of `overhead`"),
         ("overhead", "a number is missing behind `overhead`"),
         ("mpu", "a number is missing behind `mpu`"),
         (
             "overhead ethernet",
-            "`ethernet` is no number for `overhead`",
+            "`ethernet` is not a number for `overhead`",
         ),
-        ("overhead -65", "`-65` is no number for `overhead`"),
-        ("overhead 257", "`257` is no number for `overhead`"),
-        ("overhead 18 B", "`B` is no word for what a link adds"),
-        ("mpu -1", "`-1` is no number for `mpu`"),
-        ("mpu 99999999999", "`99999999999` is no number for `mpu`"),
+        ("overhead -65", "`-65` is not a number for `overhead`"),
+        ("overhead 257", "`257` is not a number for `overhead`"),
+        ("overhead 18 B", "`B` is not a keyword of `overhead`"),
+        ("mpu -1", "`-1` is not a number for `mpu`"),
+        ("mpu 99999999999", "`99999999999` is not a number for `mpu`"),
         ("", "this does not begin with a number"),
         ("18", "the unit is missing"),
         (

@@ -82,7 +82,7 @@ pub const WARNINGS: &[Rule] = &[
         "W0409",
         "no-way-in",
         "An interface over which nothing arrives in the topology",
-        "A policy acts on packets that arrive by an interface, or asks whether they came in by it. An interface is mapped to the link over which packets leave; those that arrive come over the way back of that link, or over the one link that leads the other way between the same nodes. Here there is none, so the policy never acts and the class gets no packet.",
+        "A policy acts on packets that arrive by an interface, or asks whether they came in by it. An interface is mapped to the link over which packets leave; those that arrive come over the reverse link of that link, or over the one link that leads the other way between the same nodes. Here there is none, so the policy never acts and the class gets no packet.",
         "Make the link `duplex`, add a link the other way, or map the interface under `interfaces` of the configuration.",
     ),
     reader(
@@ -124,8 +124,8 @@ pub const WARNINGS: &[Rule] = &[
         "W0415",
         "queue-without-limit",
         "A queue has no limit, and traffic fills it",
-        "A link without a policy has a first-in first-out queue of 1 GB, which loses nothing. That is harmless where less comes than the link sends. Where more comes, or TCP that has no other limit, the queue grows as long as the run lasts: delays grow with it, TCP sees no loss, and results say nothing of a real network, whose interfaces hold some tens or hundreds of packets.\n\nThe way back of a `duplex` link has no policy, whatever the link has.",
-        "Give the link a `policy`; write the way back of a `duplex` link as a link of its own, with one. A FIFO of 1 GB that is meant is written as a policy.",
+        "A link without a policy has a first-in first-out queue of 1 GB, which loses nothing. That is harmless where less comes than the link sends. Where more comes, or TCP that has no other limit, the queue grows as long as the run lasts: delays grow with it, TCP sees no loss, and results say nothing of a real network, whose interfaces hold some tens or hundreds of packets.\n\nThe reverse link of a `duplex` link has no policy, even if the link has one.",
+        "Give the link a `policy`; write the reverse link of a `duplex` link as a link of its own, with one. A FIFO of 1 GB that is meant is written as a policy.",
     ),
     reader(
         "W0501",

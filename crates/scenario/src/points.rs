@@ -224,7 +224,7 @@ fn axis<'n>(
         (true, true, false) | (false, false, true) => None,
         (_, _, true) => Some("has both values and points"),
         (true, false, false) => Some("has no `values`"),
-        (false, true, false) => Some("does not say what its values set"),
+        (false, true, false) => Some("lacks `set`, the path of its values"),
         (false, false, false) => Some("has neither values nor points"),
     };
     if let Some(problem) = problem {

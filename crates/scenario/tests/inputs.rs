@@ -71,7 +71,7 @@ fn input_policies_are_at_the_receiving_end() {
     assert_eq!(classes, ["class-default"]);
 }
 
-/// Packets that arrive by an interface come over the way back of its link, or over the one link
+/// Packets that arrive by an interface come over the reverse link of its link, or over the one link
 /// the other way.
 #[test]
 fn interfaces_get_what_comes_back() {

@@ -397,7 +397,7 @@ fn groups_become_nodes_links_and_dealt_flows() {
         ]
     );
     let link = |name: &str| w.links.iter().find(|l| l.name == name).unwrap();
-    // Five links in, two out, one between, each with its way back.
+    // Five links in, two out, one between, each with its reverse link.
     assert_eq!(w.links.len(), 16);
     let (third, back) = (link("in-3"), link("in-3.reverse"));
     assert_eq!((third.from, third.to, back.from, back.to), (5, 0, 0, 5));
@@ -471,7 +471,7 @@ fn failures_name_links_and_who_is_cut_off() {
         expected.map(|(at, name, up)| (s(at), name.to_owned(), up))
     );
     assert!(w.failures.windows(2).all(|f: &[FailurePlan]| f[0] < f[1]));
-    // The ring has a way around until the way back over `ac` is gone, too.
+    // The ring has a path around until the reverse link of `ac` is gone, too.
     let mut warnings = p.warnings;
     warnings.retain(|w| !w.contains(NO_LIMIT));
     assert_eq!(
@@ -738,7 +738,7 @@ fn inadmissible_traffic_is_warned_of() {
     );
 }
 
-/// A way back has the delay and the cost of its link, also those that a list deals to the links of
+/// A reverse link has the delay and the cost of its link, also those that a list deals to the links of
 /// a group.
 #[test]
 fn a_way_back_is_as_long_and_as_dear_as_its_link() {

@@ -54,12 +54,12 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<(Ends, Bottlen
             "--out" => out = Some(value),
             "--rate" => rate = Some(value),
             "--policy" => policy = value,
-            _ => return Err(format!("`{key}` is no option")),
+            _ => return Err(format!("`{key}` is not an option")),
         }
     }
     let address = |key: &str, text: String| {
         let wrong =
-            |_| format!("{key}: `{text}` is no address with a port, such as 127.0.0.1:9000");
+            |_| format!("{key}: `{text}` is not an address with a port, such as 127.0.0.1:9000");
         text.parse::<SocketAddr>().map_err(wrong)
     };
     let ends = match (tun, out, to, listen) {

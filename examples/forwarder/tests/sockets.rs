@@ -176,7 +176,7 @@ fn mistakes_are_explained() {
         (vec!["--to", "127.0.0.1:9"], "--rate is missing"),
         (
             vec!["--to", "here", "--rate", "8Mb/s"],
-            "`here` is no address with a port",
+            "`here` is not an address with a port",
         ),
         (
             vec!["--to", "127.0.0.1:9", "--rate", "8"],
@@ -190,7 +190,7 @@ fn mistakes_are_explained() {
             vec!["--to", "[::1]:9", "--rate", "8Mb/s"],
             "--listen 127.0.0.1:9000 and --to [::1]:9 are of two IP versions",
         ),
-        (vec!["--speed", "1"], "`--speed` is no option"),
+        (vec!["--speed", "1"], "`--speed` is not an option"),
         (vec!["--to"], "--to needs a value"),
         (
             vec![

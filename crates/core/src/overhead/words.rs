@@ -174,7 +174,7 @@ impl<'t> Said<'t> {
         };
         let value = text.parse().ok().filter(|n| range.contains(n));
         let Some(value) = value else {
-            return Err((format!("`{text}` is no number for `{name}`"), hint()));
+            return Err((format!("`{text}` is not a number for `{name}`"), hint()));
         };
         if let Some(before) = self.numbers[which].filter(|b| *b != value) {
             let problem = format!("`{name} {before}` and `{name} {value}` contradict each other");
@@ -264,7 +264,7 @@ pub fn parse_overhead(text: &str) -> Result<Overhead, UnitError> {
             said.word(word, text).map_err(error)?;
         } else {
             return Err(error((
-                format!("`{text}` is no word for what a link adds"),
+                format!("`{text}` is not a keyword of `overhead`"),
                 hint(),
             )));
         }

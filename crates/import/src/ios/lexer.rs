@@ -39,7 +39,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Text<'_>, (u32, Fault)> {
         let fault = Fault::new(
             code::NOT_TEXT,
             u32::try_from(column).unwrap_or(u32::MAX),
-            "this is no text: it contains a NUL byte",
+            "this is not text: it contains a NUL byte",
         );
         return Err((
             line_of(bytes, at),

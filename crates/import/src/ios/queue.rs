@@ -310,7 +310,7 @@ pub(crate) fn power_of_two(n: u64, word: Word<'_>) -> Result<u16, Refusal> {
     Err(Fault::new(
         code::RANGE,
         word.column,
-        format!("`{}` is no power of two", word.text),
+        format!("`{}` is not a power of two", word.text),
     )
     .found(word.text)
     .hint("write 16, 32, 64, 128, 256, 512, 1024, 2048 or 4096")
@@ -531,7 +531,7 @@ mod tests {
         }
         assert_eq!(
             wrong(fair_queue(&mut args("100"))).1,
-            "`100` is no power of two"
+            "`100` is not a power of two"
         );
         assert_eq!(wrong(fair_queue(&mut args("8"))).1, "`8` is out of range");
     }

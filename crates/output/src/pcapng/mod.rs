@@ -104,7 +104,7 @@ impl Selection {
             None => Ok(default),
             Some(text) => match parse_dur(text) {
                 Ok(d) => Ok(Time::ZERO + d),
-                Err(e) => Err(format!("`{text}` is no time to record {what}: {e}")),
+                Err(e) => Err(format!("`{text}` is not a time to record {what}: {e}")),
             },
         };
         let (from, until) = (
@@ -161,7 +161,7 @@ fn points(text: &str, plan: &WorldPlan) -> Result<Vec<(u32, Point)>, String> {
     match Point::ALL.iter().find(|(_, n, _)| *n == point) {
         Some((p, _, _)) => Ok(vec![(link, *p)]),
         None => Err(format!(
-            "`{point}` is no point of a link; write {name}:in, {name}:out or {name}:drops"
+            "`{point}` is not a point of a link; write {name}:in, {name}:out or {name}:drops"
         )),
     }
 }

@@ -169,7 +169,7 @@ impl std::str::FromStr for Protocol {
             .ok_or_else(|| {
                 let names: Vec<_> = PROTOCOLS.iter().map(|(n, _)| *n).collect();
                 format!(
-                    "`{text}` is no IP protocol: a number 0 to 255 or {}",
+                    "`{text}` is not an IP protocol: a number 0 to 255 or {}",
                     names.join(", ")
                 )
             })
@@ -188,7 +188,7 @@ impl fmt::Display for Protocol {
 impl std::str::FromStr for PortRange {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is no port: write 5060, or a range such as 16384-32767");
+        let bad = || format!("`{text}` is not a port: write 5060, or a range such as 16384-32767");
         let (a, b) = text.split_once('-').unwrap_or((text, text));
         let first = a.trim().parse().map_err(|_| bad())?;
         let last = b.trim().parse().map_err(|_| bad())?;
@@ -215,7 +215,7 @@ impl std::str::FromStr for NetSpec {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(" wildcard ") {
             Some((addr, wild)) => {
-                let bad = |_| format!("`{text}` is no address with a wildcard mask");
+                let bad = |_| format!("`{text}` is not an address with a wildcard mask");
                 let addr = addr.trim().parse().map_err(bad)?;
                 let wild: std::net::Ipv4Addr = wild.trim().parse().map_err(bad)?;
                 Ok(Self(Ipv4Net::new(addr, !u32::from(wild))))

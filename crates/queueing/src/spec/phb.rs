@@ -148,7 +148,7 @@ impl FromStr for Phb {
                     &name[..name.len().min(3)]
                 ),
                 false => format!(
-                    "`{text}` is no per-hop behavior: write default, le, ef, af1 .. af4 or cs0 .. cs7"
+                    "`{text}` is not a per-hop behavior: write default, le, ef, af1 .. af4 or cs0 .. cs7"
                 ),
             }
         })

@@ -157,7 +157,7 @@ impl AgreementRow<'_> {
         if found.is_none() {
             let names = || known.iter().map(&name);
             let near = did_you_mean(&cell.text, names());
-            let message = format!("`{}` is no {column}{near}", cell.text);
+            let message = format!("`{}` is not a valid {column}{near}", cell.text);
             let d = Diagnostic::error(codes::UNKNOWN_KIND, message)
                 .found(&cell.text)
                 .hint(format!("write one of {}", list(names())));

@@ -144,7 +144,7 @@ pub(super) fn name_links(
 /// The error for a customer of a table whose name is not a link, and who has no other condition.
 fn no_customer(name: &str, links: &Links<'_>) -> Diagnostic {
     let d = links.unknown(name);
-    let message = format!("customer `{name}` is nowhere: {}", d.message);
+    let message = format!("customer `{name}` matches no packets: {}", d.message);
     Diagnostic { message, ..d }
         .found(name)
         .hint("name the link of the customer's packets in the column `input`, or say in `src`, `dst`, `protocol`, `sport`, `dport`, `dscp` or `cos` which packets are meant")

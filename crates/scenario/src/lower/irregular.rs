@@ -128,7 +128,7 @@ fn check_reorder(ctx: &mut Ctx<'_>, root: &Node, spec: &LinkSpec, base: &[Step])
     if reorder.by.is_zero() {
         refuse(
             "by",
-            "late by no time",
+            "a delay of 0 s for late packets",
             "write a time above 0 s, such as 5 ms",
         );
     }
@@ -175,7 +175,11 @@ impl ProcessReader<'_, '_> {
         for (i, pair) in spec.steps.windows(2).enumerate() {
             if pair[1].at <= pair[0].at {
                 let message = format!("{} does not come after {}", pair[1].at, pair[0].at);
-                self.refuse(&at(i + 1, "at"), message, "write the steps by rising times");
+                self.refuse(
+                    &at(i + 1, "at"),
+                    message,
+                    "write the steps in increasing order of time",
+                );
             }
         }
         if let Some(period) = spec.repeat.filter(|p| *p <= last.at) {
@@ -269,7 +273,7 @@ impl ProcessReader<'_, '_> {
         };
         let is_header = |h: &[Cell]| h.iter().map(|c| c.text.as_str()).eq(["time", "rate"]);
         let Some((_, records)) = records.filter(|(header, _)| is_header(header)) else {
-            let d = Diagnostic::error(codes::TABLE_HEADER, "this is no table of rates")
+            let d = Diagnostic::error(codes::TABLE_HEADER, "this is not a table of rates")
                 .hint("the first line is `time,rate`, the others are such as `0.5 s,12 Mb/s`");
             let d = self.ctx.texts.place(d, start, &self.base);
             self.ctx.report(d);
@@ -298,7 +302,7 @@ impl ProcessReader<'_, '_> {
             let late = match steps.last() {
                 None if !at.is_zero() => Some("the first time is 0 s".to_owned()),
                 Some((before, _)) if at <= *before => {
-                    Some(format!("times rise: write one above {before}"))
+                    Some(format!("times increase: write one above {before}"))
                 }
                 _ => None,
             };
@@ -354,7 +358,7 @@ impl ProcessReader<'_, '_> {
             // No run lasts longer than this, so a file with a later time is not a trace.
             let ms = text.trim().parse::<u64>().ok();
             let Some(ms) = ms.filter(|ms| Dur::from_ms(*ms) <= MAX_DUR) else {
-                self.refuse_line(place, text, "this is no time of a Mahimahi trace", hint);
+                self.refuse_line(place, text, "this is not a time of a Mahimahi trace", hint);
                 return None;
             };
             let time = Dur::from_ms(ms);

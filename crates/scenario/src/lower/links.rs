@@ -125,7 +125,7 @@ impl<'a> Links<'a> {
             let d = Diagnostic::error(
                 codes::DUPLICATE_NAME,
                 format!(
-                    "the way back of `{there}` and a link of the scenario are both called `{name}`"
+                    "the reverse link of `{there}` and a link of the scenario are both called `{name}`"
                 ),
             )
             .hint("rename that link, or leave `duplex` out and keep both links");
@@ -276,7 +276,7 @@ impl<'a> LinkEntry<'a> {
                 return;
             };
             let d = Diagnostic::error(code, message)
-                .hint("write one delay; a list is dealt to the links of a group in turn");
+                .hint("write one delay; a list is assigned round-robin to the links of a group");
             ctx.error(d, root, &at("delay"));
         }
     }

@@ -219,7 +219,7 @@ impl MplsReader<'_, '_> {
                             self.nodes.names[node as usize]
                         ),
                     )
-                    .hint("add a link to another node of `mpls`, `duplex` for both ways");
+                    .hint("add a link to another node of `mpls`, `duplex` for both directions");
                     // A path in one direction is enough for one-way traffic.
                     if inside[node as usize] == [false, false] {
                         self.error(d, &path);

@@ -139,7 +139,7 @@ impl Pattern<'_> {
         let hint = "write `pattern: all-to-all`, a flow to each receiver, or `pattern: permutation`, one receiver for each sender";
         if spec.tcp.is_some() {
             let message = format!(
-                "in `{name}` each packet has a receiver of its own, a connection has one for all"
+                "in `{name}` each packet has its own receiver, but all packets of a connection have the same"
             );
             return Err(problem(
                 codes::BAD_PATTERN,
@@ -155,8 +155,9 @@ impl Pattern<'_> {
             _ if spec.voice.is_some() => "speech",
             _ => return Ok(()),
         };
-        let message =
-            format!("in `{name}` each packet has a receiver of its own, {what} has one for all");
+        let message = format!(
+            "in `{name}` each packet has its own receiver, but all packets of {what} have the same"
+        );
         Err(problem(
             codes::BAD_PATTERN,
             &steps!["pattern"],

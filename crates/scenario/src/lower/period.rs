@@ -57,14 +57,14 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
     if m.duration.is_zero() {
         error(
             "duration",
-            "a measurement of no length".to_owned(),
+            "a measured period of 0 s".to_owned(),
             "write a time such as 60 s",
         );
     }
     if m.interval.is_zero() {
         error(
             "interval",
-            "an interval of no length".to_owned(),
+            "an interval of 0 s".to_owned(),
             "write a time such as 1 s",
         );
     } else if m.interval > m.duration && !m.duration.is_zero() {

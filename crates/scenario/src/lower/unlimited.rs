@@ -140,7 +140,7 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &W
             ),
         )
         .hint(match back {
-            true => "the way back of a `duplex` link has no policy: write it as a link of its own with a `policy`",
+            true => "the reverse link of a `duplex` link has no policy: write it as a link of its own with a `policy`",
             false => "write a `policy`, such as one with {fifo: {limit: 100 packets}}",
         });
         let key = if back { "duplex" } else { "policy" };

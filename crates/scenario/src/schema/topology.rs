@@ -48,8 +48,8 @@ pub enum NodeSpec {
 /// A node, or with `count` a group of nodes `name-0`, `name-1` and so on.
 ///
 /// A link from or to a group is one link per member, called `link-0`, `link-1` and so on; between
-/// two groups of the same count it joins member i to member i. The flows of an entry of the
-/// traffic that begin or end at the group are dealt to its members in turn.
+/// two groups of the same count it joins member i to member i. The flows of an entry of the traffic
+/// that begin or end at the group are assigned to its members round-robin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DescribedSpec {
@@ -123,31 +123,31 @@ pub struct LinkSpec {
     pub to: String,
     /// Transmission rate.
     pub rate: Rate,
-    /// How the rate of the server really goes, as on a radio link, while policies are made for
-    /// `rate` and know nothing of it. Default: it is always `rate`.
+    /// How the rate of the server really varies, as on a radio link. Policies are resolved for
+    /// `rate` and do not know it. Default: it is always `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_process: Option<RateProcessSpec>,
-    /// Propagation delay; for the links of a group also a list that is dealt to them in turn.
-    /// Default 0 s: a packet then takes its transmission time only.
+    /// Propagation delay; for the links of a group also a list that is assigned to them
+    /// round-robin. Default 0 s: a packet then takes its transmission time only.
     #[serde(default)]
     pub delay: DelaySpec,
     /// Packets that are lost at random on the link after it has sent them (`drops_link_loss`).
     /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
-    /// Packets that are on their way for longer, so that those behind them overtake them. Default:
-    /// none.
+    /// Packets with an additional delay, so that later packets overtake them. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<ReorderSpec>,
-    /// What the link adds to an IP packet: bytes, or keywords of CAKE in a row, which act in order
-    /// (`ethernet ether-vlan`, `pppoe-llcsnap`, `overhead 44 mpu 64 atm`). It counts for the
-    /// link's rate and for every rate, limit and burst of its policy. Default `none`.
+    /// The overhead of the link beside the IP packet: bytes, or a sequence of keywords of CAKE,
+    /// which act in order (`ethernet ether-vlan`, `pppoe-llcsnap`, `overhead 44 mpu 64 atm`). It
+    /// counts for the link's rate and for every rate, limit and burst of its policy. Default
+    /// `none`.
     #[serde(default)]
     pub overhead: Overhead,
-    /// What rates and bursts of class-based policies at the link count, where that is not what a
-    /// packet occupies on it: the words of `overhead`, or `{police: .., queue: ..}` where policers
-    /// and queues count differently. Limits of queues in bytes are not concerned. Default: what the
-    /// link adds; with a policy of a router configuration what its platform counts.
+    /// The overhead that rates and bursts of class-based policies at the link count, if it differs
+    /// from that of the link: the words of `overhead`, or `{police: .., queue: ..}` if policers and
+    /// queues count differently. It does not affect limits of queues in bytes. Default: the
+    /// overhead of the link; with a policy of a router configuration that of its platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_overhead: Option<PolicyOverhead>,
     /// The link is a virtual circuit of ATM, `rate` that of its line in bits of cells of 53 bytes.
@@ -155,33 +155,33 @@ pub struct LinkSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atm: Option<Box<AtmSpec>>,
     /// The longest IP packet that the link carries, its MPLS labels included (RFC 3032
-    /// section 3.3), 68 to 65535 bytes. What is longer is lost (`drops_too_big`): packets are never
-    /// fragmented. Default: no limit.
+    /// section 3.3), 68 to 65535 bytes. Longer packets are lost (`drops_too_big`): packets are
+    /// never fragmented. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Size>,
     /// Queue discipline of the sending port: a name in `policies` or a policy-map of `configs`.
     /// Default: a FIFO that never overflows in practice (1 GB).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// The transmit ring of the sending port: packets that have left the queues and leave in order,
-    /// the one in transmission included, 1 to 1000000; `tx-ring-limit` of IOS. While it has room no
-    /// packet is queued, so that nothing is congested. Default 1 packet; with a policy of `configs`
-    /// what the configuration says, else what its platform has at this rate, unless all its packets
-    /// go through shapers.
+    /// The transmit ring of the sending port, a FIFO behind the queues, 1 to 1000000 packets with
+    /// the one in transmission; `tx-ring-limit` of IOS. While it has room no packet is queued, so
+    /// that no class is congested. Default 1 packet; with a policy of `configs` the ring of the
+    /// configuration, else the default of its platform at this rate, unless all packets go through
+    /// shapers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_ring: Option<Packets>,
-    /// Policing and marking of what arrives over the link, at its receiving end, before anything
-    /// else: a class-based policy in `policies` or a policy-map of `configs`. Nothing is queued
-    /// there.
+    /// Policing and marking of packets that arrive over the link, at its receiving end, before
+    /// anything else: a class-based policy in `policies` or a policy-map of `configs`. It has no
+    /// queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_policy: Option<String>,
-    /// Frames carry an 802.1Q tag: the priority in it (CoS) reaches the receiving node, 0 where
-    /// nothing has set it. Default: frames have no tag, and a CoS is lost. The four bytes of the
-    /// tag count only if `overhead` has them.
+    /// Frames carry an 802.1Q tag: its priority (CoS) reaches the receiving node, 0 if no policy
+    /// has set it. Default: frames have no tag, and a CoS is lost. The four bytes of the tag count
+    /// only if `overhead` has them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dot1q: bool,
-    /// Also make the same link in the other direction, called `name.reverse`, without a policy and
-    /// a transmit ring: its queue is a FIFO of 1 GB.
+    /// Also creates the same link in the other direction, named `name.reverse`, without a policy
+    /// and a transmit ring: its queue is a FIFO of 1 GB.
     #[serde(default)]
     pub duplex: bool,
     /// Cost for shortest-path routing. Default 1.
@@ -190,7 +190,7 @@ pub struct LinkSpec {
     pub cost: u32,
 }
 
-/// One delay, or several that are dealt to the links of a group in turn.
+/// One delay, or several that are assigned to the links of a group round-robin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum DelaySpec {
@@ -223,30 +223,30 @@ impl DelaySpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailureSpec {
-    /// The link: of a `duplex` link both directions fail, `name.reverse` alone only the way back;
+    /// The link: of a `duplex` link both directions fail, `name.reverse` alone only the reverse link;
     /// of a group's links all, or the member that is named.
     pub link: String,
-    /// When it fails, from the beginning of the run. What it carries and what waits for it is lost.
+    /// When it fails, from the beginning of the run. Packets on it and in its queue are lost.
     pub at: Dur,
-    /// When it is up again, from the beginning of the run. Default: never.
+    /// When it is repaired, from the beginning of the run. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Dur>,
-    /// In each run the failure and its repair come later by a time drawn between 0 and this, the
-    /// same for all links named here. Default 0 s. For what depends on the phase of something
-    /// periodic at the failure.
+    /// In each run the failure and its repair are delayed by a time drawn between 0 and this, the
+    /// same for all links named here. Default 0 s. Useful if results depend on the phase of
+    /// something periodic at the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Dur>,
 }
 
 /// How fast routes follow failures and repairs: after the sum of both times every node has the
-/// shortest paths without the links that are down. Until then packets go the old way.
+/// shortest paths without the links that are down. Until then packets take the old paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoutingSpec {
-    /// Until the neighbors notice. Default 0 s; 30 ms to 150 ms with BFD (RFC 5880), 40 s with the
-    /// hellos of OSPF alone (RFC 2328 appendix C.3).
+    /// Time until the neighbors notice. Default 0 s; 30 ms to 150 ms with BFD (RFC 5880), 40 s with
+    /// the hellos of OSPF alone (RFC 2328 appendix C.3).
     pub detection: Dur,
-    /// Until all nodes have new routes. Default 0 s; 50 ms to some seconds with link-state
+    /// Time until all nodes have new routes. Default 0 s; 50 ms to some seconds with link-state
     /// routing, most of it the delay before paths are computed (RFC 8405).
     pub convergence: Dur,
 }
@@ -337,7 +337,7 @@ impl JsonSchema for DelaySpec {
     fn json_schema(g: &mut SchemaGenerator) -> Schema {
         let (one, dealt) = (g.subschema_for::<Dur>(), g.subschema_for::<Vec<Dur>>());
         json_schema!({
-            "description": "One delay, or several that are dealt to the links of a group in turn.",
+            "description": "One delay, or several that are assigned to the links of a group round-robin.",
             "anyOf": [one, dealt]
         })
     }

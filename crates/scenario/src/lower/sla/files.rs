@@ -211,7 +211,7 @@ fn record(
         (None, false) => Some(nodes.join("+")),
         (Some(site), false) => Some(site.text.clone()),
         (Some(site), true) => {
-            let message = format!("the row does not say where site `{}` is", site.text);
+            let message = format!("the row lacks the nodes of site `{}`", site.text);
             let hint = "name its nodes in the column `nodes`, with spaces between them";
             complain(ctx, message, site.span, hint);
             return None;

@@ -62,11 +62,8 @@ impl Lowering<'_, '_> {
     fn entry(&mut self, e: &Entry) {
         let s = &e.spec;
         let Some(class) = &s.class else {
-            let d = Diagnostic::error(
-                codes::BAD_SLA,
-                "the requirement does not say of which class",
-            )
-            .hint("write `class`, or `file` with the path of a customer's requirements");
+            let d = Diagnostic::error(codes::BAD_SLA, "the requirement names no class")
+                .hint("write `class`, or `file` with the path of a customer's requirements");
             self.error(e, &[], d);
             return;
         };
@@ -91,7 +88,7 @@ impl Lowering<'_, '_> {
                 self.error(e, &steps!["metric"], d);
             }
             (None, None) => {
-                let d = Diagnostic::error(codes::BAD_SLA, "the requirement does not say of what")
+                let d = Diagnostic::error(codes::BAD_SLA, "the requirement names no metric")
                     .hint("write `metric` with `max` or `min`, or `preset`");
                 self.error(e, &[], d);
             }
@@ -135,7 +132,7 @@ impl Lowering<'_, '_> {
             };
             Diagnostic::error(
                 codes::BAD_SLA,
-                format!("{what} is not told apart by code points"),
+                format!("{what} cannot be restricted to a code point"),
             )
             .hint("write `dscp` beside a class and a metric")
         } else if let Some(metric) = metric.filter(|m| !by_dscp.contains(m)) {
@@ -244,7 +241,7 @@ impl Lowering<'_, '_> {
         }
         let share = s.share.map_or(1.0, |p| p.0);
         if share <= 0.0 {
-            let d = Diagnostic::error(codes::BAD_BOUND, "a share of nothing")
+            let d = Diagnostic::error(codes::BAD_BOUND, "a share of 0 %")
                 .hint("write a percentage above 0 %, such as 10 %");
             self.error(e, &steps!["share"], d);
             return;
@@ -286,8 +283,8 @@ impl Lowering<'_, '_> {
             return;
         }
         if s.share.is_some() {
-            let d = Diagnostic::error(codes::BAD_SLA, "`share` is of a preset")
-                .hint("write the bound that this part of the way must keep");
+            let d = Diagnostic::error(codes::BAD_SLA, "`share` belongs to a preset")
+                .hint("write the bound for this part of the path");
             self.error(e, &steps!["share"], d);
             return;
         }
