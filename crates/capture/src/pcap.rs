@@ -22,7 +22,7 @@ pub(crate) struct Pcap {
 }
 
 impl Pcap {
-    /// Reads the file header; none if this is no pcap.
+    /// Reads the file header; none if this is not pcap.
     pub(crate) fn read<R: Read>(buffer: &mut Buffer<R>) -> Result<Option<Self>, CaptureError> {
         let magic = buffer.data().get(..4).unwrap_or_default();
         let (big_endian, nanoseconds, record_header) = match magic {

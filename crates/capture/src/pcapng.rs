@@ -27,7 +27,7 @@ pub(crate) struct PcapNg {
 }
 
 impl PcapNg {
-    /// Checks the first block's type; none if this is no pcapng.
+    /// Checks the first block's type; none if this is not pcapng.
     pub(crate) fn read<R: Read>(buffer: &mut Buffer<R>) -> Result<Option<Self>, CaptureError> {
         if !buffer.data().starts_with(&SECTION.to_be_bytes()) {
             return Ok(None);

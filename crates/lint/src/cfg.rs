@@ -28,8 +28,8 @@ pub(crate) const RULES: &[&Rule] = &[
 /// Checks a Cisco IOS configuration as `platform` reads it; `file` is its name for findings.
 ///
 /// # Errors
-/// What makes the configuration unreadable, class-maps, policy-maps and access lists that are named
-/// and not defined among it.
+/// Everything that makes the configuration unreadable, including references to undefined
+/// class-maps, policy-maps and access lists.
 pub fn configuration(
     file: &str,
     bytes: &[u8],
@@ -65,7 +65,7 @@ pub fn configuration(
         let whose = format!("interface {}", interface.name);
         ask(file, &written, policy, rate, &whose, &none, &mut found);
     }
-    // What no interface has is judged without a rate.
+    // A policy that no interface has is judged without a rate.
     let policies = written.imported.policies.values();
     let mut nested: Vec<&str> = policies.flat_map(DisciplineSpec::nested).collect();
     nested.sort_unstable();
@@ -97,7 +97,7 @@ fn untagged(
     depth: usize,
     found: &mut Vec<Finding>,
 ) {
-    // Those of a VLAN are tagged where they leave the switch.
+    // Frames of a VLAN are tagged where they leave the switch.
     let tagged = interface.dot1q
         || ["Vlan", "BVI", "BDI"]
             .iter()
@@ -169,7 +169,7 @@ rule_text! { OVER_CAP = "SG-Q002", "reserved-above-cap", Warning, "Classes reser
     from "Cisco IOS QoS command reference, `max-reserved-bandwidth`, `bandwidth (policy-map class)`";
 }
 
-/// A reader's warnings; those that a rule stands for become the rule's.
+/// The warnings of a reader. A warning that a rule covers becomes a finding of the rule.
 pub(crate) fn of_reader(warnings: Vec<Diagnostic>) -> Vec<Finding> {
     let convert = |d: Diagnostic| match d.code {
         "W0707" => {
@@ -195,7 +195,7 @@ rule_text! { NO_EFFECT = "SG-R002", "line-without-effect", Note, "A line about q
     from "The reader of the configuration: `spillgate import` lists the same lines";
 }
 
-/// The lines of a configuration that were not understood, or have no effect.
+/// Findings for the lines of a configuration that were not understood or have no effect.
 pub(crate) fn of_lines(lines: &[Unmodelled]) -> Vec<Finding> {
     let convert = |u: &Unmodelled| {
         let rule = if u.understood {
@@ -207,7 +207,7 @@ pub(crate) fn of_lines(lines: &[Unmodelled]) -> Vec<Finding> {
         let mut d = Diagnostic::warning(rule.id, message).at(&u.file, u.line, 1);
         d.width = u32::try_from(u.text.trim().chars().count()).unwrap_or(0);
         let mut finding = Finding::new(rule, d);
-        // Where the line begins is known with its text.
+        // The column follows from the text of the line.
         finding.column = None;
         finding
     };
@@ -233,8 +233,8 @@ fn place(written: &Written, spot: &Spot) -> Place {
     };
     match spot.class.and_then(|i| policy.classes.get(i)) {
         None => policy.spot,
-        // What shadows and is shadowed is the order of the classes: the line in the policy is
-        // meant.
+        // Shadowing is about the order of classes, so the finding is at the class's line in the
+        // policy.
         Some(class) if spot.key == "match" => class.spot,
         Some(class) => class.nearest(&spot.key),
     }
@@ -287,7 +287,7 @@ rule_text! { GUARANTEE_ON_UBR = "SG-Q013", "guarantee-on-ubr", Warning, "Classes
     from "Cisco, \"Understanding the UBR Service Category for ATM Virtual Circuits\", document 10530; Cisco 10000 Series Router Quality of Service Configuration Guide, OL-7433-09, chapter 4 (no queueing on unshaped UBR PVCs)";
 }
 
-/// Guarantees on a circuit that has none itself.
+/// Guarantees on a circuit without a guarantee of its own.
 fn on_ubr(
     file: &str,
     written: &Written,
@@ -313,7 +313,7 @@ fn on_ubr(
     }
 }
 
-/// Percentages of a rate that a sub-interface has only by its type.
+/// Percentages of the default rate of a sub-interface's type.
 fn sub_interface(
     file: &str,
     written: &Written,

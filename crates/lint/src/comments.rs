@@ -15,7 +15,7 @@ rule_text! { SELF = "SG-X001", "useless-suppression", Note, "A suppression names
     from "Spillgate";
 }
 
-/// What a comment says before the identifiers.
+/// The words of a comment before the identifiers.
 const WORD: &str = "spillgate:";
 
 /// The suppressions of a file.
@@ -30,7 +30,7 @@ pub(crate) struct Comments {
 }
 
 impl Comments {
-    /// Finds them: `! spillgate: ignore ID ...` or `# spillgate: ignore ID ...`.
+    /// Finds the suppressions: `! spillgate: ignore ID ...` or `# spillgate: ignore ID ...`.
     pub(crate) fn read(text: &str) -> Self {
         let mut found = Self::default();
         if !text.contains(WORD) {
@@ -53,7 +53,7 @@ impl Comments {
         found
     }
 
-    /// The identifiers of a line; those for the whole file are kept at once.
+    /// The identifiers of a line; those for the whole file are stored at once.
     fn ids(&mut self, number: u32, line: &str) -> Vec<String> {
         let Some(at) = line.find(WORD) else {
             return Vec::new();
@@ -71,7 +71,7 @@ impl Comments {
         let mut ids = Vec::new();
         for word in words {
             let reader = word.starts_with('W') && word[1..].chars().all(|c| c.is_ascii_digit());
-            // What follows the identifiers is a reason.
+            // The text after the identifiers is a reason.
             if rule(word).is_none() && !reader {
                 if word.to_ascii_uppercase().starts_with("SG-") {
                     let column = line.find(word).map_or(1, |b| line[..b].chars().count() + 1);

@@ -1,4 +1,4 @@
-//! Policies where nothing passes.
+//! Policies at places without traffic.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ rule_text! { NO_TRAFFIC = "SG-L002", "policy-without-traffic", Warning, "A polic
     from "Spillgate: a policy queues what leaves by the port that feeds its link";
 }
 
-/// Findings on one policy that are told one by one; more are one finding.
+/// The most separate findings on one policy; more are summed up in one.
 const ONE_BY_ONE: usize = 6;
 
-/// A direction of a link as written, and what stands there.
+/// A direction of a link as written, and its policies.
 struct Direction<'s> {
     point: usize,
     keys: Vec<&'s str>,
@@ -33,10 +33,10 @@ struct Direction<'s> {
     carries: bool,
 }
 
-/// Policies that nothing meets at any point; of the links of a group one finding.
+/// Policies without traffic at any point; one finding for the links of a group.
 pub(crate) fn check(surveyed: &Surveyed) -> Vec<Finding> {
     let worlds: Vec<&WorldPlan> = surveyed.plan.variants.iter().map(|v| &*v.world).collect();
-    // Where links fail, flows take other paths than are known here.
+    // Where links fail, flows take other paths, which are not known here.
     let unsaid = |w: &&WorldPlan| !w.failures.is_empty() || w.flows.is_empty();
     if worlds.iter().any(unsaid) {
         return Vec::new();
@@ -93,7 +93,7 @@ pub(crate) fn check(surveyed: &Surveyed) -> Vec<Finding> {
     found
 }
 
-/// The link the other way that most flows cross, and how many; none if no flow crosses one.
+/// The opposite link that most flows cross, and their number; none if no flow crosses one.
 fn busiest_back<'w>(
     world: &'w WorldPlan,
     crossed: &[usize],
@@ -106,7 +106,7 @@ fn busiest_back<'w>(
         .map(|(l, n)| (l.name.as_str(), *n))
 }
 
-/// `others`: how many other links with the policy are alike.
+/// `others`: the number of further such links with the policy.
 fn message(
     world: &WorldPlan,
     d: &Direction<'_>,
@@ -133,7 +133,7 @@ fn message(
     )
 }
 
-/// How many flows cross each link, those whose answers do among them.
+/// How many flows cross each link, with their data or their answers.
 fn crossed(world: &WorldPlan) -> Vec<usize> {
     let mut flows = vec![0_usize; world.links.len()];
     let mut of_route = vec![0_usize; world.routes.len()];

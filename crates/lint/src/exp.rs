@@ -1,4 +1,4 @@
-//! What a configuration alone says of the EXP bits of MPLS packets.
+//! Rules on EXP bits of MPLS packets that need only the configuration.
 
 use std::collections::BTreeMap;
 
@@ -80,12 +80,12 @@ fn blind(
 ) {
     let places = written.imported.places.get(policy);
     for (i, class) in spec.classes.iter().enumerate() {
-        // By what is in no header packets with labels are told apart, too.
+        // Conditions on metadata apply to labelled packets, too.
         let Some(m) = class.matching.as_ref().filter(|m| !m.looks_at_marks()) else {
             continue;
         };
         let labelled = (0..8).any(|exp| m.matches(View::Labelled { exp }));
-        // What matches nothing at all has a warning of its own.
+        // A class that matches nothing at all has a warning of its own.
         let plain = Packets::of(m).is_none_or(|set| !set.is_empty());
         if labelled || !plain {
             continue;
@@ -139,7 +139,7 @@ fn shared(written: &Written) -> Vec<String> {
             continue;
         }
         let mut taken = 0_u64;
-        // The class that first has each value, with a code point of it.
+        // The first class of each value, with one of its code points.
         let mut first: BTreeMap<u8, (&str, Dscp)> = BTreeMap::new();
         for class in &spec.classes {
             let set = class.matching.as_ref().and_then(Packets::of);
@@ -148,7 +148,7 @@ fn shared(written: &Written) -> Vec<String> {
             };
             let own = mine & !taken;
             taken |= mine;
-            // A class of most code points is for the rest, whatever it has.
+            // A class of most code points is a default class: it is skipped.
             if own.count_ones() > 32 {
                 continue;
             }

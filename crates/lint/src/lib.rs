@@ -1,9 +1,9 @@
 //! Rules for congestion management, checked without simulating.
 //!
 //! [`configuration`] looks at a router configuration, [`scenario`] at a scenario with its
-//! configurations and its traffic. Each policy is looked at with the rate that it divides; what
-//! [`RULES`] find comes back as [`Finding`]s, with place, identifier and numbers of the case.
-//! What the readers of the files warn of is among them under the readers' codes.
+//! configurations and its traffic. Each policy is checked at the rate that it divides; [`RULES`]
+//! return [`Finding`]s with place, identifier and numbers of the case. Warnings of the readers of
+//! files are included under the readers' codes.
 //!
 //! A comment `spillgate: ignore SG-Q001` suppresses a rule on its line and on the next line that
 //! is no comment, `spillgate: ignore-file SG-Q001` in the whole file.
@@ -11,7 +11,7 @@
 //! Complexity: linear in the file; quadratic in the classes of one policy (at most 250) and
 //! linear in the flows on its link.
 #![forbid(unsafe_code)]
-// An error ends the check: its size on the way out is no concern.
+// An error ends the check, so its size does not matter.
 #![allow(clippy::result_large_err)]
 
 mod cfg;
@@ -42,7 +42,7 @@ pub use registry::{Level, RULES, Rule, rule};
 pub use scenario::scenario;
 pub use warnings::{WARNINGS, warning};
 
-/// Codes of what is wrong with a question to the rules.
+/// Codes of errors in a selection of rules.
 mod codes {
     spillgate_scenario::diagnostic_codes! {
         NO_RULE = "E0901", "A rule that was asked for does not exist.";
@@ -58,7 +58,7 @@ pub struct Finding {
     pub id: &'static str,
     /// The name of the rule or of the reader's warning.
     pub name: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Level,
     /// The file as the user names it.
     pub file: String,
@@ -69,21 +69,21 @@ pub struct Finding {
     /// Where in a scenario, such as `policies.WAN.class-based.classes[0]`; empty in a
     /// configuration.
     pub path: String,
-    /// What was found, with the numbers of the case.
+    /// The message, with the numbers of the case.
     pub message: String,
     /// What to do.
     pub help: String,
     /// The line of the file.
     pub source: Option<String>,
-    /// Of a scenario with several points: the names of those at which it holds. Empty otherwise,
-    /// and of what is about none of them.
+    /// For a scenario with several points: the names of the points at which the finding holds.
+    /// Empty otherwise, and for findings that concern the whole scenario.
     pub variants: Vec<String>,
     /// The same in words: variants, and values of axes.
     pub holds: String,
     /// Another point has other numbers.
     #[serde(skip)]
     other_numbers: bool,
-    /// Length of what is meant, in characters; 0 if unknown.
+    /// Length of the offending text in characters; 0 if unknown.
     #[serde(skip)]
     pub width: u32,
 }
@@ -99,7 +99,7 @@ impl Finding {
         }
     }
 
-    /// A warning of whoever read the file.
+    /// A warning of a reader.
     pub(crate) fn of_reader(d: Diagnostic) -> Self {
         Self {
             id: d.code,
@@ -120,12 +120,12 @@ impl Finding {
     }
 }
 
-/// Whether findings of a rule are about lines, each of which may have several.
+/// Whether a rule may have several findings on one line.
 fn is_of_lines(id: &str) -> bool {
     id.starts_with("SG-R")
 }
 
-/// Which rules count.
+/// A selection of rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Only these, if any are given: identifiers, names, or beginnings of identifiers.
@@ -135,10 +135,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Checks that every entry means a rule.
+    /// Checks that every entry selects a rule.
     ///
     /// # Errors
-    /// An entry that is no rule's identifier, name, or beginning of an identifier.
+    /// An entry that is not an identifier, a name, or the beginning of an identifier of a rule.
     pub fn check(&self) -> Result<(), Diagnostics> {
         for (option, list) in [("--select", &self.select), ("--ignore", &self.ignore)] {
             for entry in list {
@@ -169,7 +169,7 @@ impl Selection {
     }
 }
 
-/// Whether an entry of a list means a rule.
+/// Whether an entry of a list selects a rule.
 fn means(entry: &str, id: &str, name: &str) -> bool {
     let begins = id
         .get(..entry.len())
@@ -177,7 +177,7 @@ fn means(entry: &str, id: &str, name: &str) -> bool {
     (begins && !entry.is_empty()) || (!name.is_empty() && entry.eq_ignore_ascii_case(name))
 }
 
-/// Sorts, drops what is suppressed or not selected, and what stands there twice.
+/// Sorts findings, and drops suppressed, unselected and repeated ones.
 fn finish(
     mut found: Vec<Finding>,
     texts: &[(String, String)],
@@ -189,15 +189,15 @@ fn finish(
         found.extend(comments.unknown(file));
     }
     found.retain(|f| selection.takes(f));
-    // The scenario or configuration that was asked for comes first, then what it refers to.
+    // The file that was checked comes first, then the files that it refers to.
     let rank = |f: &Finding| texts.iter().position(|(n, _)| *n == f.file);
     found.sort_by(|a, b| {
         let key = |f: &Finding| (rank(f), f.line, f.column, f.id);
         key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
     });
-    // A policy on several links finds the same at each rate: the first says enough.
+    // A policy on several links has the same finding at each rate: the first one is enough.
     found.dedup_by(|b, a| {
-        // Of one line several things may be without effect.
+        // Several parts of one line may be without effect.
         let same = a.message == b.message || !is_of_lines(a.id);
         a.id == b.id
             && same
@@ -230,7 +230,7 @@ fn quote(found: &mut [Finding], file: &str, text: &str) {
     }
 }
 
-/// A file's bytes as the text that places refer to.
+/// The text of a file, to which places refer.
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

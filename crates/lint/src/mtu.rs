@@ -11,7 +11,8 @@ use crate::registry::{Rule, rule_text};
 
 pub(crate) const RULES: &[&Rule] = &[&ABOVE_MTU];
 
-/// What does not fit on a link: the longest packet, its labels, one of its flows, how many flows.
+/// The packets that exceed the MTU of a link: the longest one, its labels, one of its flows, and the
+/// number of flows.
 struct AboveMtu<'a> {
     bytes: u32,
     labels: u8,
@@ -28,7 +29,7 @@ rule_text! { ABOVE_MTU = "SG-L001", "packets-above-mtu", Error, "Flows send pack
 
 /// One finding for each link, as written, whose MTU is below packets that are sent over it.
 ///
-/// Where links fail, the paths that flows take then are left out.
+/// Paths after failures are not considered.
 pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Vec<Finding> {
     if world.links.iter().all(|l| l.mtu == u32::MAX) {
         return Vec::new();
@@ -71,7 +72,7 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
     let mut findings = Vec::new();
     for (link, long) in found {
         let link = &world.links[link as usize];
-        // The links of a group are alike, and so are the two ways of one.
+        // The links of a group are equal, and so are the two directions of a link.
         let key = (written.keys(&link.name, "mtu"), long.bytes);
         if seen.contains(&key) {
             continue;
@@ -120,7 +121,7 @@ impl<'s> WrittenLinks<'s> {
     }
 }
 
-/// The paths of a flow, with the longest packet on each, and whether that is a segment of TCP's.
+/// The paths of a flow, with the longest packet on each, and whether it is a TCP segment.
 fn ways(flow: &FlowPlan) -> impl Iterator<Item = (u32, u16, bool)> {
     let (forth, back) = flow.traffic.longest();
     let tcp = flow.traffic.is_closed_loop();

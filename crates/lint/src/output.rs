@@ -7,8 +7,8 @@ use spillgate_scenario::Diagnostic;
 
 use crate::{Finding, Level, RULES, Rule, warning};
 
-/// One block a finding: `file:line:column: warning: message [ID]`, the line with carets, what to
-/// do.
+/// One block for each finding: `file:line:column: warning: message [ID]`, the line with carets, and
+/// the remedy.
 pub fn text(findings: &[Finding]) -> String {
     let mut out = String::new();
     for f in findings {
@@ -21,7 +21,7 @@ pub fn text(findings: &[Finding]) -> String {
             d = d.hint(&f.help);
         }
         let shown = d.to_string();
-        // The reader's severities lack one.
+        // Readers have fewer severities.
         let shown = shown.replacen(": warning: ", &format!(": {}: ", f.severity.name()), 1);
         let holds = match f.holds.as_str() {
             "" => String::new(),
@@ -32,7 +32,7 @@ pub fn text(findings: &[Finding]) -> String {
     out
 }
 
-/// How many there are of each level: errors, warnings, notes.
+/// The number of findings of each level: errors, warnings, notes.
 pub(crate) fn counts(findings: &[Finding]) -> [usize; 3] {
     [Level::Error, Level::Warning, Level::Note]
         .map(|level| findings.iter().filter(|f| f.severity == level).count())

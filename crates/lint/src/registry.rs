@@ -1,5 +1,5 @@
-//! What a rule is, and the list of all, from which lists, explanations, documentation and SARIF
-//! come.
+//! The type of rules, and the list of all rules, from which lists, explanations, documentation and
+//! SARIF are made.
 
 use std::sync::LazyLock;
 
@@ -11,9 +11,9 @@ use crate::{cfg, comments, directions, exp, mtu, objectives, scenario};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// The configuration cannot do what it says: `check` fails.
+    /// The configuration cannot work as written: `check` fails.
     Error,
-    /// It does what it says, but that is hardly what was meant.
+    /// It works as written, but that is probably not intended.
     Warning,
     /// Worth knowing.
     Note,
@@ -33,25 +33,25 @@ impl Level {
 /// A rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
-    /// Stable identifier such as `SG-Q001`; Q queues and shares, C classes, A active queue
-    /// management, L links, S shapers and policers, O requirements, M MPLS, R what readers did not
-    /// take as written, X the rules themselves.
+    /// Stable identifier such as `SG-Q001`. Q: queues and shares, C: classes, A: active queue
+    /// management, L: links, S: shapers and policers, O: requirements, M: MPLS, R: lines that
+    /// readers changed or ignored, X: the rules themselves.
     pub id: &'static str,
     /// Name in kebab-case.
     pub name: &'static str,
-    /// How bad what it finds is.
+    /// The severity of its findings.
     pub level: Level,
     /// One line.
     pub summary: &'static str,
-    /// Why it hurts: paragraphs, separated by empty lines.
+    /// Why it matters: paragraphs, separated by empty lines.
     pub explanation: &'static str,
     /// What to do.
     pub remedy: &'static str,
-    /// Where the rule is from.
+    /// The source of the rule.
     pub source: &'static str,
 }
 
-/// A rule as a constant, to stand at the code that finds it; the list of its file has it, too.
+/// Defines a rule as a constant next to the code that finds it. The list of its file has it, too.
 macro_rules! rule_text {
     ($const:ident = $id:literal, $name:literal, $level:ident, $summary:literal;
         why $why:literal; fix $fix:literal; from $from:literal;) => {
@@ -124,7 +124,7 @@ mod tests {
             assert_eq!(rule(r.name), Some(r));
         }
     }
-    /// A text that no list has is no rule.
+    /// Every constant is in a list.
     #[test]
     fn every_text_is_in_the_list() {
         let src = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -85,7 +85,7 @@ pub fn scenario(
     Ok(finish(found, &texts, selection))
 }
 
-/// Asks the rules of a policy where it stands.
+/// Applies the rules of a policy at its places.
 fn ask(
     surveyed: &Surveyed,
     variant: usize,
@@ -103,8 +103,8 @@ fn ask(
         .iter()
         .map(|(spot, _)| traffic::at(world, *spot, policies))
         .collect();
-    // Of places that are alike the one with the most flows is judged; a class needs a flow at one
-    // of them only.
+    // Of equal places the one with the most flows is judged; a class needs a flow at only one of
+    // them.
     let mut judged = 0;
     for (i, load) in loads.iter().enumerate() {
         let count = |l: &Option<Vec<Load>>| l.as_ref().map_or(0, Vec::len);
@@ -115,7 +115,7 @@ fn ask(
     let whose = stand.spots.get(judged).map_or("", |(_, whose)| whose);
     let mut hits = Vec::new();
     for (i, load) in loads.iter().enumerate() {
-        // Of a place without flows nothing is said of classes.
+        // At a place without flows classes are not judged.
         if i != judged && load.as_ref().is_none_or(Vec::is_empty) {
             continue;
         }
@@ -144,10 +144,10 @@ fn ask(
     hits.into_iter().map(placed).collect()
 }
 
-/// Drops warnings of readers of which a rule says more at the same place, and findings of rules
-/// that a reader has summed up.
+/// Drops warnings of readers if a rule says more at the same place, and findings of rules that a
+/// reader has summed up.
 fn said_twice(found: &mut Vec<Finding>) {
-    /// What the builder of policies says, and the rule that says more.
+    /// A warning of the builder of policies, and the rule that says more.
     const SAME: [(&str, &str); 3] = [
         ("SG-A002", "tail drop comes first"),
         ("SG-A009", "counts bytes"),
@@ -171,7 +171,7 @@ fn said_twice(found: &mut Vec<Finding>) {
                 |(id, path): &(&str, String)| id == rule && (*rule == "SG-S001" || *path == at);
             f.message.contains(said) && rules.iter().any(same)
         }),
-        // Customers of whom there is no packet are one warning.
+        // All customers without packets are one warning.
         "SG-C002" => !readers.iter().any(|(_, path, said)| {
             let policy = |p: &str| p.split(".class-based").next().map(str::to_owned);
             said.starts_with("no flow of the scenario sends packets of customer")
@@ -242,7 +242,7 @@ fn configs(surveyed: &Surveyed, files: &dyn Files) -> Vec<(String, String)> {
     paths.into_iter().map(text).collect()
 }
 
-/// Takes every class of a policy, and of those inside it, for one that has flows.
+/// Marks every class of a policy, and of nested policies, as having flows.
 fn any_class(policy: &Policy<'_>, reached: &mut BTreeMap<(String, usize), bool>) {
     for class in policy.classes().iter().filter(|c| c.written) {
         reached.insert((policy.name.to_owned(), class.index), true);
@@ -273,7 +273,8 @@ fn delays(plan: &Plan) -> BTreeMap<String, (f64, String)> {
 /// A finding at its place in the scenario or in a configuration.
 fn placed(surveyed: &Surveyed, variant: usize, hit: Hit) -> Finding {
     let spot = &hit.spot;
-    // What a class of a configuration matches stands elsewhere; its line in the policy is meant.
+    // The condition of a class is elsewhere in a configuration; the finding is at its line in the
+    // policy.
     let elsewhere = spot.key == "match" && !surveyed.is_inline(variant, &spot.policy);
     let key = if elsewhere { "" } else { &spot.key };
     let d = Diagnostic::warning(hit.rule.id, hit.message);
@@ -291,7 +292,7 @@ rule_text! { EXP_UNSET = "SG-M001", "exp-not-set-from-dscp", Warning, "A provide
 fn unset_exp(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Option<Finding> {
     let mpls = world.mpls.as_ref()?;
     let policies = &surveyed.variants.get(variant)?.policies;
-    // A class may set the bits of some of the packets: nothing is said then.
+    // If a class sets the bits of some packets, there is no finding.
     let set = policies.values().any(|spec| match spec {
         DisciplineSpec::ClassBased(spec) => {
             let mut classes = spec.classes.iter();
@@ -326,7 +327,7 @@ fn unset_exp(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Option<F
     Some(Finding::new(&EXP_UNSET, d))
 }
 
-/// The scenario's own policies that nothing has at any point.
+/// The scenario's own policies that no link uses at any point.
 fn unused(surveyed: &Surveyed, used: &BTreeSet<String>) -> Vec<Finding> {
     let Some(first) = surveyed.variants.first() else {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! Sets of packets: what a condition matches, and what of it others leave.
+//! Sets of packets: the packets that a condition matches, and set operations on them.
 //!
-//! Idea: a set is a union of boxes, a box the product of one set for each field that conditions
-//! look at. The difference of two boxes is again a few boxes, so that "every packet of this class
-//! belongs to an earlier one" is decided exactly, whatever mixture of any, all, not and access
-//! lists the classes are made of.
+//! Idea: a set is a union of boxes; a box is the product of one set for each field of conditions.
+//! The difference of two boxes is again a few boxes, so that "every packet of this class belongs to
+//! an earlier one" is decided exactly, for any mixture of any, all, not and access lists in the
+//! classes.
 //!
 //! Complexity: O(boxes × boxes) a pair of classes; a set of more than [`MAX_BOXES`] boxes is given
-//! up, and nothing is said of it.
+//! up, and there is no finding about it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use spillgate_core::FlowKey;
 use spillgate_core::Ipv4Net;
 use spillgate_queueing::spec::MatchSpec;
 
-/// Boxes of one set beyond which it is given up.
+/// The most boxes of a set; a larger set is given up.
 const MAX_BOXES: usize = 512;
 
 /// Bit of packets without labels among the bits of [`Cell::exp`].
@@ -25,8 +25,8 @@ const PLAIN: u16 = 1 << 8;
 /// Ranges of ports, ascending, disjoint.
 type Ports = Vec<(u16, u16)>;
 
-/// Links over which packets come to the node: those named, or all but those. Packets of the node's
-/// own flows come over none, and are among all but some.
+/// The links of arrival: the named ones, or all except these. Packets of the node's own flows have
+/// no link of arrival, and belong to the latter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Inputs {
     names: BTreeSet<Arc<str>>,
@@ -135,13 +135,13 @@ impl Cell {
         (!none).then_some(cell)
     }
 
-    /// Adds what `o` leaves of it to `rest`.
+    /// Adds the difference of this box and `o` to `rest`.
     fn without(&self, o: &Self, rest: &mut Vec<Self>) {
         let Some(both) = self.and(o) else {
             rest.push(self.clone());
             return;
         };
-        // Field by field: what lies outside `o` in this one and inside in those before.
+        // For each field: the part outside `o` in this field and inside `o` in the fields before.
         let mut left = self.clone();
         let mut push = |cell: Self| rest.push(cell);
         if left.exp & !o.exp != 0 {
@@ -220,9 +220,9 @@ impl Packets {
         Self(vec![Cell::all()])
     }
 
-    /// What a condition matches; none if that is too intricate to say.
+    /// The packets that a condition matches; none if the condition is too complex.
     pub(crate) fn of(m: &MatchSpec) -> Option<Self> {
-        // What a packet is marked with inside a node is not in the packet.
+        // Metadata of a node is not in the packet.
         if m.cos.is_some() || m.qos_group.is_some() {
             return None;
         }
@@ -313,7 +313,7 @@ impl Packets {
         Some(set)
     }
 
-    /// Packets of a flow without labels, that come over a link, if they come over one.
+    /// Packets of a flow without labels, with their link of arrival, if any.
     #[cfg(test)]
     fn of_flow(key: &FlowKey, dscps: u64, input: Option<&str>) -> Self {
         let [src, dst] = key.ipv4().expect("flows of a scenario are of IPv4");
@@ -328,7 +328,7 @@ impl Packets {
             dst: Ipv4Net::new(dst, u32::MAX),
             inputs: match input {
                 Some(name) => Inputs::listed([name]),
-                // Links are named by people, and none is named so.
+                // No link of a scenario has this name.
                 None => Inputs::listed([""]),
             },
             ..Cell::plain()
@@ -379,8 +379,8 @@ impl Packets {
         self.0.is_empty()
     }
 
-    /// The DSCPs of packets without labels that are in it whatever their other fields; none if
-    /// that is not all that it has.
+    /// The DSCPs whose packets without labels are in the set for any other fields; none if the set
+    /// has further packets.
     pub(crate) fn by_dscp_only(&self) -> Option<u64> {
         let plain = |c: &Cell| Cell {
             dscp: c.dscp,
@@ -456,7 +456,7 @@ fn net_and(a: Ipv4Net, b: Ipv4Net) -> Option<Ipv4Net> {
     })
 }
 
-/// What `b` leaves of `a`, which it meets: one net for each bit that only `b` looks at.
+/// The difference of `a` and `b`, which intersect: one net for each bit that only `b` tests.
 fn net_without(a: Ipv4Net, b: Ipv4Net) -> Vec<Ipv4Net> {
     let mut nets = Vec::new();
     let mut left = a;

@@ -15,7 +15,7 @@ use spillgate_scenario::plan::{Application, FlowPlan, LinkPlan, Traffic, WorldPl
 /// The deepest nesting of policies.
 const MAX_DEPTH: usize = 8;
 
-/// Combinations of marks beyond which every class may have the packets.
+/// The most combinations of marks; with more, every class may get the packets.
 const MAX_MARKS: usize = 1 << 12;
 
 /// The shortest packet of a connection: an acknowledgment without options.
@@ -33,15 +33,14 @@ pub(crate) enum Attachment {
 }
 
 impl Attachment {
-    /// The link as which packets count.
+    /// The link whose overhead counts.
     fn link(self) -> u32 {
         match self {
             Self::Port(l) | Self::Arrival(l) | Self::Crossing(l, _) => l,
         }
     }
 
-    /// How many links packets of a path have left when they are here; none if the path does not
-    /// lead here.
+    /// How many links of a path lie before this place; none if the path does not lead here.
     fn on(self, path: &[u32]) -> Option<usize> {
         let at = path.iter().position(|l| *l == self.link())?;
         match self {
@@ -52,7 +51,7 @@ impl Attachment {
     }
 }
 
-/// What a packet is marked with.
+/// The marks of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Marked {
     dscp: Dscp,
@@ -87,13 +86,13 @@ impl Possible {
 /// Lengths of packets in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    /// But for one packet of 10,000 where lengths have no bound; 0 if it is not known.
+    /// The longest packet, or the 0.9999 quantile if lengths have no bound; 0 if it is not known.
     pub(crate) longest: u32,
-    /// No packet is shorter; 0 if that is not known.
+    /// The shortest packet; 0 if it is not known.
     pub(crate) shortest: u32,
 }
 
-/// What counts where a flow meets a policy.
+/// The way in which bytes count at a policy.
 #[derive(Clone, Copy)]
 struct Counted {
     link: Overhead,
@@ -107,7 +106,7 @@ impl Counted {
         let line = match spot {
             Attachment::Port(_) => link.discipline.line(),
             Attachment::Arrival(_) => link.input.as_ref().map(|i| i.recipe.line()),
-            // A fabric carries IP packets: what links add is not in them.
+            // A fabric carries IP packets without the overhead of links.
             Attachment::Crossing(..) => {
                 let none = Overhead::NONE;
                 return Self {
@@ -134,11 +133,12 @@ pub(crate) struct Load {
     key: FlowKey,
     /// Name of the link over which it came to the node.
     input: Option<String>,
-    /// As policies on the way mark what conforms.
+    /// The marks of conforming packets after the policies before.
     own: Marked,
-    /// Every mark that it may have here.
+    /// All marks that its packets may have here.
     possible: Possible,
-    /// Long-run rate in bits per second as its link counts; none where the network decides.
+    /// Long-run rate in bits per second as its link counts; none if the rate depends on the
+    /// network.
     pub(crate) rate: Option<f64>,
     /// The same as policers of the policy count.
     pub(crate) policed: Option<f64>,
@@ -174,13 +174,13 @@ impl Load {
         class_of(&self.key, marked.dscp, &metadata, classes)
     }
 
-    /// The class that takes its packets, those that conform to every policer before; the number of
-    /// classes for one that is not written.
+    /// The class of its packets that conform to every policer before; the number of classes for the
+    /// implicit class-default.
     pub(crate) fn class(&self, spec: &ClassBasedSpec) -> usize {
         self.class_of(self.own, &spec.classes)
     }
 
-    /// Whether each class may get packets of it, whatever was marked on the way.
+    /// Whether each class may get packets of it, with any marks by policies before.
     pub(crate) fn reaches(&self, spec: &ClassBasedSpec) -> Vec<bool> {
         let Possible {
             dscps,
@@ -216,8 +216,8 @@ fn class_of(key: &FlowKey, dscp: Dscp, metadata: &Metadata<'_>, classes: &[Class
     classes.iter().position(takes).unwrap_or(classes.len())
 }
 
-/// The flows that meet a policy, and what answers them; none where packets have labels, which hide
-/// what classes match on.
+/// The flows at a policy, and their answers; none where packets have labels, which hide the fields
+/// of conditions.
 pub(crate) fn at(
     world: &WorldPlan,
     spot: Attachment,
@@ -260,7 +260,7 @@ pub(crate) fn at(
                 let Some(l) = world.links.get(*link as usize) else {
                     continue;
                 };
-                // The policy of this place itself is what is asked about.
+                // The policy of this place itself is not applied.
                 let arrives = matches!(spot, Attachment::Arrival(_)) && i + 1 == left;
                 walk.over(world, l, &markers, !arrives);
             }
@@ -270,8 +270,8 @@ pub(crate) fn at(
     Some(loads)
 }
 
-/// What a source asks of a link in b/s, where so much is counted beside its packets: at least, for
-/// the longest packets have the smallest share of what is added.
+/// A lower bound on the rate in b/s that a source needs of a link with this overhead: the overhead
+/// is relatively smallest for the longest packets.
 fn occupied(source: &SourceSpec, overhead: Overhead) -> f64 {
     let rate = Source::mean_rate(source);
     if overhead == Overhead::NONE {
@@ -292,7 +292,7 @@ pub(crate) fn lengths(traffic: &Traffic, forth: bool) -> (u16, u16) {
     }
 }
 
-/// A packet on its way.
+/// A packet on its path.
 struct Walk {
     key: FlowKey,
     input: Option<String>,
@@ -301,9 +301,10 @@ struct Walk {
 }
 
 impl Walk {
-    /// It leaves by a link and arrives; `enter`: an input policy at the link's end acts, too.
+    /// The packet leaves by a link and arrives; `enter`: an input policy at the link's end acts,
+    /// too.
     fn over(&mut self, world: &WorldPlan, link: &LinkPlan, markers: &Markers<'_>, enter: bool) {
-        // Where packets have labels, classes do not see what is below them.
+        // Where packets have labels, classes do not see the IP header.
         self.pass(&link.policy, markers, !world.carries_labels(link));
         let arrived = |cos: Option<u8>| link.dot1q.then(|| cos.unwrap_or(0));
         self.own = Marked {
@@ -335,7 +336,7 @@ impl Walk {
         }
     }
 
-    /// `forth`: it is no answer.
+    /// `forth`: it is in the direction of the flow, not an answer.
     fn load(self, world: &WorldPlan, flow: &FlowPlan, (counted, forth): (Counted, bool)) -> Load {
         let mut policed = None;
         let (rate, reacts, mut ecn) = match &flow.traffic {
@@ -376,7 +377,7 @@ impl Walk {
             input: self.input,
             own: self.own,
             possible: self.possible,
-            // Acknowledgments: little, and as much as the connection's data.
+            // ACKs take little, and as much as the connection's data permits.
             rate: if forth { rate } else { Some(0.0) },
             policed: if forth { policed.or(rate) } else { Some(0.0) },
             sizes: sizes(counted.link),
@@ -388,10 +389,10 @@ impl Walk {
     }
 }
 
-/// What policies make of the marks of packets.
+/// The effect of policies on the marks of packets.
 struct Markers<'p> {
     policies: &'p BTreeMap<String, DisciplineSpec>,
-    /// What each policy may give.
+    /// The marks that each policy may set.
     known: RefCell<BTreeMap<String, Rc<Possible>>>,
 }
 
@@ -403,7 +404,7 @@ impl Markers<'_> {
         }
     }
 
-    /// The marks behind a policy of packets that conform to its policers.
+    /// The marks after a policy of packets that conform to its policers.
     fn after(&self, policy: &str, walk: &Walk, before: Marked, depth: usize) -> Marked {
         let classes = self.classes(policy, depth);
         let metadata = Metadata {

@@ -6,14 +6,14 @@ use spillgate_scenario::plan::Plan;
 
 use crate::{Finding, is_of_lines};
 
-/// Names and values that are written out; the rest is counted.
+/// The most names and values that are listed; further ones are counted.
 const SHOWN: usize = 6;
 
-/// What was found at the points of a scenario, in order.
+/// The findings at the points of a scenario, in order.
 pub(crate) struct Gathered<'p> {
     plan: &'p Plan,
     found: Vec<(Finding, Vec<usize>)>,
-    /// Where each finding is in the list, by what makes it the same.
+    /// The index of each finding in the list, by its identity.
     known: BTreeMap<Key, usize>,
 }
 
@@ -28,9 +28,9 @@ type Key = (
 );
 
 fn key(f: &Finding) -> Key {
-    // A policy on several links, or at several rates, finds the same at each: the numbers of the
-    // first say enough. Without a line, or of a line that is listed as a whole, messages tell
-    // findings apart.
+    // A policy on several links, or at several rates, has the same finding at each: the numbers of
+    // the first are enough. Findings without a line, or about a whole line, are distinguished by
+    // their messages.
     let message = match f.line.is_none() || is_of_lines(f.id) {
         true => f.message.clone(),
         false => String::new(),
@@ -54,7 +54,7 @@ impl<'p> Gathered<'p> {
         }
     }
 
-    /// Something that was found at these points; none: it is not about points.
+    /// Adds a finding at these points; none: it does not concern points.
     pub(crate) fn add(&mut self, points: &[usize], f: Finding) {
         let at = *self.known.entry(key(&f)).or_insert_with(|| {
             self.found.push((f.clone(), Vec::new()));
@@ -64,17 +64,17 @@ impl<'p> Gathered<'p> {
         if known.message != f.message && !held.is_empty() && !points.is_empty() {
             known.other_numbers |= held.last() < points.first();
         }
-        // Points are looked at in order.
+        // Points are checked in order.
         let last = held.last().copied();
         held.extend(points.iter().filter(|p| Some(**p) > last));
     }
 
-    /// Whether one of a rule is at a place.
+    /// Whether a rule has a finding at a place.
     pub(crate) fn any(&self, is: impl Fn(&Finding) -> bool) -> bool {
         self.found.iter().any(|(f, _)| is(f))
     }
 
-    /// All of them; each says where it holds, if the scenario has several points.
+    /// All findings; each names its points, if the scenario has several.
     pub(crate) fn finish(self) -> Vec<Finding> {
         let Self { plan, found, .. } = self;
         let each = |(mut f, held): (Finding, Vec<usize>)| {
@@ -94,8 +94,8 @@ impl<'p> Gathered<'p> {
     }
 }
 
-/// Points in words: by variants and values of the axes where they are all combinations of some,
-/// else by name. Empty for none.
+/// Points in words: by variants and values of axes if they are all combinations of some of these,
+/// else by name. Empty for no points.
 fn holds(plan: &Plan, points: &[usize]) -> String {
     let all = plan.variants.len();
     if points.is_empty() {

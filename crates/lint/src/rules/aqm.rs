@@ -1,4 +1,4 @@
-//! RED, WRED, CoDel and other AQMs, wherever they stand.
+//! RED, WRED, CoDel and other AQMs, in any policy.
 
 use spillgate_core::math::{exp, ln, pow};
 use spillgate_core::{Dscp, Limit, Rate};
@@ -31,17 +31,17 @@ pub(super) const ASKED: &[Ask] = &[Ask(
 /// Code points of traffic that does not slow down: EF, voice-admit, real-time, control.
 const DEAF: [u8; 5] = [46, 44, 32, 48, 56];
 
-/// A pair of thresholds with where it was written.
+/// A pair of thresholds and its place.
 struct Profile {
     key: String,
     what: String,
-    /// In packets, of full size if the thresholds are in bytes.
+    /// In packets; of full size if the thresholds are in bytes.
     min: f64,
     max: f64,
-    /// Bytes of such a packet, if they are.
+    /// Bytes of a full-size packet, if the thresholds are in bytes.
     each: Option<f64>,
     max_p: f64,
-    /// Whether the user wrote it; defaults are not judged by taste.
+    /// Whether the user wrote it; defaults are not judged by recommendations.
     written: bool,
 }
 
@@ -58,7 +58,7 @@ fn check(v: &mut View<'_>) {
     v.queues = queues;
 }
 
-/// Every kind of AQM has an arm: whoever adds one decides which rules are about it.
+/// Every kind of AQM has an arm, so that whoever adds one decides which rules apply.
 fn look(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
     let mut profiles = Vec::new();
     let mut weight = None;
@@ -105,7 +105,7 @@ fn full(in_bytes: bool) -> Option<f64> {
     in_bytes.then_some(FULL as f64)
 }
 
-/// The thresholds of AQMs that change them, as they begin.
+/// The initial thresholds of AQMs that adapt them.
 fn adaptive(q: &Queue<'_>, aqm: &PlacedAqm) -> Vec<Profile> {
     let Some(rate) = q.rate else {
         return Vec::new();
@@ -126,7 +126,7 @@ fn adaptive(q: &Queue<'_>, aqm: &PlacedAqm) -> Vec<Profile> {
     .collect()
 }
 
-/// What default thresholds are shares of, if that is known.
+/// The base of default thresholds, if it is known.
 fn table(q: &Queue<'_>, wred: &WredSpec) -> Option<(Limit, Rate)> {
     let by_rate = wred.unit == WredUnit::Ms;
     // Without times the rate does not matter.
@@ -136,7 +136,7 @@ fn table(q: &Queue<'_>, wred: &WredSpec) -> Option<(Limit, Rate)> {
     Some((q.table_limit(), rate?))
 }
 
-/// The profiles that packets of a queue meet, alike ones once.
+/// The profiles for packets of a queue, equal ones once.
 fn in_force(q: &Queue<'_>, aqm: &PlacedAqm, wred: &WredSpec) -> Vec<Profile> {
     let dscps = q.set.as_ref().map(|s| s.dscps()).or_else(|| q.dscps());
     let (Some(dscps), Some((limit, rate))) = (dscps, table(q, wred)) else {
@@ -325,7 +325,7 @@ rule_text! { CODEL_TARGET = "SG-A008", "codel-target-below-packet", Warning, "Th
     from "RFC 8289 on the target and links of low rate; tc-fq_codel(8), `target`";
 }
 
-/// A packet that finds one other waits for that one's transmission at least.
+/// A packet that finds another one waits at least for its transmission.
 fn target(v: &mut View<'_>, q: &Queue<'_>, codel: &CodelSpec, prefix: &str) {
     if let Some(message) = q.rate.and_then(|r| short_target(codel, r, &q.what)) {
         v.hit(&CODEL_TARGET, q.class, &format!("{prefix}target"), message);
@@ -355,13 +355,13 @@ rule_text! { ECN_UNUSED = "SG-A007", "ecn-without-capable-traffic", Note, "ECN i
     from "RFC 3168, sections 5 and 6";
 }
 
-/// Who hears an early drop.
+/// Which flows react to an early drop.
 fn reaction(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
-    // RIO keeps what is in profile from what is not, whoever sends it; CoDel in the queue of a flow
-    // that does not slow down drops nothing of others (RFC 8290, section 4.1).
+    // RIO separates packets in profile from others, whatever their flow. CoDel in the queue of an
+    // unresponsive flow drops no packets of others (RFC 8290, section 4.1).
     let apart = matches!(aqm.spec, AqmSpec::Rio(_) | AqmSpec::AdaptiveRio(_))
         || (matches!(aqm.spec, AqmSpec::Codel(_)) && q.place.by_flow);
-    // Marking by default promises nothing.
+    // A default of marking says nothing about the flows.
     let marks = match &aqm.spec {
         AqmSpec::Codel(codel) => {
             codel.ce_threshold.is_some() || (codel.ecn && aqm.key.ends_with("aqm"))
@@ -414,7 +414,7 @@ rule_text! { BELOW_PACKET = "SG-A009", "threshold-below-packet", Warning, "The m
     from "Floyd and Jacobson, \"Random Early Detection Gateways\", 1993, sections 4 and 6: thresholds are averages of several packets";
 }
 
-/// Thresholds in bytes that hold less than a packet that comes.
+/// Thresholds in bytes that are smaller than an arriving packet.
 fn below_packet(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
     let (Some((longest, _)), Some(rate)) = (q.lengths(), q.rate) else {
         return;
@@ -444,7 +444,8 @@ rule_text! { SHARED_MAXIMUM = "SG-A010", "wred-shared-maximum", Warning, "In an 
     from "RFC 2597, section 2: packets of lower drop precedence are kept in congestion; Cisco IOS QoS command reference, `random-detect dscp`, default thresholds";
 }
 
-/// The drop precedences of an AF class that share a maximum which the load takes the average to.
+/// The drop precedences of an AF class that share a maximum which the average reaches under this
+/// load.
 fn shared_maximum(
     v: &mut View<'_>,
     queues: &[Queue<'_>],
@@ -464,12 +465,12 @@ fn shared_maximum(
         deaf.filter_map(|l| l.rate).sum()
     };
     let offered = sum(flows);
-    // What a policer drops before does not come here.
+    // Packets that a policer drops before do not arrive here.
     let policed = q.class.and_then(|i| v.classes[i].spec.police.as_ref());
     if policed.is_some_and(|p| p.exceed.iter().any(|a| a == PoliceAction::Drop)) {
         return;
     }
-    // It has no more than its own while others have something to send.
+    // A class has only its own share while others have packets to send.
     let elsewhere = queues.iter().filter(|o| o.class != q.class);
     let elsewhere: Vec<_> = elsewhere.flat_map(|o| o.flows.iter().flatten()).collect();
     let greedy = elsewhere.iter().any(|l| l.reacts && l.rate.is_none());
@@ -489,7 +490,8 @@ fn shared_maximum(
         };
         let highest = profiles.iter().map(|p| 1.0 / f64::from(p.denominator));
         let highest = highest.reduce(f64::max).unwrap_or(1.0);
-        // So much has to go; below the maximum no more than the highest probability does.
+        // This share has to be dropped; below the maximum the probability is at most the highest
+        // one.
         let excess = 1.0 - drains / offered.max(f64::MIN_POSITIVE);
         if excess <= highest || profiles.iter().any(|p| p.max != first.max) {
             continue;

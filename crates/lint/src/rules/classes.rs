@@ -1,4 +1,4 @@
-//! Which packets belong to which class.
+//! Conditions of classes.
 
 use spillgate_core::Dscp;
 
@@ -56,8 +56,8 @@ rule_text! { CONTRADICTS = "SG-C008", "class-contradictory", Error, "No packet c
     from "Cisco IOS QoS command reference, `class-map`: match-all is the default, and all criteria must be met";
 }
 
-/// Whether a condition holds for no packet though each of its parts holds for some. A part that
-/// holds for none by itself is warned of by the reader.
+/// Whether a condition holds for no packet though each of its parts holds for some. The reader
+/// warns of a part that holds for none by itself.
 fn contradicts(m: &MatchSpec) -> bool {
     let mut parts = Vec::new();
     conjuncts(m, &mut parts);
@@ -81,7 +81,7 @@ fn contradicts(m: &MatchSpec) -> bool {
     empty || left.is_empty()
 }
 
-/// Narrows the values that a field may have to a list; whether none are left.
+/// Restricts the values of a field to a list; returns whether none are left.
 fn narrows<T: Clone + PartialEq>(
     left: &mut Option<Vec<T>>,
     list: &Option<spillgate_queueing::spec::OneOrMany<T>>,
@@ -129,7 +129,7 @@ fn shadowed_by(v: &View<'_>, i: usize, own: &Packets) -> Option<Vec<usize>> {
     let mut left = own.clone();
     let mut by = Vec::new();
     for (j, earlier) in v.classes[..i].iter().enumerate() {
-        // A class that is too intricate to say may take anything: it is left out, which finds less.
+        // A class that is too complex may take anything: it is skipped, which finds less.
         let Some(set) = earlier.set.as_ref().filter(|s| s.meets(&left)) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Limits that are too small for the packets that come.
+//! Limits that are too small for the arriving packets.
 
 use spillgate_core::{Limit, Rate};
 
@@ -30,12 +30,12 @@ pub(crate) struct TooLong {
     pub(crate) longest: u32,
     /// No packet fits.
     every: bool,
-    /// All are as long.
+    /// All packets have this length.
     alike: bool,
 }
 
 impl TooLong {
-    /// What does not fit into so many bytes, given the longest and the shortest packet.
+    /// The packets that do not fit into `room` bytes, given the longest and the shortest packet.
     pub(crate) fn than(room: u64, (longest, shortest): (u32, u32)) -> Option<Self> {
         (room < u64::from(longest)).then_some(Self {
             longest,
@@ -44,7 +44,7 @@ impl TooLong {
         })
     }
 
-    /// What happens to one packet, or to several.
+    /// The fate of one packet, or of several, in words.
     pub(crate) fn say(self, one: &str, many: &str) -> String {
         let Self {
             longest,
@@ -65,7 +65,7 @@ impl TooLong {
     }
 }
 
-/// Bytes that a limit holds; none if it is of packets, or of a rate that is not known.
+/// The bytes that a limit holds; none if it counts packets, or time at an unknown rate.
 fn room(limit: Limit, rate: Option<Rate>) -> Option<u64> {
     match (limit, rate) {
         (Limit::Packets(_), _) | (Limit::Time(_), None) => None,
@@ -74,7 +74,7 @@ fn room(limit: Limit, rate: Option<Rate>) -> Option<u64> {
     }
 }
 
-/// Whether packets that come do not fit under a limit.
+/// Whether arriving packets exceed a limit.
 pub(crate) fn holds_none(q: &Queue<'_>, limit: Limit) -> bool {
     let sizes = q.lengths().zip(room(limit, q.rate));
     sizes.is_some_and(|(sizes, room)| TooLong::than(room, sizes).is_some())

@@ -1,4 +1,4 @@
-//! What the rules look for in a policy.
+//! Rules on policies.
 
 mod aqm;
 mod classes;
@@ -10,15 +10,15 @@ mod thresholds;
 use crate::registry::Rule;
 use crate::view::View;
 
-/// Rules that are about one policy at one rate, and who looks for what they find.
+/// Rules on one policy at one rate, with the function that finds them.
 pub(crate) struct Ask(pub(crate) &'static [&'static Rule], fn(&mut View<'_>), When);
 
-/// Which policies rules are about.
+/// The policies to which rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
-    /// Those that queue packets.
+    /// Policies that queue packets.
     Queued,
-    /// Those of packets that arrive at a node, too: they classify, police and mark.
+    /// Also policies at arrival, which classify, police and mark.
     Always,
 }
 
@@ -33,8 +33,7 @@ pub(crate) const ASKED: &[&[Ask]] = &[
     fits::ASKED,
 ];
 
-/// Asks every one of them that is about this kind of policy; `arrival`: of packets that arrive at a
-/// node.
+/// Applies every rule for this kind of policy; `arrival`: the policy is at arrival.
 pub(crate) fn all(v: &mut View<'_>, arrival: bool) {
     let asked = ASKED.iter().copied().flatten();
     let asked = asked.filter(|ask| !arrival || ask.2 == When::Always);

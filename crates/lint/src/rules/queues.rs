@@ -70,7 +70,7 @@ fn third(v: &mut View<'_>) {
             last = Some(c.index);
         }
     }
-    // Percentages are written whole: 33 % is what the guidance says.
+    // Percentages are whole numbers: the guidance says 33 %.
     if sum as f64 > whole.bps() as f64 * 0.3334 {
         let percent = sum as f64 * 100.0 / whole.bps() as f64;
         let message = format!(
@@ -113,7 +113,7 @@ fn starved(v: &mut View<'_>) {
         v.hit(&STARVED, Some(i), "", message);
         return;
     }
-    // What is offered counts only where the link cannot carry everything.
+    // The offered rate counts only where the link cannot carry everything.
     let load = |c: &crate::view::Class<'_>| -> Option<f64> {
         c.flows.as_ref()?.iter().map(|l| l.rate).sum()
     };
@@ -161,7 +161,7 @@ fn length(v: &mut View<'_>, q: &Queue<'_>) {
     if priority || holds_none(q, limit) {
         return;
     }
-    // Of a port whose traffic is not known nothing is known, of a class what it is for.
+    // Without known traffic nothing is known of a port, but the name of a class tells its purpose.
     let some = |flows: &Vec<&crate::traffic::Load>| flows.iter().any(|l| l.reacts);
     let tcp = q.flows.as_ref().map_or_else(|| q.class.is_some(), some);
     let held = bytes(limit, own);
@@ -180,7 +180,7 @@ fn length(v: &mut View<'_>, q: &Queue<'_>) {
         v.hit(&SHORT_QUEUE, q.class, key, message);
         return;
     }
-    // A limit in time is of the class's rate, a queue that is alone drains at the whole.
+    // A limit in time refers to the class's rate; a queue that is alone drains at the full rate.
     let each = q.each();
     let held = bytes_of(limit, own, each);
     if q.place.aqm.is_none() && seconds(held, best) > DEEP {
@@ -274,8 +274,8 @@ fn objective(v: &mut View<'_>, q: &Queue<'_>) {
     let (Some(own), Some((key, limit))) = (q.rate, q.limit()) else {
         return;
     };
-    // A priority queue is policed, and its packets are small: it does not fill. AQMs of delay keep
-    // theirs.
+    // A priority queue is policed and has small packets, so it does not fill. AQMs that control
+    // delay keep their queues short.
     let priority = q
         .class
         .is_some_and(|i| v.classes[i].spec.priority.is_some());

@@ -35,7 +35,7 @@ rule_text! { OUTLASTS = "SG-S005", "tokens-outlast-warm-up", Warning, "The token
     from "RFC 2697, section 2: the token buckets are initially full; Tc(0) = CBS";
 }
 
-/// Buckets are full when a run begins: until one is empty, nothing is dropped or held back.
+/// Buckets are full when a run begins: until a bucket is empty, no packet is dropped or delayed.
 fn tokens(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
     let Some(warmup) = v.warmup else { return };
@@ -126,8 +126,8 @@ fn shaper(v: &mut View<'_>, i: usize) {
     }
 }
 
-/// Whether its policer has a bucket that decides: not one that drops everything, nor one that
-/// measures the average rate.
+/// Whether its policer decides by a bucket: it neither drops everything nor measures the average
+/// rate.
 fn has_bucket(c: &ClassSpec) -> bool {
     let police = c.police.as_ref();
     police.is_some_and(|p| !p.drops_all() && p.window.is_none())
@@ -164,8 +164,8 @@ fn priority(v: &mut View<'_>, i: usize) {
     }
 }
 
-/// What becomes of a packet for which the first bucket is too small, and of several; `second`: they
-/// fit into the second one.
+/// The fate of one packet that exceeds the first bucket, and of several, in words; `second`: they
+/// fit into the second bucket.
 fn fate(p: &PoliceSpec, second: bool) -> (&'static str, &'static str) {
     let actions = match &p.violate {
         Some(violate) if !second => violate,
@@ -220,7 +220,7 @@ fn policer(v: &mut View<'_>, i: usize) {
     };
     let sizes = match &c.flows {
         Some(flows) => lengths(flows, |l| l.policed_sizes),
-        // Nothing is known of them but that connections send full packets.
+        // Only full-size packets of connections are known.
         None if tcp => Some((FULL as u32, 0)),
         None => None,
     };

@@ -45,7 +45,7 @@ rule_text! { LIMIT_ABOVE_QUEUE = "SG-Q011", "limit-above-queue-limit", Warning, 
     from "Cisco ME 2400 and ME 3400 command references, `queue-limit`: thresholds are at most the limit of the queue";
 }
 
-/// Every limit that is written: its key, whose it is, and the limit.
+/// Every written limit: its key, its owner, and the limit.
 pub(super) fn of(c: &Class<'_>) -> Vec<(String, String, Limit)> {
     let by_dscp = c.spec.queue_limit_dscp.iter().map(|(d, l)| {
         let key = format!("queue_limit_dscp.{d}");
@@ -58,7 +58,7 @@ pub(super) fn of(c: &Class<'_>) -> Vec<(String, String, Limit)> {
     by_dscp.chain(by_precedence).collect()
 }
 
-/// Whether `a` is more than `b`; false where that depends on a rate that is not known.
+/// Whether `a` is more than `b`; false if that depends on an unknown rate.
 fn larger(a: Limit, b: Limit, rate: Option<Rate>) -> bool {
     match (a, b, rate) {
         (Limit::Packets(a), Limit::Packets(b), _) => a > b,

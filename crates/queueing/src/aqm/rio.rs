@@ -172,12 +172,12 @@ pub(crate) struct Vars {
     waiting: [u32; 2],
     pub(super) counts: [Count; 2],
     /// The waiting packets.
-    queue: VecDeque<Entry>,
+    queue: VecDeque<QueuedPacket>,
 }
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct QueuedPacket {
     within: bool,
     /// When its transmission ends; [`Time::MAX`] where that is seen when it leaves.
     end: Time,
@@ -198,7 +198,7 @@ impl Vars {
         self.averages[usize::from(within)].value
     }
 
-    fn leaves(&mut self, entry: Option<Entry>) -> Option<bool> {
+    fn leaves(&mut self, entry: Option<QueuedPacket>) -> Option<bool> {
         let color = entry?.within;
         self.waiting[usize::from(color)] -= 1;
         Some(color)
@@ -222,7 +222,7 @@ impl Vars {
     fn catch_up(&mut self, colors: &Colors, waiting: u32) {
         while self.queue.len() > waiting as usize {
             match self.queue.front() {
-                Some(&Entry { end, .. }) if end < Time::MAX => self.departs(colors, end),
+                Some(&QueuedPacket { end, .. }) if end < Time::MAX => self.departs(colors, end),
                 _ => return,
             }
         }
@@ -286,7 +286,7 @@ impl Colors {
     #[inline]
     pub(super) fn enters(&self, v: &mut Vars, within: bool) {
         let end = Time::MAX;
-        v.queue.push_back(Entry { within, end });
+        v.queue.push_back(QueuedPacket { within, end });
         v.waiting[usize::from(within)] += 1;
     }
 

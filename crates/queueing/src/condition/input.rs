@@ -50,7 +50,7 @@ impl InputRecipe {
         let mut warnings = Vec::new();
         let mut at = At::new(&mut warnings);
         Sizes::new(policies).check(name)?;
-        let mut builder = Builder {
+        let mut builder = InputBuilder {
             policies,
             line,
             stack: Vec::new(),
@@ -107,7 +107,7 @@ impl InputRecipe {
 
 /// A class: its name, and its steps as a range of the list of all.
 #[derive(Clone, Debug)]
-struct Route {
+struct InputRoute {
     name: String,
     first: usize,
     end: usize,
@@ -117,7 +117,7 @@ struct Route {
 #[derive(Clone, Debug)]
 pub struct Conditioner {
     classifier: Classifier,
-    routes: Vec<Route>,
+    routes: Vec<InputRoute>,
     /// Indexes of `steps`; those of a container appear several times.
     route_steps: Vec<u16>,
     steps: Vec<Step>,
@@ -191,17 +191,17 @@ impl Conditioner {
     }
 }
 
-struct Builder<'a> {
+struct InputBuilder<'a> {
     policies: &'a BTreeMap<String, DisciplineSpec>,
     line: Line,
     stack: Vec<String>,
     rules: Rules,
-    routes: Vec<Route>,
+    routes: Vec<InputRoute>,
     route_steps: Vec<u16>,
     steps: Vec<Step>,
 }
 
-impl Builder<'_> {
+impl InputBuilder<'_> {
     /// The classifier's node of a policy inside classes with the steps `outer`. Percentages refer
     /// to `most`, the rate that the nearest enclosing policer admits.
     fn policy(
@@ -341,7 +341,7 @@ impl Builder<'_> {
             &format!("with all nested policies it has more than {MAX_CLASSES} classes"),
             "nest fewer policies",
         )?;
-        self.routes.push(Route {
+        self.routes.push(InputRoute {
             name: format!("{prefix}{}", class.name),
             first,
             end: self.route_steps.len(),

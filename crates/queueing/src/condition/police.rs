@@ -200,9 +200,9 @@ pub(crate) struct Treatment {
 
 /// The color with which packets arrive, by their first matching condition.
 #[derive(Clone, Debug)]
-pub(crate) struct Colors(pub(crate) Box<Classifier>);
+pub(crate) struct ColorRules(pub(crate) Box<Classifier>);
 
-impl Colors {
+impl ColorRules {
     fn of(&mut self, packet: &Packet) -> Color {
         match self.0.route(packet) {
             0 => Color::Conform,
@@ -245,7 +245,7 @@ pub(crate) struct Policer {
     /// By color.
     pub(crate) treatments: [Treatment; 3],
     /// None: color-blind.
-    pub(crate) colors: Option<Colors>,
+    pub(crate) colors: Option<ColorRules>,
     /// What it counts; none: what the link adds.
     pub(crate) counted: Option<Overhead>,
 }

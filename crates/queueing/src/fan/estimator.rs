@@ -21,7 +21,7 @@ use spillgate_core::{Dur, Rate, Time};
 
 /// One indicator, with ticks on a fixed grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Meter {
+struct Indicator {
     interval: Dur,
     /// Weight of the past.
     smoothing: f64,
@@ -34,7 +34,7 @@ struct Meter {
     value: f64,
 }
 
-impl Meter {
+impl Indicator {
     fn new(interval: Dur, smoothing: f64, phase: Dur, value: f64) -> Self {
         let begin = Dur::from_ps(phase.as_ps() % interval.as_ps().max(1));
         let begins_later = !begin.is_zero();
@@ -85,8 +85,8 @@ impl Meter {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Indicators {
     capacity: f64,
-    fair: Meter,
-    load: Meter,
+    fair: Indicator,
+    load: Indicator,
     /// The end of the last transmission, when the link becomes idle.
     busy_until: Time,
     /// Idle time of the present fair-rate interval that has ended.
@@ -120,8 +120,8 @@ impl Indicators {
     /// The indicators of an idle link that has carried nothing.
     pub(crate) fn new(rate: Rate, m: Measuring) -> Self {
         let capacity = rate.bps() as f64;
-        let fair = Meter::new(m.fair_interval, m.fair_smoothing, m.phase, capacity);
-        let load = Meter::new(m.load_interval, m.load_smoothing, m.phase, 0.0);
+        let fair = Indicator::new(m.fair_interval, m.fair_smoothing, m.phase, capacity);
+        let load = Indicator::new(m.load_interval, m.load_smoothing, m.phase, 0.0);
         Self {
             capacity,
             fair,

@@ -26,7 +26,7 @@ use super::lists::FlowList;
 use super::spec::{ElasticRule, FanMechanism};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MechanismKind {
     Basic,
     /// The shortest time between flushes.
     Efm(Dur),
@@ -57,7 +57,7 @@ struct Cut {
 /// A running congestion control mechanism of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Mechanism {
-    kind: Kind,
+    kind: MechanismKind,
     rule: ElasticRule,
     /// Removals may be left to later packets.
     lazy: bool,
@@ -104,10 +104,10 @@ impl Mechanism {
         Self {
             lazy: rule == ElasticRule::Sticky && !at_once,
             kind: match spec {
-                FanMechanism::Basic(_) => Kind::Basic,
-                FanMechanism::Efm(s) => Kind::Efm(s.pfl_flushing_timer),
-                FanMechanism::Raef(s) => Kind::Raef(s.active_time),
-                FanMechanism::Rbaef(s) => Kind::Rbaef(s.active_time, s.blocked_time),
+                FanMechanism::Basic(_) => MechanismKind::Basic,
+                FanMechanism::Efm(s) => MechanismKind::Efm(s.pfl_flushing_timer),
+                FanMechanism::Raef(s) => MechanismKind::Raef(s.active_time),
+                FanMechanism::Rbaef(s) => MechanismKind::Rbaef(s.active_time, s.blocked_time),
             },
             rule,
             last: None,
@@ -123,21 +123,21 @@ impl Mechanism {
     /// The key under which a scenario writes it.
     pub(crate) fn name(&self) -> &'static str {
         match self.kind {
-            Kind::Basic => "basic",
-            Kind::Efm(_) => "efm",
-            Kind::Raef(_) => "raef",
-            Kind::Rbaef(..) => "rbaef",
+            MechanismKind::Basic => "basic",
+            MechanismKind::Efm(_) => "efm",
+            MechanismKind::Raef(_) => "raef",
+            MechanismKind::Rbaef(..) => "rbaef",
         }
     }
 
     /// Whether a flush closes an epoch of the list, so that flows need not be found one by one.
     fn by_epoch(&self) -> bool {
-        matches!(self.kind, Kind::Efm(_)) && self.rule == ElasticRule::Sticky
+        matches!(self.kind, MechanismKind::Efm(_)) && self.rule == ElasticRule::Sticky
     }
 
     /// Whether it needs the times of listing.
     pub(crate) fn asks_age(&self) -> bool {
-        self.kind != Kind::Basic && !self.by_epoch()
+        self.kind != MechanismKind::Basic && !self.by_epoch()
     }
 
     /// How often it has acted.
@@ -149,7 +149,7 @@ impl Mechanism {
         if self.asks_age() && n > self.ages.len() {
             self.ages.resize(n, (Time::ZERO, 0));
         }
-        if matches!(self.kind, Kind::Rbaef(..)) && n > self.blocked.until.len() {
+        if matches!(self.kind, MechanismKind::Rbaef(..)) && n > self.blocked.until.len() {
             self.blocked.until.resize(n, Time::ZERO);
         }
     }
@@ -160,7 +160,7 @@ impl Mechanism {
         let age = std::mem::size_of::<Age>() as u64;
         // The heap has up to twice the marked flows, and doubles its capacity.
         let elders = if self.asks_age() { 4 * elder + age } else { 0 };
-        let blocked = if matches!(self.kind, Kind::Rbaef(..)) {
+        let blocked = if matches!(self.kind, MechanismKind::Rbaef(..)) {
             8
         } else {
             0
@@ -193,7 +193,7 @@ impl Mechanism {
     #[inline]
     pub(crate) fn may_mark(&self, behind: bool) -> bool {
         match (self.kind, self.rule) {
-            (Kind::Basic, _) => false,
+            (MechanismKind::Basic, _) => false,
             (_, ElasticRule::Sticky) => behind,
             (_, ElasticRule::Instant) => true,
         }
@@ -233,8 +233,8 @@ impl Mechanism {
         member: u16,
     ) -> bool {
         let acted = match self.kind {
-            Kind::Basic => false,
-            Kind::Efm(timer) => {
+            MechanismKind::Basic => false,
+            MechanismKind::Efm(timer) => {
                 let due = self.last.is_none_or(|last| now.since(last) >= timer);
                 if due {
                     self.last = Some(now);
@@ -246,7 +246,7 @@ impl Mechanism {
                 }
                 due
             }
-            Kind::Raef(active) | Kind::Rbaef(active, _) => {
+            MechanismKind::Raef(active) | MechanismKind::Rbaef(active, _) => {
                 let ends = &mut self.blocked.ends;
                 while ends.front().is_some_and(|(end, _)| *end <= now) {
                     ends.pop_front();
@@ -294,7 +294,7 @@ impl Mechanism {
 
     /// A flow was removed.
     fn block(&mut self, at: Time, flow: u32) {
-        if let Kind::Rbaef(_, time) = self.kind {
+        if let MechanismKind::Rbaef(_, time) = self.kind {
             self.expect_flows(flow as usize + 1);
             self.blocked.add(flow, at + time);
         }

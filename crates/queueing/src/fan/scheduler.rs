@@ -7,7 +7,7 @@ use spillgate_core::Packet;
 
 use crate::leaf::Bound;
 use crate::sched::pdrr::Pdrr;
-use crate::sched::pfq::{Heap, Order, Pfq, Ring, WideRing, span};
+use crate::sched::pfq::{Heap, Pfq, Ring, TagOrder, WideRing, span};
 
 /// How a packet was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl FairQueue {
     /// Prepares for a packet longer than the configured MTU.
     #[cold]
     fn allow_long(&mut self, len: u32) {
-        fn wider<O: Order>(q: &Pfq<O>, len: u32) -> FairQueue {
+        fn wider<O: TagOrder>(q: &Pfq<O>, len: u32) -> FairQueue {
             if q.span(len) <= WideRing::MAX_SPAN {
                 FairQueue::PfqWide(Box::new(q.clone().reordered(len)))
             } else {

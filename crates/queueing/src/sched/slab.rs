@@ -29,7 +29,7 @@ impl List {
 /// The links of a packet's place. They are separate from the packet, since appending needs no other
 /// part of the last packet, and writing into a packet would make its copy slower.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SlabPlace {
     /// The place behind it in its queue.
     next: u32,
     /// The number that is returned with the packet.
@@ -40,7 +40,7 @@ struct Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
-    places: Vec<Place>,
+    places: Vec<SlabPlace>,
     /// The first vacant place; vacant places are linked like queues.
     vacant: u32,
 }
@@ -55,13 +55,14 @@ impl Slab {
     }
 
     /// Memory for each packet in bytes.
-    pub(super) const PACKET: usize = std::mem::size_of::<Packet>() + std::mem::size_of::<Place>();
+    pub(super) const PACKET: usize =
+        std::mem::size_of::<Packet>() + std::mem::size_of::<SlabPlace>();
 
     /// Appends a packet, and a number that is returned with it.
     #[inline]
     pub(crate) fn push(&mut self, list: &mut List, packet: Packet, note: u32) {
         let at = self.vacant;
-        let place = Place { next: NONE, note };
+        let place = SlabPlace { next: NONE, note };
         let at = if at == NONE {
             self.packets.push(packet);
             self.places.push(place);

@@ -12,7 +12,7 @@ use crate::BuildError;
 use crate::aqm::LeafFacts;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{
-    Color, Colored, Colors, Meter, PerFlow, PoliceAction, PoliceActions, PoliceSpec, Policer,
+    Color, ColorRules, Colored, Meter, PerFlow, PoliceAction, PoliceActions, PoliceSpec, Policer,
     PriorityPolicer, SingleRate, SlidingWindow, Step, TokenBucket, TwoRate,
 };
 use crate::leaf::{Bound, Leaf, Queue, Thresholds};
@@ -338,7 +338,7 @@ pub(crate) fn check_group(key: &str, group: u16, at: &At<'_>) -> Result<(), Buil
 }
 
 /// The colors with which packets arrive, for a color-aware policer.
-fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<Colors>, BuildError> {
+fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<ColorRules>, BuildError> {
     let Some(conform) = &p.conform_color else {
         at.check(
             p.exceed_color.is_none(),
@@ -363,7 +363,7 @@ fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<Colors>, BuildError>
     let rules = Rules {
         nodes: vec![entries],
     };
-    Ok(Some(Colors(Box::new(Classifier::new(rules)))))
+    Ok(Some(ColorRules(Box::new(Classifier::new(rules)))))
 }
 
 /// The queue of a priority class.

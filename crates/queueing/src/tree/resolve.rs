@@ -190,7 +190,7 @@ impl Builder<'_> {
                 let id = next as u16;
                 next += 1;
                 let share = shares.next().unwrap_or_default();
-                let place = Place {
+                let place = Surroundings {
                     id,
                     rate,
                     most,
@@ -216,7 +216,7 @@ impl Builder<'_> {
     fn class(
         &mut self,
         class: &ClassSpec,
-        place: &Place,
+        place: &Surroundings,
         around: &Around,
         at: &mut At<'_>,
     ) -> Result<Content, BuildError> {
@@ -383,7 +383,7 @@ impl Builder<'_> {
 }
 
 /// The surroundings of a class.
-struct Place {
+struct Surroundings {
     id: u16,
     /// The enclosing rate.
     rate: Rate,

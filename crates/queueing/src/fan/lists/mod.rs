@@ -20,7 +20,7 @@ use spillgate_core::{Dur, Time};
 
 use super::waits::Wait;
 use epochs::{ABSENT, Epochs, LISTED};
-use order::{Entry, NIL, Order};
+use order::{ListEntry, NIL, Recency};
 use records::{Record, Records};
 
 /// How a flow has left the list, and which link counts it.
@@ -35,8 +35,8 @@ pub(crate) struct FlowList {
     timeout: Dur,
     /// Most flows on it.
     max: u32,
-    entries: Vec<Entry>,
-    order: Order,
+    entries: Vec<ListEntry>,
+    order: Recency,
     /// When each flow was listed; empty if no mechanism needs it.
     added: Vec<Time>,
     /// The link that listed each flow; empty for a list of one link.
@@ -58,7 +58,7 @@ impl FlowList {
             timeout,
             max: max.unwrap_or(u32::MAX),
             entries: Vec::new(),
-            order: Order::new(timeout, max.is_some()),
+            order: Recency::new(timeout, max.is_some()),
             added: Vec::new(),
             by: Vec::new(),
             size: 0,
@@ -82,7 +82,7 @@ impl FlowList {
     /// Makes room for the flows `0..n`.
     pub(crate) fn expect_flows(&mut self, n: usize) {
         let n = n.max(self.entries.len());
-        self.entries.resize(n, Entry::NEW);
+        self.entries.resize(n, ListEntry::NEW);
         if self.aged {
             self.added.resize(n, Time::ZERO);
         }
@@ -96,7 +96,7 @@ impl FlowList {
 
     /// Upper estimate of its memory in bytes for one link and so many flows.
     pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
-        let entry = std::mem::size_of::<Entry>() + std::mem::size_of::<Record>();
+        let entry = std::mem::size_of::<ListEntry>() + std::mem::size_of::<Record>();
         let more = 8 * usize::from(self.aged) + 2 * usize::from(self.shared);
         (flows as u64).saturating_mul((entry + more) as u64)
     }

@@ -13,7 +13,7 @@ pub(super) const NIL: u32 = u32::MAX;
 
 /// The entry of a flow in a list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct ListEntry {
     /// Time of the last packet, in halves that need no alignment.
     last: [u32; 2],
     prev: u32,
@@ -21,9 +21,9 @@ pub(super) struct Entry {
     pub(super) mark: u32,
 }
 
-const _: () = assert!(std::mem::size_of::<Entry>() == 20);
+const _: () = assert!(std::mem::size_of::<ListEntry>() == 20);
 
-impl Entry {
+impl ListEntry {
     pub(super) const NEW: Self = Self {
         last: [0; 2],
         prev: NIL,
@@ -44,7 +44,7 @@ impl Entry {
 
 /// The order, as a doubly linked list of entries.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct Recency {
     /// Its resolution is 2^shift ps.
     shift: u32,
     head: u32,
@@ -54,7 +54,7 @@ pub(super) struct Order {
     pub(super) work: u64,
 }
 
-impl Order {
+impl Recency {
     /// An empty order, exact (`strict`) or as precise as the time-out needs.
     pub(super) fn new(timeout: Dur, strict: bool) -> Self {
         let grain = if strict { 1 } else { timeout.as_ps() / 16 };
@@ -79,7 +79,7 @@ impl Order {
     }
 
     /// Appends a flow.
-    pub(super) fn push(&mut self, entries: &mut [Entry], flow: u32) {
+    pub(super) fn push(&mut self, entries: &mut [ListEntry], flow: u32) {
         let entry = &mut entries[flow as usize];
         entry.prev = self.tail;
         entry.next = NIL;
@@ -91,12 +91,12 @@ impl Order {
     }
 
     /// Removes a flow.
-    pub(super) fn unlink(&mut self, entries: &mut [Entry], flow: u32) {
+    pub(super) fn unlink(&mut self, entries: &mut [ListEntry], flow: u32) {
         #[cfg(test)]
         {
             self.work += 1;
         }
-        let Entry { prev, next, .. } = entries[flow as usize];
+        let ListEntry { prev, next, .. } = entries[flow as usize];
         match entries.get_mut(prev as usize) {
             Some(e) => e.next = next,
             None => self.head = next,
@@ -109,7 +109,7 @@ impl Order {
 
     /// Updates a flow with a packet at `now`, after its last packet at `last`.
     #[inline]
-    pub(super) fn refresh(&mut self, entries: &mut [Entry], flow: u32, last: Time, now: Time) {
+    pub(super) fn refresh(&mut self, entries: &mut [ListEntry], flow: u32, last: Time, now: Time) {
         entries[flow as usize].set_last(now);
         if self.slot(now) != self.slot(last) && self.tail != flow {
             self.unlink(entries, flow);
@@ -120,9 +120,9 @@ impl Order {
     /// The entries of flows whose last packet may have arrived before `edge`.
     pub(super) fn before<'a>(
         &'a self,
-        entries: &'a [Entry],
+        entries: &'a [ListEntry],
         edge: Time,
-    ) -> impl Iterator<Item = &'a Entry> {
+    ) -> impl Iterator<Item = &'a ListEntry> {
         let mut at = self.head;
         let next = move || {
             let entry = entries.get(at as usize)?;

@@ -31,7 +31,7 @@ use super::slab::{List, Slab};
 use super::table::{Flow, Table};
 use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
 use crate::leaf::{Bound, ring_packets};
-pub(crate) use order::{Heap, Order};
+pub(crate) use order::{Heap, TagOrder};
 use ring::Buckets;
 pub(crate) use ring::{Ring, WideRing};
 
@@ -89,7 +89,7 @@ pub(crate) struct Pfq<O> {
     bytes: u64,
 }
 
-impl<O: Order> Pfq<O> {
+impl<O: TagOrder> Pfq<O> {
     pub(crate) fn set_bound(&mut self, bound: Bound) {
         self.bound = bound.in_4_gib();
     }
@@ -116,7 +116,7 @@ impl<O: Order> Pfq<O> {
 
     /// The same scheduler with another order, for packets up to `len`; its behavior does not
     /// change.
-    pub(crate) fn reordered<P: Order>(mut self, len: u32) -> Pfq<P> {
+    pub(crate) fn reordered<P: TagOrder>(mut self, len: u32) -> Pfq<P> {
         let span = span(self.mtu, len);
         let mut heads = P::new(span);
         while let Some(slot) = self.heads.first(self.v) {
@@ -248,7 +248,7 @@ impl<O: Order> Pfq<O> {
 }
 
 #[cfg(test)]
-impl<O: Order> Pfq<O> {
+impl<O: TagOrder> Pfq<O> {
     /// Checks the invariants that hold between calls.
     pub(crate) fn audit(&self) {
         let span = 2 * u64::from(self.mtu);
@@ -278,7 +278,7 @@ impl<B> Pfq<Buckets<B>> {
     }
 }
 
-impl<O: Order> FairScheduler for Pfq<O> {
+impl<O: TagOrder> FairScheduler for Pfq<O> {
     #[inline]
     fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
         let len = packet.len;

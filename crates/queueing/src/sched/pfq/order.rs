@@ -3,7 +3,7 @@
 use crate::sched::heap::MinHeap;
 
 /// Slots ordered by a tag; of equal tags the one put in first.
-pub(crate) trait Order: Clone {
+pub(crate) trait TagOrder: Clone {
     /// Memory for each slot in bytes.
     const SLOT: usize;
     /// The widest window of tags that it can order.
@@ -30,7 +30,7 @@ pub(crate) struct Heap {
     count: u64,
 }
 
-impl Order for Heap {
+impl TagOrder for Heap {
     const SLOT: usize = std::mem::size_of::<((u64, u64), u32)>() + 4;
     const MAX_SPAN: u64 = u64::MAX;
 

@@ -1,7 +1,7 @@
 //! Slots by their tag in constant time, for tags that lie close together.
 
 use super::bits::{Bits, Three, Two};
-use super::order::Order;
+use super::order::TagOrder;
 
 const NONE: u32 = u32::MAX;
 
@@ -37,7 +37,7 @@ impl<B> Buckets<B> {
     }
 }
 
-impl<B: Bits> Order for Buckets<B> {
+impl<B: Bits> TagOrder for Buckets<B> {
     const SLOT: usize = 8;
     const MAX_SPAN: u64 = B::MOST as u64;
 
