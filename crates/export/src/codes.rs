@@ -1,4 +1,4 @@
-//! Codes of what is wrong with an export.
+//! Codes of errors of an export.
 
 spillgate_scenario::diagnostic_codes! {
     NO_PORT = "E0741", "An interface or link that is to be exported does not exist or has no policy.";

@@ -1,8 +1,8 @@
 //! Policies as text for other systems: Cisco IOS configurations and Linux `tc` commands.
 //!
-//! [`ios`] writes what [`spillgate_import::IosImporter`] reads back as the same
-//! policies; [`tc`] writes the commands that come nearest to a policy on Linux.
-//! What the target cannot say is a [`Note`], never lost in silence.
+//! [`ios`] writes what [`spillgate_import::IosImporter`] reads back as the same policies; [`tc`]
+//! writes the commands that come nearest to a policy on Linux. Parts that the target cannot express
+//! become a [`Note`]; nothing is dropped silently.
 //!
 //! ```
 //! use spillgate_export::{Source, ios};
@@ -39,11 +39,11 @@ pub use tc::{Filters, PACKET_BYTES, Scheduler, TcOptions, tc};
 pub struct Exported {
     /// The whole text; notes stand in it as comments, too.
     pub text: String,
-    /// What the target cannot say, in the order of the policies.
+    /// The parts that the target cannot express, in the order of the policies.
     pub notes: Vec<Note>,
 }
 
-/// Something that the target cannot say.
+/// A part that the target cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Where: `policy WAN, class voice`.

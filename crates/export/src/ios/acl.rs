@@ -26,8 +26,8 @@ fn flow_of(m: &MatchSpec) -> MatchSpec {
     }
 }
 
-/// Takes what one access list can say of addresses, protocol and ports out of a condition that must
-/// hold as a whole: the entries of the list.
+/// Moves the parts of a condition that one access list can express (addresses, protocol and ports)
+/// into entries of a list.
 pub(super) fn take_flow(m: &mut MatchSpec) -> Option<Vec<AclEntry>> {
     let flow = flow_of(m);
     let both = |member: &MatchSpec| {
@@ -64,8 +64,8 @@ pub(super) fn take_flow(m: &mut MatchSpec) -> Option<Vec<AclEntry>> {
     Some(conditions.into_iter().map(entry).collect())
 }
 
-/// The packets of an access list whose entries no router's can hold as a condition: IP packets that
-/// an entry permits and none before it denies.
+/// A condition for an access list whose entries a router cannot express: IP packets that an entry
+/// permits and no earlier entry denies.
 pub(super) fn unfolded(entries: &[AclEntry]) -> MatchSpec {
     let of_ip = MatchSpec {
         acl: Some(vec![AclEntry {
@@ -170,7 +170,7 @@ fn nets(list: &Option<OneOrMany<NetSpec>>) -> Vec<String> {
     list.iter().map(word).collect()
 }
 
-/// Ports as operators, each with a space before it; several where one operator cannot say them.
+/// Ports as operators, each with a space before it; several if one operator is not enough.
 fn ports(list: &Option<OneOrMany<PortRange>>) -> Vec<String> {
     let Some(OneOrMany(list)) = list else {
         return vec![String::new()];
@@ -196,7 +196,7 @@ fn ports(list: &Option<OneOrMany<PortRange>>) -> Vec<String> {
     list.iter().map(word).collect()
 }
 
-/// DSCP, precedence and ToS, each with a space before it; several where one line cannot say them.
+/// DSCP, precedence and ToS, each with a space before it; several if one line is not enough.
 fn type_of_service(m: &MatchSpec) -> Vec<String> {
     let precedences: Vec<String> = match &m.precedence {
         None => vec![String::new()],

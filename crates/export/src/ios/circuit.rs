@@ -1,4 +1,4 @@
-//! A circuit of ATM as `pvc`: contract, encapsulation and what queues there.
+//! A circuit of ATM as `pvc`: contract, encapsulation and queueing.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(super) fn interface(name: &str) -> &str {
         .map_or(name, |(interface, _)| interface)
 }
 
-/// What follows the name of a sub-interface with circuits.
+/// The keyword after the name of a sub-interface with circuits.
 pub(super) fn kind(name: &str) -> &'static str {
     match (interface(name).contains('.'), name.contains(' ')) {
         (false, _) => "",
@@ -25,7 +25,7 @@ pub(super) fn kind(name: &str) -> &'static str {
     }
 }
 
-/// Whether its contract says a rate, so that `bandwidth` says nothing.
+/// Whether its contract gives a rate, so that `bandwidth` has no effect.
 pub(super) fn has_rate(circuit: &Circuit) -> bool {
     let open = match &circuit.contract {
         ContractSpec::Ubr(u) => u.pcr.is_none() && u.mdcr.is_none(),
@@ -130,7 +130,7 @@ fn contract(
     }
 }
 
-/// The lines that say what is in frames.
+/// The lines of the encapsulation.
 fn encapsulation(framing: Framing) -> &'static str {
     match framing {
         Framing::Header(Encapsulation::Llc) => "  encapsulation aal5snap\n",

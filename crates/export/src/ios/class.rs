@@ -19,7 +19,7 @@ use super::numbers::{kbps, ms, quoted, time, whole_percent};
 use crate::Notes;
 use crate::settings::{changed, no_aqm_of, shown};
 
-/// What `queue-limit` is where it is not written, on platforms before IOS XE.
+/// The default of `queue-limit` on platforms before IOS XE.
 const DEFAULT_LIMIT: Limit = Limit::Packets(64);
 /// Bursts in bytes that `priority` takes.
 const PRIORITY_BURST: std::ops::RangeInclusive<u64> = 32..=2_000_000;
@@ -46,11 +46,11 @@ impl Writer<'_, '_> {
         self.notes.add(&self.place, reason);
     }
 
-    /// Every key is named, so that none that is added to classes is left out in silence.
+    /// Every key is named, so that a new key of classes cannot be forgotten.
     pub(super) fn class(&mut self, c: &ClassSpec) {
         let ClassSpec {
             name,
-            // Written before, as a class-map; a per-hop behavior was filled in where it was read.
+            // Written before, as a class-map; a per-hop behavior was expanded by the reader.
             matching: _,
             phb: _,
             priority,
@@ -177,7 +177,7 @@ impl Writer<'_, '_> {
     }
 
     fn priority(&mut self, p: &PrioritySpec) {
-        // Without a rate nothing is policed, and the burst says nothing.
+        // Without a rate nothing is policed, and the burst has no effect.
         let mut line = "priority".to_owned();
         if p.level != 1 {
             let _ = write!(line, " level {}", p.level);
@@ -430,7 +430,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// What happens at the threshold of a fair queue is not configured: it is what the router does.
+/// The behavior at the threshold of a fair queue is not configured: it is the router's own.
 pub(super) fn threshold_policy(
     f: &FairQueueSpec,
     router: CdtPolicy,
@@ -483,7 +483,7 @@ pub(super) fn red(
         unit,
         exponential_weighting_constant: Some(n),
         precedence: (0..8).map(|p| (p, profile)).collect(),
-        // No default is in force: that of the platform needs no more lines.
+        // No default applies: that of the platform needs no more lines.
         defaults: match at.platform {
             Platform::IosXe => WredDefaults::IosXe,
             _ => WredDefaults::Ios,
@@ -512,11 +512,11 @@ pub(super) fn red(
     wred(out, indent, &spec, at, place, notes);
 }
 
-/// What the thresholds of WRED depend on where they are written.
+/// The facts on which the thresholds of WRED depend.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) platform: Platform,
-    /// How much may wait.
+    /// The limit of the queue.
     pub(super) limit: Limit,
 }
 
@@ -590,8 +590,8 @@ pub(super) fn wred(
         false => WredUnit::Packets,
     };
     let same = w.defaults == there && (!none || w.unit == unit_there);
-    // What shares of a limit in time come to depends on a rate that is not known here, and the
-    // thresholds of a class have one unit.
+    // Shares of a limit in time depend on a rate that is not known here, and the thresholds of a
+    // class have one unit.
     let times = w.unit == WredUnit::Ms && !none;
     let known = !times && (w.defaults == WredDefaults::Ios || !matches!(at.limit, Limit::Time(_)));
     if !same && !known {

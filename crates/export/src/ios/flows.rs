@@ -17,7 +17,7 @@ const MOST: u32 = 4096;
 /// Packets that `hold-queue` takes.
 pub(super) const HOLD_QUEUE: std::ops::RangeInclusive<u32> = 1..=240_000;
 
-/// Packets for `hold-queue`, if that can say the limit.
+/// Packets for `hold-queue`, if it can express the limit.
 pub(super) fn hold_queue(
     limit: Limit,
     rate: Option<Rate>,
@@ -74,7 +74,7 @@ fn weights(weights: WfqWeights) -> FlowWeights {
     }
 }
 
-/// What is left out, behind a semicolon.
+/// The parts that are left out, after a semicolon.
 fn without(settings: &str) -> String {
     match settings.is_empty() {
         true => String::new(),

@@ -1,4 +1,4 @@
-//! Lines of a configuration that have no translation, as they stand.
+//! Lines of a configuration without a translation, as written.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use super::matching::ClassMaps;
 use super::numbers::quoted;
 use crate::{Notes, Source, place};
 
-/// Writes the lines of a class of which the policy says less than the configuration that it came
-/// from; false if it is none.
+/// Writes the original lines of a class whose configuration says more than the policy; false if
+/// there are none.
 pub(super) fn class<'s>(
     out: &mut String,
     policy: &str,
@@ -35,7 +35,7 @@ pub(super) fn class<'s>(
     for line in original.lines.iter().filter(|l| !names_a_policy(l)) {
         let _ = writeln!(out, "  {line}");
     }
-    // Policies may have other names here.
+    // Policies may have other names in this configuration.
     if let Some(policy) = &class.policy {
         let _ = writeln!(out, "  service-policy {}", quoted(policy, &place, notes));
     }
@@ -75,8 +75,8 @@ pub(super) fn elsewhere(out: &mut String, source: &Source, notes: &mut Notes) {
     };
     for originals in &source.originals {
         for (name, lines) in originals.interfaces.iter().filter(|(n, _)| !written(n)) {
-            // Those of circuits belong into a `pvc`, and a policy that is none of the interface's
-            // over its circuits, which nothing says.
+            // Lines of circuits belong into a `pvc`. A policy that is on an interface but not on
+            // its circuits cannot be expressed.
             let own = lines
                 .iter()
                 .filter(|(of_circuit, line)| !of_circuit && !names_a_policy(line));

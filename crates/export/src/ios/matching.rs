@@ -1,8 +1,7 @@
 //! Conditions as class-maps and access lists.
 //!
-//! A class-map holds `match` lines of which any or all must hold. What is
-//! nested deeper becomes a class-map of its own, and what looks at addresses
-//! and ports an access list.
+//! A class-map has `match` lines of which any or all must hold. A nested condition becomes a
+//! class-map of its own, and a condition on addresses and ports an access list.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -34,21 +33,21 @@ const MAX_DEPTH: usize = 15;
 /// The class-maps and access lists written so far.
 pub(super) struct ClassMaps<'s> {
     platform: Platform,
-    /// What configurations say in their own words, and which blocks of them are written.
+    /// The texts of configurations as written, and the blocks of them that are written already.
     originals: &'s [Originals],
     kept: BTreeMap<&'s BlockName, &'s OriginalBlock>,
-    /// Names of class-maps that are no configuration's.
+    /// Names of class-maps that belong to no configuration.
     own: BTreeSet<String>,
     /// Class-maps around the one that is written.
     depth: usize,
     /// Whether a part of the condition that is written has no translation.
     failed: bool,
-    /// Classes that are `match-any` where either would do.
+    /// Classes that are `match-any` although `match-all` would be equivalent.
     match_any: BTreeSet<String>,
     /// Names that classes have or may yet have.
     taken: BTreeSet<String>,
-    /// What classes of each name match; one name may stand for several conditions in different
-    /// policies.
+    /// The conditions of classes by name; different policies may use one name for several
+    /// conditions.
     classes: BTreeMap<String, Vec<(MatchSpec, String)>>,
     lists: Vec<(Vec<AclEntry>, String)>,
     acls: String,
@@ -77,13 +76,13 @@ impl<'s> ClassMaps<'s> {
         }
     }
 
-    /// Access lists, then class-maps, those that others name first.
+    /// Access lists, then class-maps, each after those that it refers to.
     pub(super) fn text(self) -> String {
         self.acls + &self.maps
     }
 
-    /// The class-map of a class; its name, which is the class's unless another class has it. None:
-    /// its condition has no translation.
+    /// Writes the class-map of a class and returns its name: that of the class, unless another
+    /// class has it. None if the condition has no translation.
     pub(super) fn class(
         &mut self,
         name: &str,
@@ -120,7 +119,8 @@ impl<'s> ClassMaps<'s> {
         Some(written)
     }
 
-    /// A class-map that is no class's; its name, if the condition has a translation.
+    /// Writes a class-map that belongs to no class, and returns its name if the condition has a
+    /// translation.
     pub(super) fn other(
         &mut self,
         base: &str,
@@ -164,7 +164,7 @@ impl<'s> ClassMaps<'s> {
             .contains_key(&BlockName::ClassMap(name.to_owned()))
     }
 
-    /// Writes the class-map of a configuration as it stands, if it is what became `m`.
+    /// Writes the class-map of a configuration as written, if it became `m`.
     fn keep_match(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> bool {
         let originals = self.originals.iter();
         let found = originals.filter_map(|o| Some((o, o.class_maps.get(name)?)));
@@ -181,7 +181,7 @@ impl<'s> ClassMaps<'s> {
             None => {
                 let text = block(&key, &original.block, place, notes);
                 self.maps.push_str(&text);
-                // Kept under the name that its block has, where others name it.
+                // It keeps the name of its block if others refer to it.
                 if let Some((key, known)) = from.blocks.get_key_value(&key) {
                     self.kept.insert(key, known);
                 }
@@ -190,8 +190,8 @@ impl<'s> ClassMaps<'s> {
         }
     }
 
-    /// Writes blocks of a configuration as they stand, those that they name first; false if another
-    /// block of one of the names is written.
+    /// Writes blocks of a configuration as written, after the blocks that they refer to; false if
+    /// another block with one of the names is written.
     pub(super) fn keep_named(
         &mut self,
         from: &'s Originals,
@@ -203,7 +203,7 @@ impl<'s> ClassMaps<'s> {
         let mut order: Vec<(&'s BlockName, &'s OriginalBlock)> = Vec::new();
         let mut seen = BTreeSet::new();
         while let Some((name, left)) = stack.pop() {
-            // What is not defined stays so.
+            // Undefined names stay undefined.
             let Some((name, found)) = from.blocks.get_key_value(name) else {
                 continue;
             };
@@ -244,7 +244,7 @@ impl<'s> ClassMaps<'s> {
         name
     }
 
-    /// Writes a class-map, those that it names first.
+    /// Writes a class-map after those that it refers to.
     fn write(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) {
         self.own.insert(name.to_owned());
         let (any, lines) = self.lines(name, m, place, notes);
@@ -384,7 +384,7 @@ impl<'s> ClassMaps<'s> {
         lines
     }
 
-    /// What stands behind `match` for a condition.
+    /// The text after `match` for a condition.
     fn criterion(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> String {
         if *m == MatchSpec::default() {
             return "any".to_owned();
@@ -413,7 +413,7 @@ impl<'s> ClassMaps<'s> {
         }
         let mut rest = m.clone();
         if let Some(inner) = rest.not.take().filter(|_| rest == MatchSpec::default()) {
-            // All packets cannot be excluded in a line: a list that permits none stands for it.
+            // No line excludes all packets: a list that permits none expresses it.
             if *inner == MatchSpec::default() {
                 return format!("access-group name {}", self.list(name, &[]));
             }
@@ -468,7 +468,7 @@ impl<'s> ClassMaps<'s> {
             }
         }
         if written == 0 {
-            // A list without a line would permit everything.
+            // An empty list would permit everything.
             let _ = writeln!(self.acls, " deny ip any any");
         }
         self.lists.push((entries.to_vec(), called.clone()));

@@ -1,8 +1,8 @@
 //! Policies as a Cisco IOS configuration.
 //!
-//! Reading it back gives the same policies, as far as IOS can say them: classes
-//! become class-maps of the same name, conditions that a class-map cannot hold
-//! in one level become class-maps and access lists of their own.
+//! Reading it back gives the same policies, as far as IOS can express them. Classes become
+//! class-maps of the same name; conditions that do not fit into one level of a class-map become
+//! class-maps and access lists of their own.
 
 mod acl;
 mod circuit;
@@ -31,7 +31,7 @@ use class::Writer;
 use matching::ClassMaps;
 use numbers::quoted;
 
-/// What may be reserved of an interface unless it says more (Cisco IOS before 12.4(20)T).
+/// The share of an interface that may be reserved by default (Cisco IOS before 12.4(20)T).
 const RESERVABLE: f64 = 0.75;
 
 /// Writes the policies as class-maps, access lists, policy-maps and interfaces.
@@ -117,7 +117,7 @@ pub fn ios(source: &Source) -> Exported {
     }
 }
 
-/// The rate that a policy divides, where a port says it.
+/// The rate that a policy divides, if a port gives it.
 fn rate_of(source: &Source, policy: &str) -> Option<Rate> {
     let inputs = source.inputs.iter().map(|i| (&i.policy, i.rate));
     let ports = source.ports.iter().map(|p| (&p.policy, p.rate));
@@ -180,7 +180,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
     if let Some(rate) = port.rate.filter(|_| !has_rate) {
         bandwidth(out, rate, circuit::interface(&port.name), source, notes);
     }
-    // Where the framing is not known, so is not what the router counts.
+    // If the framing is unknown, the bytes that the router counts are unknown, too.
     let framing = port.circuit.as_ref().and_then(|c| c.framing);
     let there = |own| counted(source.platform, &port.name, framing).on(own).queues;
     if let Some((own, there)) = port.overhead.and_then(|own| Some((own, there(own)?))) {
@@ -334,7 +334,7 @@ fn queue(
     }
 }
 
-/// What percentages on an interface are of.
+/// The base of percentages on an interface.
 fn bandwidth(out: &mut String, rate: Rate, name: &str, source: &Source, notes: &mut Notes) {
     let place = format!("interface {name}");
     if source.platform != Platform::IosXr {
@@ -383,7 +383,7 @@ fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) 
     };
     let place = format!("interface {name}");
     head(out, name, input.circuit.as_ref(), &place, notes);
-    // With an output policy the interface has said it.
+    // With an output policy the line is written already.
     let alone = source.ports.iter().all(|p| p.name != *name);
     if alone {
         tag(out, input.tag, name, &place, notes);

@@ -4,7 +4,7 @@ use spillgate_core::{Dur, Percent, Rate};
 
 use crate::Notes;
 
-/// Whole kbit/s; a rest is rounded and noted.
+/// Whole kbit/s; a remainder is rounded and noted.
 pub(super) fn kbps(rate: Rate, place: &str, what: &str, notes: &mut Notes) -> u64 {
     let kbps = (rate.bps() + 500) / 1000;
     if kbps * 1000 != rate.bps() {
@@ -27,7 +27,7 @@ pub(super) fn whole_percent(p: Percent) -> Option<u64> {
     ((1..=100).contains(&whole) && (percent - whole as f64).abs() < 1e-7).then_some(whole)
 }
 
-/// Whole milliseconds, at least 1; a rest is rounded and noted.
+/// Whole milliseconds, at least 1; a remainder is rounded and noted.
 pub(super) fn ms(time: Dur, place: &str, what: &str, notes: &mut Notes) -> u64 {
     let one = Dur::from_ms(1).as_ps();
     let whole = ((time.as_ps() + one / 2) / one).max(1);

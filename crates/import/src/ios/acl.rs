@@ -16,8 +16,7 @@ use super::lexer::Word;
 use super::lower::MAX_ENTRIES;
 use super::protocols::{ACL_PROTOCOLS, TCP_PORTS, UDP_PORTS};
 
-/// The entries that a line comes to, and a remark where they do not mean quite what the router
-/// means.
+/// The entries of a line, and a remark if they differ slightly from the meaning on the router.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ParsedEntry {
     /// One, or one for each member of object groups.
@@ -25,7 +24,7 @@ pub(crate) struct ParsedEntry {
     pub(crate) remark: Option<&'static str>,
 }
 
-/// What object groups hold; none for everything.
+/// The members of object groups; none if a group matches everything.
 pub(crate) trait ObjectGroups<'a> {
     /// The addresses of one.
     fn network(&mut self, name: Word<'a>) -> Result<Option<Vec<NetSpec>>, Refusal>;

@@ -1,5 +1,5 @@
-//! What a configuration says about queueing, as written: names are not
-//! resolved, nothing is checked across lines.
+//! The queueing part of a configuration as written: names are not resolved, and nothing is checked
+//! across lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

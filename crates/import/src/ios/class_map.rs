@@ -84,7 +84,7 @@ const IP_KINDS: [(&str, IpKind); 3] = [
     ("rtp", IpKind::Rtp),
 ];
 
-/// A criterion, and a remark where it does not mean quite what the router means.
+/// A criterion, and a remark if it differs slightly from the meaning on the router.
 pub(crate) struct ParsedMatch<'a> {
     pub(crate) criterion: Criterion<'a>,
     /// Column of the name or value that it tests.

@@ -1,4 +1,4 @@
-//! From a configuration and what it became to what was understood.
+//! Explains how a configuration was understood.
 
 use std::collections::{BTreeMap, BTreeSet};
 

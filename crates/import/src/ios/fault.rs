@@ -1,4 +1,4 @@
-//! What can be wrong with a line, before it is known which line it is.
+//! Errors of a line, before the line is known.
 
 /// Stable codes of the importer's diagnostics.
 pub(crate) mod code {

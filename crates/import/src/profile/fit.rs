@@ -1,17 +1,18 @@
-//! A source that is like what was measured.
+//! Fits a source to measured traffic.
 //!
-//! In this order: gaps that are nearly alike are a constant rate; several flows whose sum is evener
-//! than Poisson arrivals are as many constant rates; gaps that are alike but for long silences are
-//! bursts (on-off); an index of dispersion of 1 at every length is Poisson, which is also taken for
-//! what is evener and fits nothing else; what is burstier is an MMPP-2, whose index of dispersion
-//! is laid through the measured ones by least squares of the relative error (Heffes and Lucantoni
-//! 1986 do so by moments). The mean rate and the sizes are kept by all.
+//! Sources are tried in this order. Nearly equal gaps: a constant rate. Several flows whose sum is
+//! smoother than Poisson arrivals: as many constant rates. Equal gaps except for long silences:
+//! bursts (on-off). An index of dispersion of 1 at every length, or smoother traffic that fits
+//! nothing else: Poisson. Burstier traffic: an MMPP-2, whose index of dispersion is fitted to the
+//! measured ones by least squares of the relative error (Heffes and Lucantoni 1986 do so by
+//! moments). All keep the mean rate and the sizes.
 //!
 //! The probability of the high rate of the MMPP is the largest, up to one half, at which the low
-//! rate is not negative: the dispersion says nothing of it, and the least extreme is assumed.
+//! rate is not negative: the dispersion does not determine it, and the least extreme value is
+//! assumed.
 //!
-//! How well it fits is measured, not computed: the source runs for as long as the capture, or half
-//! a million packets, and is measured by the same code.
+//! The quality of the fit is measured, not computed: the source runs for as long as the capture, or
+//! half a million packets, and is measured by the same code.
 
 use serde::Serialize;
 use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time, math};
@@ -23,7 +24,7 @@ use spillgate_endpoints::source::spec::{
 
 use super::shape::{Dispersion, Meter, Shape};
 
-/// Fewer packets say nothing.
+/// The least number of packets for a fit.
 const MIN_PACKETS: u64 = 20;
 /// Packets of the run that checks a fit.
 const CHECKED: f64 = 500_000.0;
@@ -33,20 +34,20 @@ const ROWS: usize = 64;
 /// variation: the difference of two uniform displacements of half a gap has variance 1/6.
 const GRID_CV2: f64 = 1.0 / 6.0 + 0.04;
 
-/// A source that is like some packets.
+/// A fitted source.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fit {
-    /// How many of it, each with its own random stream.
+    /// The number of sources, each with its own random stream.
     pub count: u32,
-    /// Each.
+    /// One of these sources.
     pub source: SourceSpec,
-    /// Why this kind.
+    /// The reason for this kind.
     pub why: String,
-    /// How like it is.
+    /// The quality of the fit.
     pub check: FitCheck,
 }
 
-/// What the sources together gave.
+/// The measurements of all these sources together.
 #[derive(Clone, Debug, Serialize)]
 pub struct FitCheck {
     /// Their rate over the measured one.
@@ -57,7 +58,7 @@ pub struct FitCheck {
     pub burst: Option<f64>,
 }
 
-/// The source that is most like `shape`, which has as many different flows as `alike` equal ones.
+/// The source that fits `shape` best; `alike`: the equivalent number of equal flows.
 pub(super) fn fit(shape: &Shape, alike: u32) -> Option<Fit> {
     let rate = shape.rate.filter(|_| shape.packets >= MIN_PACKETS)?;
     let (count, source, why) = choose(shape, rate, alike.clamp(1, 10_000))?;

@@ -1,4 +1,4 @@
-//! What packets are put together: by DSCP, by five-tuple, or by the classes of a policy.
+//! Groups of packets: by DSCP, by five-tuple, or by the classes of a policy.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
 
 /// How deeply policies are nested at most.
 const MAX_DEPTH: usize = 8;
-/// The class of what no other matches.
+/// The class of packets that match no other class.
 const DEFAULT: &str = "class-default";
 
 /// How packets are grouped.

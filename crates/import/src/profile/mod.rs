@@ -1,8 +1,7 @@
-//! Captures measured: rates, bursts and sizes by DSCP, class or flow, and sources that are like
-//! them.
+//! Measures captures: rates, bursts and sizes by DSCP, class or flow, and sources that fit them.
 //!
 //! The file is read twice, as a stream: first to know how long it is, which groups it has and at
-//! which mean rates; then to measure them. Memory goes with the groups that are measured, not with
+//! which mean rates; then to measure them. Memory grows with the groups that are measured, not with
 //! the file.
 
 mod fit;
@@ -25,7 +24,7 @@ pub use yaml::scenario as profile_scenario;
 
 use shape::Meter;
 
-/// What packets are put together.
+/// The grouping of packets.
 #[derive(Clone, Debug)]
 pub struct ProfileOptions {
     /// How.
@@ -59,13 +58,13 @@ pub struct Profile {
     pub begin: f64,
     /// From the first record to the last, in seconds.
     pub length: f64,
-    /// What the groups are: `dscp`, `class` or `flow`.
+    /// The kind of the groups: `dscp`, `class` or `flow`.
     pub by: &'static str,
     /// The groups, those with the most bytes first.
     pub groups: Vec<Group>,
     /// Groups that were counted but not measured, and their bytes.
     pub omitted: (u64, u64),
-    /// What a person should know before believing the rest.
+    /// Warnings about the results.
     pub remarks: Vec<String>,
 }
 
@@ -80,7 +79,7 @@ pub struct Group {
     pub flows: u64,
     /// What was measured.
     pub shape: Shape,
-    /// The source that is most like it; none for too few packets.
+    /// The source that fits best; none for too few packets.
     pub fit: Option<Fit>,
 }
 
@@ -89,7 +88,7 @@ pub struct Group {
 pub enum ProfileError {
     /// The file cannot be read.
     Capture(CaptureError),
-    /// It has no packets of those that were asked for.
+    /// It has none of the selected packets.
     Nothing(Box<Counts>),
     /// It has more groups than are allowed.
     TooMany(u32),
@@ -101,7 +100,7 @@ impl From<CaptureError> for ProfileError {
     }
 }
 
-/// First pass: what there is of each group.
+/// First pass: totals of each group.
 #[derive(Clone, Debug, Default)]
 struct Total {
     packets: u64,
@@ -189,7 +188,7 @@ pub fn profile(
     };
     let mut packets = open()?;
     while let Some((at, packet)) = packets.next(&selection)? {
-        // A file that grew meanwhile has groups and times that were not counted.
+        // A file that has grown meanwhile has groups and times that were not counted.
         let known = groups
             .number(&packet)
             .and_then(|n| meter_of.get(n).copied());
@@ -232,7 +231,7 @@ fn count(total: &mut Total, packet: &IpPacket) {
     }
 }
 
-/// How many flows there are, and how many of one rate would be as uneven: the square of the sum
+/// The number of flows, and the equivalent number of flows with equal rates: the square of the sum
 /// over the sum of squares.
 fn effective(flows: impl Iterator<Item = u64>) -> (u64, u32) {
     let (mut n, mut sum, mut squares) = (0, 0.0, 0.0);

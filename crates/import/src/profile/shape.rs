@@ -1,10 +1,10 @@
-//! What is measured of a stream of packets: rates, dispersion, bursts, sizes, gaps.
+//! Measures a stream of packets: rates, dispersion, bursts, sizes, gaps.
 //!
 //! Windows do not overlap and begin with the capture; the last one, which is not whole, does not
 //! count for dispersion. The index of dispersion of a window length is the variance of the packets
-//! in a window over their mean: 1 for Poisson arrivals at every length, less for what is evener,
-//! and growing with the length where bursts last long. The burst of a rate is the depth that a
-//! token bucket of that rate needs to let every packet pass, the bucket being full at the start.
+//! in a window over their mean: 1 for Poisson arrivals at every length, less for smoother traffic,
+//! and growing with the length if bursts last long. The burst of a rate is the depth that a token
+//! bucket of that rate needs to let every packet pass, the bucket being full at the start.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ const WINDOWS: [u64; 5] = [
 ];
 /// Rates of token buckets over the mean rate.
 const FACTORS: [f64; 3] = [1.1, 1.5, 2.0];
-/// Of fewer windows nothing is said.
+/// The least number of windows for an index.
 const MIN_WINDOWS: u64 = 10;
-/// Different sizes that are kept; others join the nearest one below.
+/// The most distinct sizes; others join the nearest one below.
 const MAX_SIZES: usize = 4096;
 
-/// What was measured of some packets.
+/// The measurements of a group of packets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shape {
     /// Packets.
@@ -37,7 +37,7 @@ pub struct Shape {
     pub first: f64,
     /// Last packet, in seconds.
     pub last: f64,
-    /// Over which rates are means, in seconds: the length of the capture.
+    /// The time over which rates are averaged, in seconds: the length of the capture.
     pub length: f64,
     /// Mean rate in bits per second; none for a capture without length.
     pub rate: Option<f64>,
@@ -49,7 +49,7 @@ pub struct Shape {
     pub dispersion: Vec<Dispersion>,
     /// The largest rate over 100 ms over the mean rate.
     pub peak_to_mean: Option<f64>,
-    /// What token buckets need.
+    /// The depths of token buckets at some rates.
     pub buckets: Vec<Bucket>,
     /// Squared coefficient of variation of the gaps between packets.
     pub gap_cv2: Option<f64>,

@@ -1,6 +1,6 @@
-//! What one line of the output says.
+//! The meaning of one line of the output.
 
-/// A line without what terminals add.
+/// A line without the additions of terminals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShowLine<'a> {
     pub(super) number: u32,
@@ -11,7 +11,7 @@ pub(super) struct ShowLine<'a> {
     pub(super) text: &'a str,
 }
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
     /// Of a circuit of ATM with its VPI/VCI.
@@ -87,7 +87,7 @@ impl<'a> ShowLine<'a> {
         }
     }
 
-    /// What it says.
+    /// The meaning of the line.
     ///
     /// # Errors
     /// A number that is missing or does not fit 64 bits: the text in question.

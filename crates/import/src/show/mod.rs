@@ -1,6 +1,6 @@
 //! The output of `show policy-map interface`, IOS, IOS XE and IOS XR.
 //!
-//! The numbers that a class shows first are its own; those after a `Match:` are of that statement.
+//! The first numbers of a class are its own; numbers after a `Match:` belong to that statement.
 //! Which class a line belongs to follows from indentation. In text that has lost it, a nested
 //! policy ends with its `class-default`, which every policy-map has last. Prompts, `--More--` and
 //! lines about anything else are skipped. IOS XR says the interface in the line of its policy, the
@@ -15,7 +15,7 @@ use spillgate_scenario::{Diagnostic, Diagnostics, decode};
 use crate::ios::layer2_bytes;
 use line::{ShowLine, Statement};
 
-/// Codes of what is wrong with an output.
+/// Codes of errors in an output.
 pub(crate) mod code {
     spillgate_scenario::diagnostic_codes! {
         NO_POLICY = "E0731", "The text is not an output of `show policy-map interface`.";
@@ -88,7 +88,7 @@ pub fn offered(file: &str, bytes: &[u8]) -> Result<Offered, Diagnostics> {
     Ok(offered)
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 struct BadLine {
     code: &'static str,
     message: &'static str,

@@ -1,4 +1,4 @@
-//! Lines that contradict others, taken out before the rest is looked at.
+//! Removes lines that contradict others, before the rest is processed.
 //!
 //! A router takes commands one after the other and refuses the one that contradicts what it has: so
 //! does this, in the order of the file, and says so of each. Nothing else is lost for it.

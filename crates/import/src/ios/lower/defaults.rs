@@ -1,4 +1,4 @@
-//! What a queue is where its class says nothing, by platform.
+//! The default queues of classes, by platform.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use spillgate_queueing::spec::ClassSpec;
 use super::super::platform::{DefaultLimit, FairDefaults, PlatformProfile};
 use super::rates::Rates;
 
-/// What fills in where a class says nothing.
+/// The source of defaults of a class.
 pub(super) struct Defaults<'c, 'a> {
     pub(super) profile: &'c PlatformProfile,
     /// Rates that policy-maps divide, where they are known.
