@@ -9,11 +9,11 @@ use spillgate_scenario::schema::{GilbertElliottSpec, LossSpec, ReorderSpec};
 
 /// A link that loses or reorders packets at random.
 pub(crate) struct Channel {
-    loss: Option<(Loss, Rng)>,
+    loss: Option<(LossProcess, Rng)>,
     reorder: Option<(ReorderSpec, Rng)>,
 }
 
-enum Loss {
+enum LossProcess {
     Bernoulli(f64),
     GilbertElliott {
         model: GilbertElliottSpec,
@@ -37,11 +37,11 @@ impl Channel {
         let loss = plan.loss.as_ref().map(|spec| {
             let mut rng = Rng::named(seed, run, &path, "loss");
             let loss = match spec {
-                LossSpec::Bernoulli(p) => Loss::Bernoulli(p.0),
+                LossSpec::Bernoulli(p) => LossProcess::Bernoulli(p.0),
                 LossSpec::GilbertElliott(model) => {
                     // The first state is drawn from the stationary distribution.
                     let bad = model.to_bad.0 / (model.to_bad.0 + model.to_good.0);
-                    Loss::GilbertElliott {
+                    LossProcess::GilbertElliott {
                         model: model.clone(),
                         bad: rng.chance(bad),
                     }
@@ -69,7 +69,7 @@ impl Channel {
     }
 }
 
-impl Loss {
+impl LossProcess {
     /// Whether the next packet is lost.
     fn draw(&mut self, rng: &mut Rng) -> bool {
         match self {
@@ -90,7 +90,7 @@ mod tests {
     use spillgate_core::Percent;
 
     /// The number of losses among this many packets, and the number of bursts of losses.
-    fn lose(mut loss: Loss, packets: u32) -> (u32, u32) {
+    fn lose(mut loss: LossProcess, packets: u32) -> (u32, u32) {
         let (mut rng, mut before) = (Rng::named(3, 0, "links/l", "loss"), false);
         let (mut lost, mut bursts) = (0, 0);
         for _ in 0..packets {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn loss_is_as_frequent_as_it_is_said_to_be() {
         // Four standard deviations of the binomial distribution: 4 x sqrt(1e6 x 0.02 x 0.98).
-        let (lost, _) = lose(Loss::Bernoulli(0.02), 1_000_000);
+        let (lost, _) = lose(LossProcess::Bernoulli(0.02), 1_000_000);
         assert!((f64::from(lost) - 20_000.0).abs() < 560.0, "{lost}");
     }
 
@@ -117,7 +117,7 @@ mod tests {
             good: Percent(0.0),
             bad: Percent(1.0),
         };
-        let loss = Loss::GilbertElliott { model, bad: false };
+        let loss = LossProcess::GilbertElliott { model, bad: false };
         let (lost, bursts) = lose(loss, 1_000_000);
         // A share of 1/26 in bursts of 4. There are 9,600 bursts, and a burst has a standard
         // deviation of sqrt(0.75) / 0.25 = 3.5: four standard errors of both means are below 6 %.

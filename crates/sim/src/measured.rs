@@ -15,7 +15,7 @@ use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::node::{Inputs, Mpls, Nodes};
 use crate::precedence::{self, Marked};
-use crate::transfers::{Counts, Transfers};
+use crate::transfers::{ConnectionCounts, Transfers};
 use crate::voice;
 use crate::window::Window;
 
@@ -278,7 +278,7 @@ impl<'a> Measured<'a> {
     }
 
     fn transfers_of(&self, members: &[usize], mut out: Place<'_>) {
-        let (mut counts, mut totals, mut times) = (Counts::default(), [0; 4], None);
+        let (mut counts, mut totals, mut times) = (ConnectionCounts::default(), [0; 4], None);
         for t in members.iter().filter_map(|i| self.transfers.get(*i)) {
             counts.add(t.within());
             for (sum, n) in totals.iter_mut().zip(t.totals()) {

@@ -13,7 +13,7 @@ use spillgate_measure::Volume;
 use spillgate_scenario::plan::Application;
 
 use crate::flow::OpenLoop;
-use crate::transfers::Counts;
+use crate::transfers::ConnectionCounts;
 
 /// Both ends of a connection. The fields that both ends use lie between them in memory.
 #[repr(C)]
@@ -235,9 +235,9 @@ impl Connection {
     }
 
     /// Its counters since it opened.
-    pub(crate) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> ConnectionCounts {
         let stats = self.sender.stats();
-        Counts {
+        ConnectionCounts {
             arrived: Volume::of(self.receiver.arrived_bytes()),
             retransmits: stats.retransmits,
             timeouts: stats.timeouts.into(),

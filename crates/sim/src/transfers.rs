@@ -5,14 +5,14 @@ use spillgate_measure::{Histogram, Volume};
 
 /// Counters of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct ConnectionCounts {
     /// Payload that has arrived, each byte once.
     pub(crate) arrived: Volume,
     pub(crate) retransmits: u64,
     pub(crate) timeouts: u64,
 }
 
-impl Counts {
+impl ConnectionCounts {
     pub(crate) fn add(&mut self, other: Self) {
         self.arrived += other.arrived;
         self.retransmits += other.retransmits;
@@ -24,7 +24,7 @@ impl Counts {
 #[derive(Clone)]
 pub(crate) struct Transfers {
     /// The counters at the start of the measured period; after its end, their increase within it.
-    within: Counts,
+    within: ConnectionCounts,
     tally: Tally,
     /// Resolution of the times.
     bits: u8,
@@ -52,7 +52,7 @@ enum Tally {
 #[derive(Clone)]
 struct Many {
     /// The counters of closed connections, since the start of the run.
-    closed: Counts,
+    closed: ConnectionCounts,
     begun: u64,
     failed: u64,
     /// Sessions that were refused in the measured period because too many were open.
@@ -78,7 +78,7 @@ impl Transfers {
         Self::with(
             bits,
             Tally::Many(Box::new(Many {
-                closed: Counts::default(),
+                closed: ConnectionCounts::default(),
                 begun: 0,
                 failed: 0,
                 refused: 0,
@@ -89,7 +89,7 @@ impl Transfers {
 
     fn with(bits: u8, tally: Tally) -> Self {
         Self {
-            within: Counts::default(),
+            within: ConnectionCounts::default(),
             tally,
             bits,
             ended: false,
@@ -128,7 +128,7 @@ impl Transfers {
     }
 
     /// A session's connection is closed, to be reused.
-    pub(crate) fn on_closed(&mut self, counts: Counts) {
+    pub(crate) fn on_closed(&mut self, counts: ConnectionCounts) {
         if let Tally::Many(all) = &mut self.tally {
             all.closed.add(counts);
         }
@@ -180,15 +180,15 @@ impl Transfers {
         // The counters of the start are subtracted. The result may wrap below zero until those of
         // open connections are added.
         let before = if begins {
-            Counts::default()
+            ConnectionCounts::default()
         } else {
             self.within
         };
         let closed = match &self.tally {
-            Tally::Lone { .. } => Counts::default(),
+            Tally::Lone { .. } => ConnectionCounts::default(),
             Tally::Many(all) => all.closed,
         };
-        self.within = Counts {
+        self.within = ConnectionCounts {
             arrived: closed.arrived.wrapping_sub(before.arrived),
             retransmits: closed.retransmits.wrapping_sub(before.retransmits),
             timeouts: closed.timeouts.wrapping_sub(before.timeouts),
@@ -196,7 +196,7 @@ impl Transfers {
     }
 
     /// Adds the counters of an open connection at an edge.
-    pub(crate) fn on_open(&mut self, counts: Counts) {
+    pub(crate) fn on_open(&mut self, counts: ConnectionCounts) {
         let all = &mut self.within;
         all.arrived = all.arrived.wrapping_add(counts.arrived);
         all.retransmits = all.retransmits.wrapping_add(counts.retransmits);
@@ -216,11 +216,11 @@ impl Transfers {
     }
 
     /// The counters within the measured period; zero before it has ended.
-    pub(crate) fn within(&self) -> Counts {
+    pub(crate) fn within(&self) -> ConnectionCounts {
         if self.ended {
             self.within
         } else {
-            Counts::default()
+            ConnectionCounts::default()
         }
     }
 }
@@ -229,8 +229,8 @@ impl Transfers {
 mod tests {
     use super::*;
 
-    fn counts(arrived: u64) -> Counts {
-        Counts {
+    fn counts(arrived: u64) -> ConnectionCounts {
+        ConnectionCounts {
             arrived: Volume::of(arrived),
             retransmits: arrived / 10,
             timeouts: arrived / 100,
@@ -243,7 +243,11 @@ mod tests {
         t.on_closed(counts(1_000));
         t.on_edge(true);
         t.on_open(counts(500));
-        assert_eq!(t.within(), Counts::default(), "a run that has not ended");
+        assert_eq!(
+            t.within(),
+            ConnectionCounts::default(),
+            "a run that has not ended"
+        );
         // The open connection is closed, and another one has opened.
         t.on_closed(counts(700));
         t.on_edge(false);

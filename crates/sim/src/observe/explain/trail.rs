@@ -25,7 +25,7 @@ struct LastSent {
 }
 
 /// A chosen packet that waits at a port.
-struct Waiting {
+struct AtPort {
     journey: usize,
     leaf: u16,
     arrived: Time,
@@ -49,7 +49,7 @@ struct Ringed {
     held: Vec<usize>,
 }
 
-impl Waiting {
+impl AtPort {
     /// The server begins with the next packet before the one before has left, as a circuit of ATM does whose packets have
     /// phases of their own.
     fn cut(&self, hop: &mut Hop, overlap: Dur) {
@@ -84,7 +84,7 @@ pub(super) struct Trails {
     rings: Vec<VecDeque<Ringed>>,
     /// By link.
     last_sent: Vec<LastSent>,
-    waiting: Vec<Vec<Waiting>>,
+    waiting: Vec<Vec<AtPort>>,
 }
 
 impl Trails {
@@ -258,7 +258,7 @@ impl Tap for Trails {
             ringed: None,
             cells: None,
         });
-        self.waiting[port.link as usize].push(Waiting {
+        self.waiting[port.link as usize].push(AtPort {
             journey,
             leaf: p.leaf,
             arrived: port.now,

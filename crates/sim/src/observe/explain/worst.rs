@@ -47,7 +47,7 @@ pub(super) struct Finder {
 }
 
 /// What the first pass finds, by group: packets to follow, drops, marks.
-type Parts = (Vec<Vec<Chosen>>, Vec<Vec<DropGroup>>, Vec<Vec<MarkGroup>>);
+type FirstPass = (Vec<Vec<Chosen>>, Vec<Vec<DropGroup>>, Vec<Vec<MarkGroup>>);
 
 impl Finder {
     pub(super) fn new(plan: &WorldPlan, question: &Question) -> Self {
@@ -70,7 +70,7 @@ impl Finder {
     }
 
     /// The packets to follow, slowest first.
-    pub(super) fn into_parts(self) -> Parts {
+    pub(super) fn into_parts(self) -> FirstPass {
         let longest_first = |w: BTreeSet<Chosen>| w.into_iter().rev().collect();
         let drops = self.drops.into_iter().map(|d| d.into_values().collect());
         let marks = self.marks.into_iter().map(|m| m.into_values().collect());
