@@ -124,7 +124,6 @@ impl<S: EventSet> World<S> {
             sessions: &flows.sessions,
             tapped: tap.is_some(),
             sampled: observe,
-            met: inputs.is_some() || plan.holds_packets(),
         };
         let lane = match engine {
             Engine::Plain => Lane::closed(&links),

@@ -34,7 +34,6 @@ impl<S: EventSet> World<S> {
                 u64::from(packet.flow) << 32 | u64::from(packet.seq),
             );
         }
-        // Links do not share pipes where there are input policies, so `pipe` is the link.
         if self.inputs.is_some() && !self.enter(pipe, &mut packet) {
             return;
         }

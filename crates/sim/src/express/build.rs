@@ -12,7 +12,7 @@ use super::hosts::{self, Host};
 use super::lookahead::Lookahead;
 use super::merge::MergePoints;
 use super::prefetch::is_large;
-use super::promises::Promises;
+use super::promises::passing;
 use super::stalls::Stalls;
 use crate::engine::Paths;
 use crate::flow::Flow;
@@ -33,8 +33,6 @@ pub(crate) struct Known<'a> {
     pub(crate) tapped: bool,
     /// Somebody looks at queues at some times.
     pub(crate) sampled: bool,
-    /// Something happens to packets where they arrive, or they are kept there.
-    pub(crate) met: bool,
 }
 
 impl Lane {
@@ -56,20 +54,20 @@ impl Lane {
             ..
         } = *known;
         let own_pipes = links.len() as u32;
-        let feeders = paths.feeders(links);
-        let mut nexts = paths.nexts(&feeders, links);
+        let passing = passing(plan);
+        let feeders = paths.feeders(links, &passing);
+        let mut nexts = paths.nexts(&feeders, links, &passing);
         if known.sampled {
             paths.keep_apart(&feeders, &mut nexts);
         }
         // What is lost on a link must be on its own pipe, and must not have got further.
         let fails = !plan.failures.is_empty();
-        let orderly = plan.links.iter().all(|l| Promises::of(l).in_order);
-        let unseen = !known.tapped && !known.met && orderly;
+        let unseen = !known.tapped;
         let ahead = unseen && !fails;
-        let between = unseen && fails && plan.mpls.is_none();
+        let between = unseen && fails && plan.mpls.is_none() && passing.iter().all(|p| *p);
         let large = is_large(known.flows.len(), links.len());
         let hosts = match (ahead, between) {
-            (true, _) => hosts::hosts(plan, paths, links, &feeders),
+            (true, _) => hosts::hosts(plan, paths, links, &feeders, &passing),
             (_, true) => hosts::leaves(plan, links, failing),
             _ => Vec::new(),
         };
@@ -83,10 +81,10 @@ impl Lane {
             links[*to as usize].onward.acks_at_once = true;
         }
         let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
-        let pipes = if fails || known.met || !orderly {
+        let pipes = if fails || known.tapped {
             own_pipes
         } else {
-            share_pipes(links, &feeders, &nexts) as u32
+            share_pipes(links, &feeders, &nexts, &passing) as u32
         };
         for (link, feeder) in links.iter_mut().zip(&feeders) {
             link.onward.single_feeder = ahead && matches!(feeder, Feeder::Link(_));

@@ -11,10 +11,14 @@ use crate::port::Port;
 impl Paths {
     /// Where the packets on each link go next; what a port with one feeder takes is not on the
     /// link before it.
-    pub(super) fn nexts(&self, feeders: &[Feeder], links: &[Link]) -> Vec<Next> {
+    pub(super) fn nexts(&self, feeders: &[Feeder], links: &[Link], passing: &[bool]) -> Vec<Next> {
         let mut nexts = vec![Next::None; links.len()];
         for (link, to) in self.steps() {
             let Some(link) = link else { continue };
+            if !passing[link as usize] {
+                nexts[link as usize] = Next::Elsewhere;
+                continue;
+            }
             let next = match to.map(|to| (to, feeders[to as usize])) {
                 Some((_, Feeder::Link(_))) => continue,
                 Some((to, _)) if links[to as usize].knows_departures() => Next::Port(to),
@@ -64,12 +68,16 @@ impl Paths {
     }
 
     /// Where the packets of each link come from; for ports whose departures are not computed, and
-    /// where links fail, from anywhere.
-    pub(super) fn feeders(&self, links: &[Link]) -> Vec<Feeder> {
+    /// where links fail, from anywhere; so do those of a link that does not pass its packets on.
+    pub(super) fn feeders(&self, links: &[Link], passing: &[bool]) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::None; links.len()];
         for (before, to) in self.steps() {
             let Some(to) = to else { continue };
-            let from = before.map_or(Feeder::Hosts, Feeder::Link);
+            let from = match before {
+                None => Feeder::Hosts,
+                Some(link) if passing[link as usize] => Feeder::Link(link),
+                Some(_) => Feeder::Several,
+            };
             let feeder = &mut feeders[to as usize];
             *feeder = feeder.and(from);
         }
@@ -135,13 +143,19 @@ impl Feeder {
 /// Links share one if what they carry departs in about the order in which it is sent, and is as
 /// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
 /// behind one link. Every link keeps a pipe of its own number for what does not fit in there; those
-/// whose packets are mostly received before they arrive have no other.
-pub(super) fn share_pipes(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
+/// whose packets are mostly received before they arrive, and those that do not pass them on, have
+/// no other.
+pub(super) fn share_pipes(
+    links: &mut [Link],
+    feeders: &[Feeder],
+    nexts: &[Next],
+    passing: &[bool],
+) -> usize {
     let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
     for (i, l) in links
         .iter()
         .enumerate()
-        .filter(|(_, l)| !l.onward.acks_at_once)
+        .filter(|(i, l)| !l.onward.acks_at_once && passing[*i])
     {
         let (from, delay) = match feeders[i] {
             Feeder::None => continue,

@@ -43,6 +43,7 @@ pub(super) fn hosts(
     paths: &Paths,
     links: &Table<Link>,
     feeders: &[Feeder],
+    passing: &[bool],
 ) -> Vec<Host> {
     let nodes = plan.nodes.len();
     let mut over = vec![Feeder::None; nodes];
@@ -54,7 +55,10 @@ pub(super) fn hosts(
             (Some(link), Some(_)) => ends[link as usize] = false,
             (Some(link), None) => {
                 let node = plan.links[link as usize].to as usize;
-                over[node] = over[node].and(Feeder::Link(link));
+                over[node] = over[node].and(match passing[link as usize] {
+                    true => Feeder::Link(link),
+                    false => Feeder::Several,
+                });
             }
             (None, Some(first)) => {
                 let node = plan.links[first as usize].from as usize;

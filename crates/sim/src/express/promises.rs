@@ -1,8 +1,10 @@
 //! What the parts of a network promise the lane, and what that leaves open.
 //!
 //! Nothing is promised by default: a new discipline serves its packets one by one, on a new kind of
-//! link packets may be lost or overtake each other, and the lane is closed there. What promises
-//! more is faster.
+//! link packets may be lost or overtake each other, a new kind of node holds them, and the lane is
+//! closed there and nowhere else. What promises more is faster.
+
+use std::collections::BTreeSet;
 
 use spillgate_scenario::plan::{LinkPlan, RateProcess, WorldPlan};
 
@@ -29,6 +31,31 @@ impl Promises {
     pub(crate) fn departures(self) -> bool {
         self.constant && self.in_order
     }
+}
+
+/// Whether each link passes its packets on: they arrive after a fixed delay, in order, and nothing
+/// happens to them where they arrive but that they go on at once. Elsewhere each arrival is a wake.
+pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
+    let holding = plan.keeping();
+    let in_cells = |node: u32| {
+        let switches = plan.cell_switches.iter().map(|s| s.node);
+        let mut nodes = switches.chain(plan.cell_lines.iter().map(|l| l.node));
+        nodes.any(|n| n == node)
+    };
+    // A classifier may look at what is noted where a packet arrives: its link, its tag.
+    let looks = plan.links.iter().filter(|l| l.discipline.looks_at_marks());
+    let looking: BTreeSet<u32> = looks.map(|l| l.from).collect();
+    let tags = plan.has_inputs() && plan.links.iter().any(|l| l.dot1q);
+    let passes = |l: &LinkPlan| {
+        Promises::of(l).in_order
+            && l.input.is_none()
+            && !tags
+            && !holding.contains(&l.to)
+            && !looking.contains(&l.to)
+            && !in_cells(l.from)
+            && !matches!(l.process.as_deref(), Some(RateProcess::Cells { .. }))
+    };
+    plan.links.iter().map(passes).collect()
 }
 
 /// Which parts of a world the express engine takes one event after the other, as the plain one
@@ -66,11 +93,11 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
     );
     note(
         named(&|l| !Promises::of(l).in_order),
-        "packets are lost or late at random, so nothing is worked out ahead anywhere",
+        "packets are lost or late at random, so they are served one by one, and each arrival is an event",
     );
     note(
         named(&|l| l.input.is_some()),
-        "a policy looks at what arrives, so nothing is worked out ahead anywhere",
+        "a policy looks at what arrives, so each arrival is an event",
     );
     let kept: Vec<&str> = plan
         .keeping()
@@ -83,7 +110,7 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
             1..=4 => Some(kept.join(", ")),
             n => Some(format!("{} and {} more nodes", kept[..3].join(", "), n - 3)),
         },
-        "packets are kept there, so nothing is worked out ahead anywhere",
+        "packets are held there, so each arrival is an event",
     );
     note(
         named(&|l| l.process.is_none() && l.tx_ring.holds_packets()),

@@ -3,8 +3,8 @@
 //! Most nodes pass a packet from the far end of a link to the next port at once; the engine has no
 //! object for them. A node that holds packets is a [`Node`]: the engine tells it which packets
 //! arrive and when its wake is due, and it returns the packets that go on and the packets that are
-//! lost. A new kind of node implements this trait and nothing else. It promises nothing: where
-//! there is such a node, the express lane computes nothing ahead of the clock.
+//! lost. A new kind of node implements this trait and nothing else. It promises nothing: the express
+//! lane takes no packet through it ahead of the clock.
 
 use std::sync::Arc;
 
