@@ -187,7 +187,7 @@ ROOMS = {
 
 # What others may name of the lane: its state and what ports and links keep for it.
 OF_THE_LANE = {
-    *("Lane", "Known", "Promises", "NextHop"),
+    *("Lane", "Known", "Promises"),
     *("FifoQueue", "FifoPort", "Uncontended", "taken_plainly"),
 }
 
@@ -217,7 +217,7 @@ def test_the_express_lane_is_entered_by_its_hooks(root):
     source = root / "crates/sim/src"
     door = (source / "express/mod.rs").read_text(encoding="utf-8")
     hooks = set(re.findall(r"pub\(crate\) fn (lane_\w+)", door))
-    assert len(hooks) > 10
+    assert 0 < len(hooks) < 10
     for path, room in rust_rooms(root):
         text = path.read_text(encoding="utf-8")
         if room == "express" and path.name != "mod.rs":

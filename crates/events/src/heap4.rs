@@ -1,7 +1,5 @@
 //! An indexed 4-ary heap over slots.
 
-use std::ops::Range;
-
 use spillgate_core::Time;
 
 use crate::{EventSet, Key, Rank};
@@ -62,7 +60,7 @@ impl Heap4 {
 }
 
 impl EventSet for Heap4 {
-    fn new(paths: Vec<u64>, _busy: Range<u32>) -> Self {
+    fn new(paths: Vec<u64>, _busy: u32) -> Self {
         let n = paths.len();
         Self {
             heap: Vec::with_capacity(n),
@@ -101,16 +99,6 @@ impl EventSet for Heap4 {
                 self.place(i as usize, last);
             }
         }
-    }
-
-    /// The first of all wakes.
-    fn seldom_before(&self) -> Time {
-        self.heap.first().map_or(Time::MAX, |key| key.time())
-    }
-
-    /// The first of all wakes, though it be that which is handled.
-    fn first_other(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|key| (key.time(), key.slot()))
     }
 
     fn next(&mut self) -> Option<(Time, u32)> {

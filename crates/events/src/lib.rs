@@ -20,8 +20,6 @@ pub use heap4::Heap4;
 pub use key::{Key, Rank};
 pub use winner_tree::WinnerTree;
 
-use std::ops::Range;
-
 use spillgate_core::Time;
 
 /// A set of at most one pending wake per slot.
@@ -30,10 +28,9 @@ use spillgate_core::Time;
 /// `next` returned is being handled it may be scheduled again; if it is not,
 /// it is idle from the following `next` on.
 pub trait EventSet {
-    /// A set for the components with these path hashes; slot i is the i-th. Those of `busy` are
-    /// expected to be set much more often than those below, and those behind it to
-    /// [ask](Self::first_other) when the others wake; the order of wakes does not depend on it.
-    fn new(paths: Vec<u64>, busy: Range<u32>) -> Self;
+    /// A set for the components with these path hashes; slot i is the i-th. Those from `busy` on are
+    /// expected to be set much more often than those below; the order of wakes does not depend on it.
+    fn new(paths: Vec<u64>, busy: u32) -> Self;
 
     /// Sets the only wake of `slot`, replacing an earlier one.
     fn schedule(&mut self, slot: u32, at: Time, rank: Rank);
@@ -44,13 +41,6 @@ pub trait EventSet {
 
     /// Removes the wake of `slot`, if it has one.
     fn cancel(&mut self, slot: u32);
-
-    /// No slot below the busy ones wakes before that; it may be earlier than the first that does.
-    fn seldom_before(&self) -> Time;
-
-    /// A pending wake, while that of a slot behind the busy ones is handled: no slot below these
-    /// wakes before it. None if none of them is to wake at all.
-    fn first_other(&self) -> Option<(Time, u32)>;
 
     /// Takes the earliest wake: when and whose; none if all slots are idle.
     fn next(&mut self) -> Option<(Time, u32)>;
@@ -78,7 +68,7 @@ mod tests {
 
     /// Drives a set with random reschedules and cancels; returns the order of wakes.
     fn trace<S: EventSet>(slots: u32, steps: u32, seed: u64) -> Vec<(Time, u32)> {
-        let mut set = S::new(paths(slots), slots / 3..slots - slots / 4);
+        let mut set = S::new(paths(slots), slots / 3);
         let mut rng = Rng::from_key(seed);
         let mut out = Vec::new();
         let schedule = |set: &mut S, rng: &mut Rng, slot: u32, now: u64| {
@@ -118,7 +108,7 @@ mod tests {
 
     #[test]
     fn ranks_order_one_instant() {
-        let mut set = WinnerTree::new(paths(5), 2..4);
+        let mut set = WinnerTree::new(paths(5), 2);
         let t = Time::from_ps(5);
         for (slot, rank) in [
             (0, Rank::Observer),
@@ -136,7 +126,7 @@ mod tests {
     /// At a tie each of two components goes first about equally often over many instants.
     #[test]
     fn ties_favor_nobody() {
-        let mut set = WinnerTree::new(paths(2), 1..2);
+        let mut set = WinnerTree::new(paths(2), 1);
         let first = (0..10_000)
             .filter(|&i| {
                 let t = Time::from_ps(i * 1_000);

@@ -4,8 +4,6 @@
 //! leaf to the root, without tombstones: what a timer that moves on every
 //! packet wants.
 
-use std::ops::Range;
-
 use spillgate_core::Time;
 
 use crate::{EventSet, Key, Rank};
@@ -14,8 +12,8 @@ use crate::{EventSet, Key, Rank};
 #[derive(Clone, Debug)]
 struct Tree {
     /// The two players of each match. Match i is between the winners of matches 2i and 2i + 1, or
-    /// leaves; leaf s is player `leaves + s`. The second player of match 0 is the winner of all.
-    /// Any number of leaves will do: all are below match 1.
+    /// leaves; leaf s is player `leaves + s`. The second player of match 0 is the winner of all. Any
+    /// number of leaves will do: all are below match 1.
     matches: Vec<[Key; 2]>,
     leaves: usize,
 }
@@ -51,8 +49,8 @@ impl Tree {
         }
     }
 
-    /// Sets a key without looking whether that changes anything: of the winner of all it does, in
-    /// all matches.
+    /// Sets a key without looking whether that changes anything: of the winner of all it does, in all
+    /// matches.
     #[inline]
     fn set_winner(&mut self, leaf: usize, key: Key) {
         let mut player = self.leaves + leaf;
@@ -73,16 +71,14 @@ impl Tree {
     }
 }
 
-/// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones,
-/// one of those that ask when the others wake, and a final. What is set all the time has a
-/// shortcut.
+/// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones, and
+/// a final. What is set all the time has a shortcut.
 #[derive(Clone, Debug)]
 pub struct WinnerTree {
     quiet: Tree,
     busy: Tree,
-    asking: Tree,
-    busy_slots: Range<u32>,
-    some_ask: bool,
+    /// The first busy slot.
+    first_busy: u32,
     paths: Vec<u64>,
     current: Option<u32>,
 }
@@ -90,45 +86,33 @@ pub struct WinnerTree {
 impl WinnerTree {
     #[inline]
     fn set(&mut self, slot: u32, key: Key) {
-        let Range { start, end } = self.busy_slots;
-        if slot < start {
-            self.quiet.set(slot as usize, key);
-        } else if slot < end {
-            self.busy.set((slot - start) as usize, key);
-        } else {
-            self.asking.set((slot - end) as usize, key);
+        match slot.checked_sub(self.first_busy) {
+            Some(leaf) => self.busy.set(leaf as usize, key),
+            None => self.quiet.set(slot as usize, key),
         }
     }
 
-    /// Sets the slot that has just been woken, as most wakes do. If it is a busy one it mostly
-    /// leads these still.
+    /// Sets the slot that has just been woken, as most wakes do. If it is a busy one it mostly leads
+    /// these still.
     #[inline]
     fn replace(&mut self, slot: u32, key: Key) {
-        match slot.checked_sub(self.busy_slots.start) {
+        match slot.checked_sub(self.first_busy) {
             Some(leaf) if self.busy.winner().slot() == slot => {
                 self.busy.set_winner(leaf as usize, key);
             }
             _ => self.set(slot, key),
         }
     }
-
-    /// The first of those that do not ask.
-    #[inline]
-    fn first_of_others(&self) -> Key {
-        self.quiet.winner().first(self.busy.winner())
-    }
 }
 
 impl EventSet for WinnerTree {
-    fn new(paths: Vec<u64>, busy: Range<u32>) -> Self {
+    fn new(paths: Vec<u64>, busy: u32) -> Self {
         let all = paths.len() as u32;
-        let (start, end) = (busy.start.min(all), busy.end.min(all));
+        let first_busy = busy.min(all);
         Self {
-            quiet: Tree::new(start as usize),
-            busy: Tree::new((end - start) as usize),
-            asking: Tree::new((all - end) as usize),
-            busy_slots: start..end,
-            some_ask: end < all,
+            quiet: Tree::new(first_busy as usize),
+            busy: Tree::new((all - first_busy) as usize),
+            first_busy,
             paths,
             current: None,
         }
@@ -155,25 +139,11 @@ impl EventSet for WinnerTree {
     }
 
     #[inline]
-    fn seldom_before(&self) -> Time {
-        self.quiet.winner().time()
-    }
-
-    #[inline]
-    fn first_other(&self) -> Option<(Time, u32)> {
-        let first = self.first_of_others();
-        (first != Key::IDLE).then(|| (first.time(), first.slot()))
-    }
-
-    #[inline]
     fn next(&mut self) -> Option<(Time, u32)> {
         if let Some(slot) = self.current.take() {
             self.set(slot, Key::IDLE);
         }
-        let mut first = self.first_of_others();
-        if self.some_ask {
-            first = first.first(self.asking.winner());
-        }
+        let first = self.quiet.winner().first(self.busy.winner());
         if first == Key::IDLE {
             return None;
         }

@@ -100,14 +100,6 @@ impl Levels {
         }
     }
 
-    /// All packets are gone at `now`.
-    pub fn clear(&mut self, now: Time) {
-        self.leave(now);
-        self.set(now, 0, 0);
-        self.next = Time::MAX;
-        self.behind.clear();
-    }
-
     /// All up to the end of the period is counted; percentiles are known then.
     pub fn close(&mut self) {
         self.leave(self.end);
@@ -272,19 +264,6 @@ mod tests {
         levels.close();
         assert_eq!(levels.packets(1.0), 0.0);
         assert!(Levels::new(8, at(5), at(5)).packets(0.5).is_nan());
-    }
-
-    #[test]
-    fn what_is_cleared_does_not_leave_again() {
-        let mut levels = Levels::new(8, at(0), at(100));
-        levels.wait(at(10), at(30), 500);
-        levels.wait(at(10), at(60), 500);
-        levels.clear(at(40));
-        levels.wait(at(90), at(120), 500);
-        levels.close();
-        // Two packets for 20 ps, one for 10 ps and for 10 ps.
-        let percentiles = [0.6, 0.61, 0.8, 0.81, 1.0].map(|q| levels.packets(q));
-        assert_eq!(percentiles, [0.0, 1.0, 1.0, 2.0, 2.0]);
     }
 
     proptest! {

@@ -154,15 +154,9 @@ impl QueueMeter {
         }
     }
 
-    /// A packet of `len` bytes was sent at once at `now`, with transmission until `end` or, if the
-    /// link fails, until `cut`.
-    pub(crate) fn on_through(
-        &mut self,
-        window: Window,
-        len: u32,
-        (now, end, cut): (Time, Time, Time),
-    ) {
-        self.carried += window.part_until(len, now, end, cut);
+    /// A packet of `len` bytes was sent at once at `now`, with transmission until `end`.
+    pub(crate) fn on_through(&mut self, window: Window, len: u32, (now, end): (Time, Time)) {
+        self.carried += window.part(len, now, end);
         if window.contains(now) {
             self.offered_packets += 1;
             self.offered_bytes += u64::from(len);
@@ -254,13 +248,6 @@ impl QueueMeter {
     pub(crate) fn on_wait(&mut self, now: Time, start: Time, len: u32) {
         if let Some(levels) = &mut self.levels {
             levels.wait(now, start, len);
-        }
-    }
-
-    /// Nothing waits any more at `now`.
-    pub(crate) fn on_flushed(&mut self, now: Time) {
-        if let Some(levels) = &mut self.levels {
-            levels.clear(now);
         }
     }
 

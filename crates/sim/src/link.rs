@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::mem::offset_of;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, FlowKey, Limit, Overhead, Packet, Rate, Rng, Table, Time};
+use spillgate_core::{Dur, FlowKey, Overhead, Packet, Rate, Rng, Table, Time};
 use spillgate_measure::Volume;
-use spillgate_queueing::{ArrivalAqm, Discipline, SharedLists};
+use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::channel::Channel;
@@ -57,74 +57,25 @@ pub(crate) struct Onward {
     pub(crate) acks_at_once: bool,
 }
 
-/// What the express lane may do with a packet on a link before it is at the far end, valid as long
-/// as routes do not change.
+/// What the express lane may do with a packet on a link before it is at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
     /// Nothing.
     Nothing,
     /// Offer it to this port: every packet on the link goes there.
     Offer(u32),
-    /// Nothing, but the next port of every packet on the link is this one.
-    NextIs(u32),
-    /// Nothing, but the path of every packet on the link ends at its far end.
-    EndsHere,
     /// Receive it: its path ends there, at a host that acknowledges at once.
     Receive,
     /// It depends on the packet's next hop.
     PerPacket,
 }
 
-/// Whether a link fails, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fails {
-    Never,
-    /// Before the end of the measured period.
-    InTime,
-    /// At the end of the measured period or later, perhaps also before.
-    Late,
-}
-
-/// How the packets of a link leave its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Service {
-    /// At departure times that are known at arrival, if the discipline allows it.
-    KnownDepartures,
-    /// One by one: a tap sees each packet, the link promises nothing, or the engine is plain.
-    PerPacket,
-    /// The link fails within the measured period: known departures if there is no AQM.
-    Failing,
-    /// One by one, and the link fails.
-    FailingPerPacket,
-}
-
-impl Service {
-    /// `served`: packet by packet in any case.
-    pub(crate) fn of(fails: Fails, served: bool) -> Self {
-        match (fails, served) {
-            (Fails::Never, false) => Self::KnownDepartures,
-            (Fails::Never, true) => Self::PerPacket,
-            (Fails::InTime, false) => Self::Failing,
-            (Fails::InTime | Fails::Late, _) => Self::FailingPerPacket,
-        }
-    }
-
-    /// The FIFO with known departures, if the discipline is one and this service allows it.
-    fn fifo(self, discipline: &Discipline) -> Option<(Limit, Option<ArrivalAqm>)> {
-        let fifo = discipline.decided_at_arrival()?;
-        match self {
-            Self::KnownDepartures => Some(fifo),
-            Self::Failing => Some(fifo).filter(|(_, aqm)| aqm.is_none()),
-            Self::PerPacket | Self::FailingPerPacket => None,
-        }
-    }
-}
-
 impl Link {
-    /// The link of a plan. The queue of a FIFO with known departures is added to `fifos`; `meter` is that of an empty queue.
+    /// The link of a plan. If its departures may be `computed` and its discipline decides at arrival, it is a FIFO with
+    /// known departures, whose queue is added to `fifos`. `meter` is that of an empty queue.
     pub(crate) fn new(
         plan: &LinkPlan,
-        service: Service,
+        (computed, fails): (bool, bool),
         (flows, lists): (&Arc<[FlowKey]>, &mut SharedLists),
         points: &Arc<CodePoints>,
         (seed, run): (u64, u32),
@@ -134,16 +85,14 @@ impl Link {
         let mut discipline = plan.discipline.build_sharing(flows, lists);
         let path = format!("links/{}", plan.name);
         discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
-        let fails = matches!(service, Service::Failing | Service::FailingPerPacket);
         let rng = || Rng::named(seed, run, &path, "queue");
-        let mut managed = false;
         let tells = plan.discipline.tells_precedences();
         let mut precedences = Precedences::of_leaves(tells, points, meter.sojourn.bits());
-        let port = match service.fifo(&discipline) {
+        let fifo = discipline.decided_at_arrival().filter(|_| computed);
+        let port = match fifo {
             Some((limit, aqm)) => {
-                managed = aqm.is_some();
                 let aqm = aqm.map(|aqm| (aqm, rng(), precedences.pop().flatten()));
-                Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter.clone(), fifos))
+                Port::Fifo(FifoPort::new(limit, aqm, plan, meter.clone(), fifos))
             }
             None => {
                 let mut port = QueuedPort::new(discipline, plan.mtu, rng(), fails, meter);
@@ -157,7 +106,7 @@ impl Link {
         };
         let special = fails || plan.loss.is_some() || plan.reorder.is_some();
         Self {
-            uncontended: Uncontended::closed(plan.rate.tx_time(plan.overhead.wire_len(0)), managed),
+            uncontended: Uncontended::closed(plan.rate.tx_time(plan.overhead.wire_len(0))),
             rate: plan.rate,
             overhead: plan.overhead,
             port,

@@ -20,7 +20,7 @@ use crate::express::{Known, Lane, Promises};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
 use crate::gauge::QueueMeter;
-use crate::link::{Fails, Link, Service};
+use crate::link::Link;
 use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failing};
 use crate::observe::SeriesRecorder;
 use crate::pipes::Pipes;
@@ -74,24 +74,28 @@ impl<S: EventSet> World<S> {
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let empty = QueueMeter::of(plan, histogram_bits(leaves.sum()));
         let mut lists = SharedLists::new();
+        // A tap sees every packet as it comes.
+        let express = engine == Engine::Express && tap.is_none();
         let mut links = Table::with_capacity(plan.links.len());
         let mut fifos = Table::with_capacity(plan.links.len());
-        let failing = failing(plan, window);
+        let failing = failing(plan);
         let outputs = plan.switch_outputs();
         let each = (0..).zip(&plan.links).zip(&failing);
         let points = Arc::new(CodePoints::of_queues(plan));
         links.extend(each.map(|((number, l), fails)| {
             // A switch is told when packets leave its outputs.
-            let promised = engine == Engine::Express
-                && Promises::of(l).departures()
-                && !outputs.contains(&number);
-            // A FIFO with known departures counts the packets that its failing link will lose as
-            // soon as they arrive; a sample would show that.
-            let watched = tap.is_some() || observe && *fails != Fails::Never;
-            let served = watched || !promised;
-            let service = Service::of(*fails, served);
+            let promised = express && Promises::of(l).departures() && !outputs.contains(&number);
+            let computed = promised && !fails;
             let build = (&keys, &mut lists);
-            Link::new(l, service, build, &points, (seed, run), &empty, &mut fifos)
+            Link::new(
+                l,
+                (computed, *fails),
+                build,
+                &points,
+                (seed, run),
+                &empty,
+                &mut fifos,
+            )
         }));
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.onward.pipe = own;
@@ -118,32 +122,28 @@ impl<S: EventSet> World<S> {
         let known = Known {
             plan,
             paths: &paths,
-            failing: &failing,
             flows: &flows.flows,
             tcp: &flows.tcp,
-            sessions: &flows.sessions,
-            tapped: tap.is_some(),
             sampled: observe,
         };
-        let lane = match engine {
-            Engine::Plain => Lane::closed(&links),
-            Engine::Express => Lane::new(&known, &mut links, fifos),
+        let lane = match express {
+            false => Lane::closed(&links),
+            true => Lane::new(&known, &mut links, fifos),
         };
         let (fails, pipes) = (!plan.failures.is_empty(), lane.pipes() as u32);
         let first_pipe = flows.names.len() as u32;
         let ports = first_pipe + pipes;
-        let mut names = slot_names(plan, flows.names, pipes, &links);
+        let names = slot_names(plan, flows.names, pipes, &links);
         // Timers seldom wake, and so do own pipes of links that share another pipe and use theirs
         // for overflow.
         let busy_from = first_pipe + if fails { 0 } else { own_pipes };
         let observer = names.len() as u32 - 1;
         let failures = observer - u32::from(fails);
-        names.resize(names.len() + lane.slots(), 0);
         let bits = histogram_bits(plan.flows.len());
         let mut meters = Table::with_capacity(plan.flows.len());
         meters.extend(plan.flows.iter().map(|f| meter(f, bits)));
         let mut world = Self {
-            events: S::new(names, busy_from..observer + 1),
+            events: S::new(names, busy_from),
             now: Time::ZERO,
             meters,
             arrivals: observe.then(|| Box::new(Arrivals::new(plan, window))),
@@ -189,7 +189,6 @@ impl<S: EventSet> World<S> {
                 nodes: failures - Nodes::slots(plan).count() as u32,
                 failures,
                 observer,
-                merge_points: observer + 1,
                 link_of_port: queued(&links).collect(),
             },
             admitting: (0..)
@@ -217,13 +216,8 @@ impl<S: EventSet> World<S> {
                 Origin::Acknowledgments(_) | Origin::Replayed => {}
             }
         }
-        for failure in &plan.failures {
-            world.repair(failure.link as usize);
-        }
         let delays: Vec<Dur> = plan.routes.iter().map(|r| plan.way(r)).collect();
         world.set_deadlines(&delays);
-        world.lane_edge_passed();
-        world.lane_rerouted();
         world.plan_change();
         if world.series.is_some() {
             let first = Time::ZERO + plan.interval;

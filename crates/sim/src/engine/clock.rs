@@ -45,7 +45,6 @@ impl<S: EventSet> World<S> {
         let begins = self.edges.passed == 0;
         self.edges.passed += 1;
         self.edges.next = self.window.end();
-        self.lane_edge_passed();
         // In place: an array of counts would be the largest allocation of a run with many flows.
         for transfers in &mut self.transfers {
             transfers.on_edge(begins);

@@ -195,7 +195,7 @@ impl Counts {
 
 /// Which component each slot of the event set wakes. The ranges follow one another: flows (without
 /// those behind the last one that is ever woken), pipes, ports, nodes that hold packets, failures,
-/// the observer, merge points. Each field is the first slot of its range.
+/// the observer. Each field is the first slot of its range.
 pub(crate) struct Slots {
     pub(crate) pipes: u32,
     pub(crate) ports: u32,
@@ -203,7 +203,6 @@ pub(crate) struct Slots {
     /// One slot, if any link fails.
     pub(crate) failures: u32,
     pub(crate) observer: u32,
-    pub(crate) merge_points: u32,
     /// The link of each port that has a slot.
     pub(crate) link_of_port: Vec<u32>,
 }
@@ -234,8 +233,6 @@ impl<S: EventSet> World<S> {
                 self.wake_flow(slot as usize);
             } else if slot < self.slots.ports {
                 self.pipe_due((slot - self.slots.pipes) as usize);
-            } else if slot >= self.slots.merge_points {
-                self.lane_woken((slot - self.slots.merge_points) as usize);
             } else {
                 self.counts.wakes += 1;
                 let port = (slot - self.slots.ports) as usize;
@@ -291,7 +288,7 @@ impl<S: EventSet> World<S> {
         self.flows = Table::default();
         self.segments = Segments::default();
         self.pipes = Pipes::new(0);
-        self.events = S::new(Vec::new(), 0..0);
+        self.events = S::new(Vec::new(), 0);
         self.collect(admissions, series)
     }
 

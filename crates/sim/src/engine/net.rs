@@ -347,11 +347,9 @@ impl<S: EventSet> World<S> {
         let Some(first) = self.pipes.first(pipe) else {
             return;
         };
-        let (due, tie) = (first.due, first.tie);
-        if !self.lane_wakes(pipe, due, tie) {
-            let slot = self.slots.pipes + pipe as u32;
-            self.events.schedule_for(slot, due, Rank::Delivery, tie);
-        }
+        let slot = self.slots.pipes + pipe as u32;
+        self.events
+            .schedule_for(slot, first.due, Rank::Delivery, first.tie);
     }
 
     /// Handles a packet sent on a link that carries labels, fails, or loses and delays packets at
@@ -367,9 +365,6 @@ impl<S: EventSet> World<S> {
     ) -> Option<Time> {
         if self.links[link].onward.labels {
             self.meter_labels(link, packet, start, end);
-        }
-        if self.lane_cuts(link, packet, end, due) {
-            return None;
         }
         let Port::Queued(port) = &mut self.links[link].port else {
             return Some(due);

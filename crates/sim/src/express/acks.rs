@@ -5,8 +5,7 @@
 //! over one link, and all that it sends is such answers, nothing else can come between: a packet is
 //! received when it is sent on that link, at the time of its arrival, and the acknowledgment sets
 //! out then. What arrives later than a SYN-ACK is due waits for its wake, and so does what is sent
-//! behind it; the same after an edge of the measured period, at which things are counted, and after
-//! a change of routes.
+//! behind it; the same after an edge of the measured period, at which things are counted.
 //!
 //! A host with one sender and nothing else that sends is like that until the sender's next timer:
 //! an acknowledgment is handled when it is sent on the link to the host, and what it lets go sets
@@ -14,11 +13,14 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Packet, Time};
+use spillgate_core::{Packet, Table, Time};
 use spillgate_events::EventSet;
+use spillgate_scenario::plan::WorldPlan;
 
-use crate::engine::World;
+use super::feeders::Feeder;
+use crate::engine::{Paths, World};
 use crate::flow::{Flow, Origin};
+use crate::link::Link;
 use crate::tcp::{Connection, NO_SESSION};
 
 /// So many packets are received in a row at most: each may bring the next one onto its pipe, and a
@@ -27,26 +29,92 @@ const MOST_AT_ONCE: usize = 1024;
 
 /// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new
 /// one mostly comes last, and the first ones are answered first.
-#[derive(Default)]
-pub(super) struct SynTimers(VecDeque<(Time, u32)>);
+pub(super) struct SynTimers {
+    all: VecDeque<(Time, u32)>,
+    /// The first of all; [`Time::MAX`] if there is none.
+    first: Time,
+}
+
+impl Default for SynTimers {
+    fn default() -> Self {
+        Self {
+            all: VecDeque::new(),
+            first: Time::MAX,
+        }
+    }
+}
 
 impl SynTimers {
-    /// The first of all; [`Time::MAX`] if there is none.
-    fn first(&self) -> Time {
-        self.0.front().map_or(Time::MAX, |(at, _)| *at)
-    }
-
     /// That of connection `c` was to be at `before`, [`Time::MAX`] for never, and is now at `at`.
     #[cold]
     fn moved(&mut self, c: u32, before: Time, at: Time) {
-        if let Ok(i) = self.0.binary_search(&(before, c)) {
-            self.0.remove(i);
+        if let Ok(i) = self.all.binary_search(&(before, c)) {
+            self.all.remove(i);
         }
         if at < Time::MAX {
-            let i = self.0.partition_point(|timer| *timer < (at, c));
-            self.0.insert(i, (at, c));
+            let i = self.all.partition_point(|timer| *timer < (at, c));
+            self.all.insert(i, (at, c));
+        }
+        self.first = self.all.front().map_or(Time::MAX, |(at, _)| *at);
+    }
+}
+
+/// A host of its own, and the link to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Host {
+    pub(super) node: u32,
+    pub(super) to: u32,
+}
+
+/// The node at which each flow begins; none if it takes no link.
+pub(super) fn origins(plan: &WorldPlan, flows: &[Flow], paths: &Paths) -> Vec<Option<u32>> {
+    let first = |flow: &Flow| {
+        let route = paths.begins.binary_search(&flow.begin).ok()?;
+        let link = *plan.routes[route].first()?;
+        Some(plan.links[link as usize].from)
+    };
+    flows.iter().map(first).collect()
+}
+
+/// The hosts that are reached over one link, which leads nowhere else, and send only over links
+/// that compute departures and carry nothing else.
+pub(super) fn hosts(
+    plan: &WorldPlan,
+    paths: &Paths,
+    links: &Table<Link>,
+    feeders: &[Feeder],
+    passing: &[bool],
+) -> Vec<Host> {
+    let nodes = plan.nodes.len();
+    let mut over = vec![Feeder::None; nodes];
+    let mut sends = vec![true; nodes];
+    let mut ends = vec![true; plan.links.len()];
+    for (link, to) in paths.steps() {
+        match (link, to) {
+            (Some(link), Some(_)) => ends[link as usize] = false,
+            (Some(link), None) => {
+                let node = plan.links[link as usize].to as usize;
+                over[node] = over[node].and(match passing[link as usize] {
+                    true => Feeder::Link(link),
+                    false => Feeder::Several,
+                });
+            }
+            (None, Some(first)) => {
+                let node = plan.links[first as usize].from as usize;
+                let (port, feeder) = (&links[first as usize], feeders[first as usize]);
+                sends[node] &= port.knows_departures() && feeder == Feeder::Hosts;
+            }
+            (None, None) => {}
         }
     }
+    let host = |node: usize| match over[node] {
+        Feeder::Link(to) if sends[node] && ends[to as usize] => Some(Host {
+            node: node as u32,
+            to,
+        }),
+        _ => None,
+    };
+    (0..nodes).filter_map(host).collect()
 }
 
 /// What the flows that set out from a node are.
@@ -60,14 +128,12 @@ enum Sends {
     Others,
 }
 
-/// The nodes whose receivers answer at once, or with one sender, and which do nothing else. Senders
-/// do not where links fail.
+/// The nodes whose receivers answer at once, or with one sender, and which do nothing else.
 pub(super) fn acking_nodes(
     nodes: usize,
     flows: &[Flow],
     tcp: &[Connection],
     from: &[Option<u32>],
-    fails: bool,
 ) -> Vec<bool> {
     let mut sends = vec![Sends::Nothing; nodes];
     for (flow, from) in flows.iter().zip(from) {
@@ -79,9 +145,7 @@ pub(super) fn acking_nodes(
             {
                 Sends::Acks
             }
-            (Origin::Data(c), Sends::Nothing)
-                if tcp[c as usize].session == NO_SESSION && !fails =>
-            {
+            (Origin::Data(c), Sends::Nothing) if tcp[c as usize].session == NO_SESSION => {
                 Sends::Data
             }
             _ => Sends::Others,
@@ -91,19 +155,12 @@ pub(super) fn acking_nodes(
 }
 
 impl<S: EventSet> World<S> {
-    /// Works out anew until when what arrives can be received ahead.
-    pub(super) fn find_receive_until(&mut self) {
-        let syn_timer = self.lane.syn_timers.first();
-        self.lane.receive_until = self.edges.next.min(self.lane.lookahead_end).min(syn_timer);
-    }
-
     /// The timer of a receiver may have moved from `before`.
     #[inline]
     pub(super) fn note_syn_timer(&mut self, c: usize, before: Time) {
         let at = self.tcp[c].receiver.syn_timeout();
         if at != before {
             self.lane.syn_timers.moved(c as u32, before, at);
-            self.find_receive_until();
         }
     }
 
@@ -111,7 +168,8 @@ impl<S: EventSet> World<S> {
     /// once and can be received ahead: nothing that the host does or that is counted comes before.
     #[inline(always)]
     fn receivable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
-        if due >= self.lane.receive_until {
+        let lane = &self.lane;
+        if due >= self.edges.next.min(lane.samples).min(lane.syn_timers.first) {
             return None;
         }
         let f = &self.flows[flow as usize];

@@ -3,47 +3,13 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::Dur;
+use spillgate_scenario::plan::WorldPlan;
 
 use crate::engine::Paths;
 use crate::link::{Ahead, Link};
 use crate::port::Port;
 
 impl Paths {
-    /// Where the packets on each link go next; what a port with one feeder takes is not on the
-    /// link before it.
-    pub(super) fn nexts(&self, feeders: &[Feeder], links: &[Link], passing: &[bool]) -> Vec<Next> {
-        let mut nexts = vec![Next::None; links.len()];
-        for (link, to) in self.steps() {
-            let Some(link) = link else { continue };
-            if !passing[link as usize] {
-                nexts[link as usize] = Next::Elsewhere;
-                continue;
-            }
-            let next = match to.map(|to| (to, feeders[to as usize])) {
-                Some((_, Feeder::Link(_))) => continue,
-                Some((to, _)) if links[to as usize].knows_departures() => Next::Port(to),
-                _ => Next::Elsewhere,
-            };
-            let known = &mut nexts[link as usize];
-            *known = known.and(next);
-        }
-        nexts
-    }
-
-    /// Packets for a port with one feeder, which may be held up on the link before it, keep apart
-    /// from those that a pipe brings to one other port in batches.
-    pub(super) fn keep_apart(&self, feeders: &[Feeder], nexts: &mut [Next]) {
-        for (link, to) in self.steps() {
-            let (Some(link), Some(to)) = (link, to) else {
-                continue;
-            };
-            let next = &mut nexts[link as usize];
-            if matches!(feeders[to as usize], Feeder::Link(_)) && *next != Next::None {
-                *next = Next::Elsewhere;
-            }
-        }
-    }
-
     /// What can be done with the packets on each link before they are at its far end, where links
     /// do not fail.
     pub(super) fn aheads(&self, links: &[Link]) -> Vec<Ahead> {
@@ -101,24 +67,6 @@ fn both<T: PartialEq>(a: T, b: T, none: T, mixed: T) -> T {
     }
 }
 
-/// Where the packets on a pipe go next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Next {
-    /// There are none: either none are sent, or all go on at once.
-    None,
-    /// All to the port of this link, which computes departures.
-    Port(u32),
-    /// To receivers, to several ports, or to one that has to be asked.
-    Elsewhere,
-}
-
-impl Next {
-    /// Where the packets of both go.
-    pub(super) fn and(self, other: Self) -> Self {
-        both(self, other, Self::None, Self::Elsewhere)
-    }
-}
-
 /// Where the packets of a link come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Feeder {
@@ -141,22 +89,19 @@ impl Feeder {
 /// Gives each link its pipe; how many there are.
 ///
 /// Links share one if what they carry departs in about the order in which it is sent, and is as
-/// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
-/// behind one link. Every link keeps a pipe of its own number for what does not fit in there; those
+/// long on the way: those that hosts feed, with one rate, delay and far end, and those behind
+/// one link. Every link keeps a pipe of its own number for what does not fit in there; those
 /// whose packets are mostly received before they arrive, and those that do not pass them on, have
 /// no other.
 pub(super) fn share_pipes(
+    plan: &WorldPlan,
     links: &mut [Link],
     feeders: &[Feeder],
-    nexts: &[Next],
     passing: &[bool],
 ) -> usize {
-    let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
-    for (i, l) in links
-        .iter()
-        .enumerate()
-        .filter(|(i, l)| !l.onward.acks_at_once && passing[*i])
-    {
+    let mut groups: BTreeMap<(Feeder, Option<u32>, Dur, u64), Vec<usize>> = BTreeMap::new();
+    let shares = |(i, l): &(usize, &Link)| !l.onward.acks_at_once && passing[*i];
+    for (i, l) in links.iter().enumerate().filter(shares) {
         let (from, delay) = match feeders[i] {
             Feeder::None => continue,
             Feeder::Hosts => (Feeder::Hosts, l.onward.delay),
@@ -173,10 +118,9 @@ pub(super) fn share_pipes(
                 (Feeder::Link(root), delay)
             }
         };
-        groups
-            .entry((from, nexts[i], delay, l.rate.bps()))
-            .or_default()
-            .push(i);
+        let to = (from == Feeder::Hosts).then_some(plan.links[i].to);
+        let group = (from, to, delay, l.rate.bps());
+        groups.entry(group).or_default().push(i);
     }
     let mut pipes = links.len();
     for members in groups.into_values() {

@@ -1,10 +1,10 @@
 //! A FIFO whose departures are known when packets arrive.
 
-use spillgate_core::{DropReason, Dur, Limit, Packet, Rng, Table, Time, Verdict};
+use spillgate_core::{DropReason, Dur, Limit, Packet, Rng, Table, Time};
 use spillgate_queueing::{ArrivalAqm, Averages};
 use spillgate_scenario::plan::LinkPlan;
 
-use super::fifo_queue::{Aqm, Beyond, FifoQueue, Outage, sort_in};
+use super::fifo_queue::{Aqm, FifoQueue};
 use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Through, Waits};
 use crate::port::size;
@@ -32,23 +32,13 @@ pub(crate) struct FifoPort {
     counting: bool,
 }
 
-/// A packet is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Loss {
-    /// When, which may lie ahead.
-    pub(super) at: Time,
-    pub(super) reason: DropReason,
-}
-
 impl FifoPort {
     /// The FIFO of a link with a limit, a time being the bytes that the link sends in it, and
-    /// perhaps an AQM with its random numbers or a link that fails; its line is the last of
-    /// `lines`.
+    /// perhaps an AQM with its random numbers. Its queue is added to `fifos`.
     pub(crate) fn new(
         limit: Limit,
         aqm: Option<(ArrivalAqm, Rng, Option<Box<Precedences>>)>,
         plan: &LinkPlan,
-        fails: bool,
         meter: QueueMeter,
         fifos: &mut Table<FifoQueue>,
     ) -> Self {
@@ -63,21 +53,12 @@ impl FifoPort {
             (0, _) | (_, Some(_)) => 0,
             _ => u32::try_from(max_bytes).unwrap_or(u32::MAX).min(shorter),
         };
-        let outage = || {
-            Beyond::Outage(Outage {
-                down: false,
-                next: Time::MAX,
-                longest,
-            })
-        };
         let aqm = aqm.map(|(automaton, rng, precedences)| {
-            Beyond::Aqm(Aqm {
+            Box::new(Aqm {
                 foresees: automaton.foresees(),
                 automaton,
                 rng,
                 last: None,
-                longest: shorter,
-                until: Time::ZERO,
                 averages: Averages::default(),
                 precedences,
             })
@@ -85,14 +66,12 @@ impl FifoPort {
         let len = plan.overhead.wire_len(0);
         fifos.push(FifoQueue {
             room: Dur::ZERO,
-            wait: Dur::ZERO,
             waits: Waits::default(),
-            alike: 0,
             mtu,
             meter,
             waiting: Waiting::new((max_packets, max_bytes), len, rate.tx_time(len)),
             latest: Time::ZERO,
-            beyond: aqm.or_else(|| fails.then(outage)).map(Box::new),
+            aqm,
         });
         Self {
             through: Through::default(),
@@ -107,21 +86,13 @@ impl FifoPort {
     }
 
     /// Until when packets of `len` bytes on the wire have nothing to do with more than the queue:
-    /// an edge of the measured period, the next failure, or no time at all.
-    pub(super) fn open_until(&self, fifos: &mut [FifoQueue], len: u32, window: Window) -> Time {
+    /// an edge of the measured period, or no time at all.
+    pub(super) fn open_until(&self, len: u32, window: Window) -> Time {
         let edge = match self.counting {
             false => window.start(),
             true => window.end(),
         };
-        let queue = self.queue(fifos);
-        if let Some(aqm) = queue.aqm() {
-            aqm.until = if len <= aqm.longest { edge } else { Time::ZERO };
-        }
-        match queue.outage() {
-            _ if len > self.longest => Time::ZERO,
-            None => edge,
-            Some(outage) => edge.min(outage.next),
-        }
+        if len > self.longest { Time::ZERO } else { edge }
     }
 
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
@@ -129,42 +100,6 @@ impl FifoPort {
     #[inline(always)]
     pub(super) fn wait(&self, fifos: &mut [FifoQueue], now: Time, start: Time) -> Option<()> {
         self.queue(fifos).wait(now, start, self.counting)
-    }
-
-    /// Asks queue management about a packet that has to wait from `now` until `start` and is sent
-    /// until `end`, if it is as long as all that wait and nobody else has to be asked.
-    #[inline]
-    pub(super) fn ask(
-        &self,
-        fifos: &mut [FifoQueue],
-        now: Time,
-        (start, end): (Time, Time),
-        packet: &mut Packet,
-        window: Window,
-    ) -> Option<Result<(), Loss>> {
-        let queue = self.queue(fifos);
-        let Some(Beyond::Aqm(aqm)) = queue.beyond.as_deref_mut() else {
-            return None;
-        };
-        let wait = start.since(now);
-        if end >= aqm.until || wait.as_ps().wrapping_sub(1) >= queue.room.as_ps() {
-            return None;
-        }
-        let sum = queue.waits.sum_with(wait)?;
-        (packet.len, packet.arrived) = (queue.waiting.len(), now);
-        let verdict = aqm.arrival(now, queue.waiting.met(wait), packet, window);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            aqm.last = Some(end);
-            aqm.begins(start, packet);
-        }
-        if let Err(reason) = queue.execute(verdict, now, packet, window) {
-            queue.lost(window, packet, now, reason);
-            return Some(Err(Loss { at: now, reason }));
-        }
-        queue.begins(window, packet, start);
-        queue.take(wait, sum, self.counting);
-        queue.meter.on_wait(now, start, packet.len);
-        Some(Ok(()))
     }
 
     /// Whether what has waited behind others as long should be counted before more does.
@@ -215,8 +150,8 @@ impl FifoPort {
         !self.counting && now >= window.start()
     }
 
-    /// Takes a packet that needs `tx` on the link: when its service starts, or when and why it is
-    /// lost, which is counted. What gets through is counted too.
+    /// Takes a packet that needs `tx` on the link: when its service starts, or why it is lost, which
+    /// is counted. What gets through is counted too.
     ///
     /// A packet goes through the queue even if it need not wait, as in a discipline: one that
     /// is longer than the limit never gets through. It may leave with a mark.
@@ -229,19 +164,17 @@ impl FifoPort {
         packet: &mut Packet,
         tx: Dur,
         window: Window,
-    ) -> Result<Time, Loss> {
+    ) -> Result<Time, DropReason> {
         let queue = self.queue(fifos);
         let backlog = queue.waiting.backlog(now, *free_at);
-        let verdict = if queue.outage().is_some_and(|o| o.down) {
-            Err(DropReason::LinkDown)
-        } else if size(packet) > queue.mtu {
+        let verdict = if size(packet) > queue.mtu {
             Err(DropReason::TooBig)
         } else {
             queue.verdict(now, backlog, packet, window)
         };
         if let Err(reason) = verdict {
             queue.lost(window, packet, now, reason);
-            return Err(Loss { at: now, reason });
+            return Err(reason);
         }
         if *free_at <= now {
             // An edge of the measured period is near or all are past, or it has an AQM, or it is as
@@ -253,11 +186,10 @@ impl FifoPort {
                 aqm.automaton.idle_from(end);
             }
             queue.begins(window, packet, now);
-            let cut = queue.fails();
-            if window.encloses(now, end) && cut >= end {
+            if window.encloses(now, end) {
                 self.through.count(1, packet.len);
             } else {
-                queue.meter.on_through(window, packet.len, (now, end, cut));
+                queue.meter.on_through(window, packet.len, (now, end));
             }
             return Ok(now);
         }
@@ -278,57 +210,9 @@ impl FifoPort {
                 .meter
                 .on_backlog(u64::from(packets) + 1, bytes + u64::from(packet.len));
         }
-        if let Some(at) = queue.lost_waiting(start) {
-            let reason = DropReason::LinkDown;
-            queue.meter.on_lost(window, packet, at, reason);
-            return Err(Loss { at, reason });
-        }
         queue.begins(window, packet, start);
         queue.served(window, packet, start, *free_at);
         Ok(start)
-    }
-
-    /// The link has failed; what that does to packets has been counted before.
-    pub(super) fn fail(&mut self, fifos: &mut [FifoQueue], now: Time) {
-        let queue = self.queue(fifos);
-        queue.meter.on_flushed(now);
-        queue.waiting.clear();
-        queue.room = Dur::ZERO;
-        if let Some(outage) = queue.outage_mut() {
-            outage.down = true;
-        }
-        self.longest = 0;
-    }
-
-    /// The link is up until `next`.
-    pub(super) fn repair(&mut self, fifos: &mut [FifoQueue], next: Time) {
-        if let Some(outage) = self.queue(fifos).outage_mut() {
-            outage.down = false;
-            outage.next = next;
-            self.longest = outage.longest;
-        }
-    }
-
-    /// When the link fails next; [`Time::MAX`] for never.
-    pub(super) fn fails(&self, fifos: &mut [FifoQueue]) -> Time {
-        self.queue(fifos).fails()
-    }
-
-    /// Whether what is to get to the end of the link at `due` is lost on the way: when. Counts it.
-    pub(super) fn lose_in_flight(
-        &self,
-        fifos: &mut [FifoQueue],
-        packet: &Packet,
-        due: Time,
-        window: Window,
-    ) -> Option<Loss> {
-        let queue = self.queue(fifos);
-        let at = queue.outage()?.next;
-        let reason = DropReason::LinkDown;
-        (at < due).then(|| {
-            queue.meter.on_lost_in_flight(window, packet, at, reason);
-            Loss { at, reason }
-        })
     }
 
     /// The measured period has begun: what waited until then counts as a peak, also what leaves at
@@ -372,7 +256,6 @@ impl FifoPort {
         }
         let mut meter = queue.meter.with(all);
         meter.count_waits(waits, tx, len);
-        sort_in(&mut meter.sojourn, queue.wait, queue.alike);
         meter.averages = queue.averages();
         meter
     }

@@ -3,7 +3,6 @@
 use std::mem::offset_of;
 
 use spillgate_core::{DropReason, Dur, Ecn, Packet, Rng, Time, Verdict};
-use spillgate_measure::Histogram;
 use spillgate_queueing::{ArrivalAqm, Averages};
 
 use super::waiting::Waiting;
@@ -18,11 +17,7 @@ pub(crate) struct FifoQueue {
     /// What waits no longer than this finds room, if it is as long as all that wait; zero if these
     /// differ.
     pub(super) room: Dur,
-    /// The last wait, and how often in a row it has been that long; not in the meter yet. Where
-    /// one packet waits for another of a pair, all waits are alike.
-    pub(super) wait: Dur,
     pub(super) waits: Waits,
-    pub(super) alike: u32,
     /// The longest packet that the link carries, labels included.
     pub(super) mtu: u32,
     /// When the last packet came that did not pass uncontended.
@@ -30,31 +25,10 @@ pub(crate) struct FifoQueue {
     pub(super) meter: QueueMeter,
     // The rest.
     pub(super) waiting: Waiting,
-    pub(super) beyond: Option<Box<Beyond>>,
-}
-
-/// What most lines do not have.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "it is in a box, and there is one for each link"
-)]
-pub(super) enum Beyond {
-    Aqm(Aqm),
-    /// The link fails.
-    Outage(Outage),
+    pub(super) aqm: Option<Box<Aqm>>,
 }
 
 const _: () = assert!(size_of::<FifoQueue>() == 320 && offset_of!(FifoQueue, meter) + 72 <= 128);
-
-/// Failures of the link.
-pub(super) struct Outage {
-    /// It has failed.
-    pub(super) down: bool,
-    /// When it fails next, [`Time::MAX`] for never.
-    pub(super) next: Time,
-    /// `longest` of the port while it is up.
-    pub(super) longest: u32,
-}
 
 /// An AQM with the random numbers of its port.
 pub(super) struct Aqm {
@@ -64,10 +38,6 @@ pub(super) struct Aqm {
     pub(super) rng: Rng,
     /// Until when the last packet that had to wait is sent, unless the AQM knows.
     pub(super) last: Option<Time>,
-    /// What is no longer than this certainly gets through an empty queue as far as the link goes.
-    pub(super) longest: u32,
-    /// Of what is sent before that nothing but the AQM and the limit has to be asked.
-    pub(super) until: Time,
     /// Its averages within the measured period.
     pub(super) averages: Averages,
     /// Its packets by code point, if it tells them apart.
@@ -78,26 +48,17 @@ impl FifoQueue {
     /// Its AQM.
     #[inline]
     pub(super) fn aqm(&mut self) -> Option<&mut Aqm> {
-        match self.beyond.as_deref_mut() {
-            Some(Beyond::Aqm(aqm)) => Some(aqm),
-            _ => None,
-        }
+        self.aqm.as_deref_mut()
     }
 
     /// The averages of its AQM.
     pub(super) fn averages(&self) -> Averages {
-        match self.beyond.as_deref() {
-            Some(Beyond::Aqm(aqm)) => aqm.averages,
-            _ => Averages::default(),
-        }
+        self.aqm.as_ref().map(|a| a.averages).unwrap_or_default()
     }
 
     /// Its packets by code point.
     pub(super) fn precedences(&self) -> Option<Box<Precedences>> {
-        match self.beyond.as_deref() {
-            Some(Beyond::Aqm(aqm)) => aqm.precedences.clone(),
-            _ => None,
-        }
+        self.aqm.as_ref()?.precedences.clone()
     }
 
     /// A packet is to leave at `start`, in order to be sent.
@@ -113,22 +74,6 @@ impl FifoQueue {
         self.meter.on_lost(window, packet, now, why);
         if let Some(by) = self.aqm().and_then(|a| a.precedences.as_deref_mut()) {
             by.on_lost(window, packet, now);
-        }
-    }
-
-    /// When its link fails.
-    pub(super) fn outage(&self) -> Option<&Outage> {
-        match self.beyond.as_deref() {
-            Some(Beyond::Outage(outage)) => Some(outage),
-            _ => None,
-        }
-    }
-
-    /// The same, to be changed.
-    pub(super) fn outage_mut(&mut self) -> Option<&mut Outage> {
-        match self.beyond.as_deref_mut() {
-            Some(Beyond::Outage(outage)) => Some(outage),
-            _ => None,
         }
     }
 
@@ -156,19 +101,8 @@ impl FifoQueue {
             if wait > self.waits.longest {
                 self.waits.longest = wait;
             }
-            self.on_wait(wait);
+            self.meter.sojourn.sort_in(wait);
         }
-    }
-
-    /// Has the buckets of the histogram count a wait.
-    #[inline(always)]
-    fn on_wait(&mut self, wait: Dur) {
-        if wait == self.wait && self.alike < u32::MAX {
-            self.alike += 1;
-            return;
-        }
-        sort_in(&mut self.meter.sojourn, self.wait, self.alike);
-        (self.wait, self.alike) = (wait, 1);
     }
 
     /// Counts a packet that waits until `start` and is sent until `end`.
@@ -178,22 +112,9 @@ impl FifoQueue {
         if window.contains(start) {
             let wait = start.since(packet.arrived);
             self.meter.sojourn.sum_up(1, wait.as_ps().into(), wait);
-            self.on_wait(wait);
+            self.meter.sojourn.sort_in(wait);
         }
-        let cut = self.fails();
-        self.meter.carried += window.part_until(packet.len, start, end, cut);
-    }
-
-    /// When the link fails next; [`Time::MAX`] for never.
-    #[inline]
-    pub(super) fn fails(&self) -> Time {
-        self.outage().map_or(Time::MAX, |o| o.next)
-    }
-
-    /// When what begins to wait for `start` is lost, if it is.
-    #[inline]
-    pub(super) fn lost_waiting(&self, start: Time) -> Option<Time> {
-        Some(self.fails()).filter(|at| *at < start)
+        self.meter.carried += window.part(packet.len, start, end);
     }
 
     /// What queue management says to a packet behind such a backlog, the limit included. Sets its
@@ -216,18 +137,6 @@ impl FifoQueue {
             }
             return Err(DropReason::Tail);
         }
-        self.execute(verdict, now, packet, window)
-    }
-
-    /// Does what an AQM says to a packet for which there is room.
-    #[inline]
-    pub(super) fn execute(
-        &mut self,
-        verdict: Verdict,
-        now: Time,
-        packet: &mut Packet,
-        window: Window,
-    ) -> Result<(), DropReason> {
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark => {
@@ -279,16 +188,6 @@ impl Aqm {
     }
 }
 
-/// Has the buckets count waits of one length.
-#[inline]
-pub(super) fn sort_in(waits: &mut Histogram, wait: Dur, times: u32) {
-    match times {
-        0 => {}
-        1 => waits.sort_in(wait),
-        n => waits.sort_in_many(wait, n.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,13 +196,11 @@ mod tests {
     fn queue() -> FifoQueue {
         let mut queue = FifoQueue {
             room: Dur::ZERO,
-            wait: Dur::ZERO,
             waits: Waits::default(),
-            alike: 0,
             mtu: 1500,
             meter: QueueMeter::new(5),
             waiting: Waiting::new((u32::MAX, 29), 10, Dur::from_ps(5)),
-            beyond: None,
+            aqm: None,
             latest: Time::ZERO,
         };
         queue.room = queue.waiting.room();
@@ -319,8 +216,6 @@ mod tests {
         assert!(wait(101) && wait(105), "nothing waits");
         assert!(wait(106) && wait(110), "one waits");
         assert!(!wait(111), "two wait");
-        let met = |wait| queue().waiting.met(Dur::from_ps(wait));
-        assert_eq!([1, 5, 6, 10, 11].map(met), [0, 0, 1, 1, 2]);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use spillgate_core::{Dur, Packet, Time};
 use spillgate_queueing::Adapted;
 
-use super::fifo::Loss;
 use super::fifo_queue::FifoQueue;
 use crate::gauge::QueueMeter;
 use crate::link::Link;
@@ -55,30 +54,6 @@ impl Link {
         Some((start, end))
     }
 
-    /// The same where queue management has something to say: also whether it is lost.
-    #[inline]
-    pub(super) fn ask(
-        &mut self,
-        fifos: &mut [FifoQueue],
-        now: Time,
-        packet: &mut Packet,
-        window: Window,
-    ) -> Option<Result<(Time, Time), Loss>> {
-        let sent = self.uncontended.next(packet.l3_len)?;
-        if now < self.latest(fifos) {
-            return None;
-        }
-        let Port::Fifo(fifo) = &self.port else {
-            return None;
-        };
-        let asked = fifo.ask(fifos, now, sent, packet, window)?;
-        self.came(fifos, now);
-        if asked.is_ok() {
-            self.uncontended.free_at = sent.1;
-        }
-        Some(asked.map(|()| sent))
-    }
-
     /// The same for a packet that arrives at a computed port at `now`: from now on others that are
     /// as long may pass uncontended, or wait together.
     #[inline]
@@ -107,7 +82,7 @@ impl Link {
         if let Port::Fifo(fifo) = &self.port {
             fifo.turn(fifos, now, self.uncontended.free_at, len, tx);
         }
-        self.open(fifos, window);
+        self.open(window);
         tx
     }
 
@@ -148,11 +123,11 @@ impl Link {
     }
 
     /// Lets packets pass uncontended as long as that is all there is to it.
-    fn open(&mut self, fifos: &mut [FifoQueue], window: Window) {
+    fn open(&mut self, window: Window) {
         let (_, l3_len, _) = self.uncontended.passed();
         let until = match &self.port {
             Port::Fifo(fifo) if !self.onward.labels => {
-                fifo.open_until(fifos, self.overhead.wire_len(l3_len), window)
+                fifo.open_until(self.overhead.wire_len(l3_len), window)
             }
             _ => Time::ZERO,
         };
@@ -177,39 +152,7 @@ impl Link {
         if let Port::Fifo(fifo) = &mut self.port {
             fifo.begin_counting(fifos, self.uncontended.free_at, window);
         }
-        self.open(fifos, window);
-    }
-
-    /// The transmission that was to end at `end` is cut off at `now`.
-    pub(super) fn cut_off(
-        &mut self,
-        fifos: &mut [FifoQueue],
-        now: Time,
-        end: Time,
-        window: Window,
-    ) {
-        self.count_passed(fifos);
-        self.meter.on_cut(window, now, end);
-    }
-
-    /// A link with a computed port has failed at `now`.
-    pub(super) fn fail(&mut self, now: Time, fifos: &mut [FifoQueue], window: Window) {
-        // What waited when the measured period began is lost now.
-        self.begin_counting(now, fifos, window);
-        if let Port::Fifo(fifo) = &mut self.port {
-            fifo.fail(fifos, now);
-            self.uncontended.free_at = self.uncontended.free_at.min(now);
-            self.open(fifos, window);
-        }
-    }
-
-    /// A link is up until `next`; its server is free and nothing waits.
-    pub(super) fn repair(&mut self, next: Time, fifos: &mut [FifoQueue], window: Window) {
-        match &mut self.port {
-            Port::Fifo(fifo) => fifo.repair(fifos, next),
-            Port::Queued(port) => port.down = false,
-        }
-        self.open(fifos, window);
+        self.open(window);
     }
 
     /// Time in the measured period during which it transmitted.

@@ -13,17 +13,12 @@
 //! What each way brings is in `docs/adr/0025-two-engines.md`.
 
 mod acks;
-mod between;
 mod build;
 mod feeders;
 mod fifo;
 mod fifo_queue;
 mod header_prediction;
-mod hosts;
 mod link;
-mod lookahead;
-mod loser_tree;
-mod merge;
 mod net;
 mod prefetch;
 mod promises;
@@ -35,11 +30,7 @@ use spillgate_core::{Packet, Table, Time};
 use spillgate_events::EventSet;
 
 use crate::engine::World;
-use crate::port::Port;
 use acks::SynTimers;
-use between::Between;
-use lookahead::Lookahead;
-use merge::MergePoints;
 use stalls::Stalls;
 
 pub(crate) use build::Known;
@@ -56,23 +47,11 @@ pub(crate) struct Lane {
     open: bool,
     /// The packets that wait at computed ports.
     fifos: Table<FifoQueue>,
-    merge_points: MergePoints,
-    lookahead: Lookahead,
-    /// Whether each pipe leads to hosts that take packets in batches; empty if somebody looks.
-    to_hosts: Vec<bool>,
-    /// None where links do not fail, and if somebody looks.
-    between: Option<Box<Between>>,
     /// Packets that wait on their pipes for a sample to be taken; none if nobody takes any, and
     /// where links fail.
     stalls: Option<Stalls>,
-    /// When links or routes change next.
-    changes: Time,
-    /// When a sample is taken next.
+    /// When a sample is taken next: what takes place from then on is not worked out yet.
     samples: Time,
-    /// The sooner of these: what takes place from then on is not worked out yet.
-    lookahead_end: Time,
-    /// What arrives before that at hosts that answer at once can be received ahead.
-    receive_until: Time,
     syn_timers: SynTimers,
     /// Some sender is sending: none handles acknowledgments ahead meanwhile.
     sending: bool,
@@ -80,19 +59,12 @@ pub(crate) struct Lane {
     large: bool,
     /// Pipes, those that links share included.
     pipes: usize,
-    /// Slots of the event set that it may need.
-    slots: usize,
 }
 
 impl Lane {
     /// How many pipes there are.
     pub(crate) fn pipes(&self) -> usize {
         self.pipes
-    }
-
-    /// How many slots of the event set it needs for itself.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots
     }
 
     /// What waits at computed ports.
@@ -135,12 +107,6 @@ impl<S: EventSet> World<S> {
         self.lane.open
     }
 
-    /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
-    /// reached its far end at `due`: then the packet is lost.
-    pub(crate) fn lane_cuts(&mut self, link: usize, packet: &Packet, end: Time, due: Time) -> bool {
-        self.lane.open && self.is_cut_off(link, packet, end, due)
-    }
-
     /// The first packet on a pipe is due: whether the lane has seen to it, and perhaps to others.
     #[inline(always)]
     pub(crate) fn lane_due(&mut self, pipe: usize) -> bool {
@@ -148,17 +114,6 @@ impl<S: EventSet> World<S> {
             self.pipe_woken(pipe);
         }
         self.lane.open
-    }
-
-    /// The first packet on a pipe is due at `due`: whether the lane wakes for it.
-    #[inline(always)]
-    pub(crate) fn lane_wakes(&mut self, pipe: usize, due: Time, tie: u64) -> bool {
-        self.lane.open && self.merge_point_wakes(pipe, due, tie)
-    }
-
-    /// The wake of slot `number` of those that the lane has for itself.
-    pub(crate) fn lane_woken(&mut self, number: usize) {
-        self.merge_point_due(number);
     }
 
     /// A segment reaches the receiver of connection `c` at `now`: whether the lane has answered it.
@@ -190,11 +145,6 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// An edge of the measured period is the next one from now on.
-    pub(crate) fn lane_edge_passed(&mut self) {
-        self.find_receive_until();
-    }
-
     /// The measured period has begun, if `now` lies in it or behind it.
     pub(crate) fn lane_begins(&mut self, now: Time) {
         for link in &mut self.links {
@@ -202,68 +152,9 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Routes have changed.
-    pub(crate) fn lane_rerouted(&mut self) {
-        self.find_feeders();
-    }
-
-    /// No link and no route changes before `until`.
-    pub(crate) fn lane_sees_until(&mut self, until: Time) {
-        self.lane.changes = until;
-        self.extend_lookahead();
-    }
-
     /// The next sample is taken at `at`, with all that takes place at that instant; [`Time::MAX`]
     /// for none.
     pub(crate) fn lane_samples(&mut self, at: Time) {
         self.lane.samples = at;
-        self.extend_lookahead();
     }
-
-    /// `link` has failed: whether it has a computed port, of which nothing more is to be said.
-    pub(crate) fn lane_failed(&mut self, link: usize) -> bool {
-        let (now, window) = (self.now, self.window);
-        let l = &mut self.links[link];
-        let known = l.knows_departures();
-        if known {
-            l.fail(now, &mut self.lane.fifos, window);
-        }
-        known
-    }
-
-    /// `link` is up until `next`.
-    pub(crate) fn lane_repaired(&mut self, link: usize, next: Time) {
-        self.links[link].repair(next, &mut self.lane.fifos, self.window);
-    }
-
-    /// When the transmissions of `link` that are known now end, if it fails; [`Time::MAX`] for a
-    /// served port, whose failure takes back what was too much.
-    pub(crate) fn lane_fails(&mut self, link: usize) -> Time {
-        match &self.links[link].port {
-            Port::Fifo(fifo) => fifo.fails(&mut self.lane.fifos),
-            Port::Queued(_) => Time::MAX,
-        }
-    }
-
-    /// Where a packet at the far end of `link`, or at its source, goes by the routes of now, if
-    /// that is known.
-    pub(crate) fn lane_next_hop(&self, link: Option<usize>, packet: &Packet) -> NextHop {
-        match link {
-            Some(link) => self.next_hop_from(link),
-            None => self
-                .first_port(packet)
-                .map_or(NextHop::Unknown, NextHop::Port),
-        }
-    }
-}
-
-/// Where a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NextHop {
-    /// That has to be looked up.
-    Unknown,
-    /// To the port of this link.
-    Port(usize),
-    /// To nobody: it is at its destination.
-    End,
 }

@@ -4,7 +4,6 @@
 use spillgate_core::{Dropped, Packet, Time};
 use spillgate_events::EventSet;
 
-use super::fifo::Loss;
 use crate::campaign::Failure;
 use crate::engine::World;
 use crate::link::{Ahead, Onward};
@@ -12,6 +11,26 @@ use crate::pipes::Placed;
 use crate::port::Port;
 
 impl<S: EventSet> World<S> {
+    /// The wake of a pipe: its first packet reaches the far end of its link, and perhaps what comes
+    /// behind it.
+    #[inline]
+    pub(super) fn pipe_woken(&mut self, pipe: usize) {
+        if self.lane.stalls.is_some() {
+            self.stall_ends(pipe);
+        }
+        if let Some(first) = self.pipes.pop(pipe) {
+            self.wake_pipe(pipe);
+            if self.lane.large {
+                self.prefetch_behind(pipe);
+            }
+            self.arrive(pipe, first);
+        }
+        self.receive_rest(pipe);
+        if self.lane.stalls.is_some() {
+            self.go_on(pipe);
+        }
+    }
+
     /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
     /// one link only.
     pub(super) fn offer_ahead(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
@@ -44,28 +63,7 @@ impl<S: EventSet> World<S> {
         if let Some(sent) = l.wait(&mut self.lane.fifos, now, packet.l3_len) {
             return Some(sent);
         }
-        if l.uncontended.is_managed() {
-            return self.queue_managed(link, packet, now);
-        }
         self.queue_any(link, packet, now)
-    }
-
-    /// The same at a port with queue management.
-    #[inline(never)]
-    fn queue_managed(
-        &mut self,
-        link: usize,
-        packet: &mut Packet,
-        now: Time,
-    ) -> Option<(Time, Time)> {
-        match self.links[link].ask(&mut self.lane.fifos, now, packet, self.window) {
-            Some(Ok(sent)) => Some(sent),
-            Some(Err(loss)) => {
-                self.lose_at(link, packet, loss);
-                None
-            }
-            None => self.queue_any(link, packet, now),
-        }
     }
 
     /// The same at any port.
@@ -100,8 +98,9 @@ impl<S: EventSet> World<S> {
                 l.meter.on_transmit(self.window, start, end, packet.len);
                 Some((start, end))
             }
-            Err(loss) => {
-                self.lose_at(link, packet, loss);
+            Err(reason) => {
+                let (place, packet) = (self.link_hashes[link], *packet);
+                self.lose(now, place, &Dropped { packet, reason });
                 None
             }
         }
@@ -116,13 +115,6 @@ impl<S: EventSet> World<S> {
             "a packet comes to link `{name}` at {now}, before another one that was looked ahead at: this is an error of spillgate; please report it, and run with --engine plain meanwhile"
         );
         self.fault.get_or_insert(Failure::LookAhead(fault));
-    }
-
-    /// A packet is lost at the port of `link`, which has counted it.
-    #[inline]
-    fn lose_at(&mut self, link: usize, packet: &Packet, Loss { at, reason }: Loss) {
-        let (place, packet) = (self.link_hashes[link], *packet);
-        self.lose(at, place, &Dropped { packet, reason });
     }
 
     /// A packet occupies the link from `start` to `end` and then the pipe. If it can be offered to
@@ -140,8 +132,8 @@ impl<S: EventSet> World<S> {
         if onward.special {
             due = self.cross_special_link(link, packet, start, end, due)?;
         }
-        if due < self.lane.lookahead_end && !self.is_stalled(link) {
-            if let Some(next) = self.next_ahead(link, onward.ahead, packet) {
+        if due < self.lane.samples && !self.is_stalled(link) {
+            if let Some(next) = self.next_ahead(onward.ahead, packet) {
                 self.count_ahead(due, onward.tie, packet);
                 packet.handle += self.step;
                 return Some((next, due));
@@ -156,25 +148,15 @@ impl<S: EventSet> World<S> {
         match self.pipes.push(pipe, link, due, onward.tie, packet) {
             Placed::Behind => {}
             Placed::First => self.wake_pipe(pipe),
-            Placed::Overflow { first } => {
-                self.overflowed_pipe(link);
-                if first {
-                    self.wake_pipe(link);
-                }
-            }
+            Placed::Overflow { first: true } => self.wake_pipe(link),
+            Placed::Overflow { first: false } => {}
         }
         None
     }
 
-    /// The port to which a packet that gets to the far end of `link` before the next change may be
-    /// offered now.
+    /// The port to which a packet may be offered now that is on its way to the far end of a link.
     #[inline(always)]
-    pub(super) fn next_ahead(
-        &mut self,
-        link: usize,
-        ahead: Ahead,
-        packet: &Packet,
-    ) -> Option<usize> {
+    pub(super) fn next_ahead(&self, ahead: Ahead, packet: &Packet) -> Option<usize> {
         // One after the other: a table of jumps would be guessed wrong more often.
         if let Ahead::Offer(next) = ahead {
             return Some(next as usize);
@@ -182,38 +164,11 @@ impl<S: EventSet> World<S> {
         if ahead != Ahead::PerPacket {
             return None;
         }
-        let next = match &mut self.routing {
-            Some(routing) => routing.next(link, packet)?,
-            None => self.hops[(packet.handle >> 32) as usize],
-        } as usize;
+        let next = self.hops[(packet.handle >> 32) as usize] as usize;
         self.links
             .get(next)
             .filter(|l| l.onward.single_feeder)
             .map(|_| next)
-    }
-
-    /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
-    /// reached its far end at `due`: then the packet is lost.
-    pub(super) fn is_cut_off(
-        &mut self,
-        link: usize,
-        packet: &Packet,
-        end: Time,
-        due: Time,
-    ) -> bool {
-        let l = &mut self.links[link];
-        let Port::Fifo(fifo) = &l.port else {
-            return false;
-        };
-        let lost = fifo.lose_in_flight(&mut self.lane.fifos, packet, due, self.window);
-        if let Some(Loss { at, reason }) = lost {
-            if at < end {
-                l.cut_off(&mut self.lane.fifos, at, end, self.window);
-            }
-            let (place, packet) = (self.link_hashes[link], *packet);
-            self.lose(at, place, &Dropped { packet, reason });
-        }
-        lost.is_some()
     }
 
     /// A packet reaches the far end of the link with this tie at `due`, without a wake.

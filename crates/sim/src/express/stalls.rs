@@ -68,10 +68,10 @@ impl<S: EventSet> World<S> {
     /// Counts a packet that enters the pipe of `link` as waiting, if it could go on but for the sample.
     #[cold]
     pub(super) fn stall(&mut self, link: usize, onward: Onward, packet: &Packet) {
-        if self.next_ahead(link, onward.ahead, packet).is_none() {
+        if self.next_ahead(onward.ahead, packet).is_none() {
             return;
         }
-        let sample = self.lane.lookahead_end;
+        let sample = self.lane.samples;
         if let Some(stalls) = &mut self.lane.stalls {
             stalls.on_link[link] += 1;
             let of_pipe = &mut stalls.of_pipe[onward.pipe as usize];
@@ -99,7 +99,7 @@ impl<S: EventSet> World<S> {
 
     /// Offers the packets in a pipe that waited for a sample which is taken by now to their next ports.
     pub(super) fn go_on(&mut self, pipe: usize) {
-        let sample = self.lane.lookahead_end;
+        let sample = self.lane.samples;
         match &mut self.lane.stalls {
             Some(stalls) if stalls.of_pipe[pipe] < sample => stalls.of_pipe[pipe] = Time::MAX,
             _ => return,

@@ -17,21 +17,17 @@ pub(crate) struct Uncontended {
     passed: u32,
     /// The length that the packets have in common, that of IP, in bytes.
     l3_len: u16,
-    /// Queue management is asked for each packet.
-    managed: bool,
 }
 
 impl Uncontended {
-    /// That of a free server, which needs `tx` for a packet without a byte, perhaps behind queue
-    /// management; nothing goes through.
-    pub(crate) fn closed(tx: Dur, managed: bool) -> Self {
+    /// That of a free server, which needs `tx` for a packet without a byte; nothing goes through.
+    pub(crate) fn closed(tx: Dur) -> Self {
         Self {
             free_at: Time::ZERO,
             until: Time::ZERO,
             tx,
             passed: 0,
             l3_len: 0,
-            managed,
         }
     }
 
@@ -49,22 +45,12 @@ impl Uncontended {
         Some(end)
     }
 
-    /// From when to when a packet is sent that waits for the server, if it is of this length.
-    #[inline(always)]
-    pub(super) fn next(&self, l3_len: u16) -> Option<(Time, Time)> {
-        (l3_len == self.l3_len).then_some((self.free_at, self.free_at + self.tx))
-    }
-
-    /// The same if the packet has no more to do with the queue than to wait.
+    /// From when to when a packet is sent that waits for the server, if it is of this length and
+    /// has no more to do with the queue than to wait.
     #[inline(always)]
     pub(super) fn wait(&self, l3_len: u16) -> Option<(Time, Time)> {
-        self.next(l3_len).filter(|&(_, end)| end < self.until)
-    }
-
-    /// Whether queue management is asked for each packet.
-    #[inline(always)]
-    pub(super) fn is_managed(&self) -> bool {
-        self.managed
+        let sent = (self.free_at, self.free_at + self.tx);
+        (l3_len == self.l3_len && sent.1 < self.until).then_some(sent)
     }
 
     /// From now on packets of this length are sent in `tx` each; those before have been counted.
@@ -110,7 +96,7 @@ mod tests {
     #[test]
     fn it_passes_what_is_alike_and_need_not_wait() {
         let at = Time::from_ps;
-        let mut uncontended = Uncontended::closed(Dur::from_ps(1), false);
+        let mut uncontended = Uncontended::closed(Dur::from_ps(1));
         assert_eq!(uncontended.pass(at(0), 0), None, "it is closed");
         uncontended.tune(100, Dur::from_ps(10));
         uncontended.open_until(at(50));
@@ -124,7 +110,7 @@ mod tests {
 
     #[test]
     fn it_has_itself_counted_before_it_overflows() {
-        let mut uncontended = Uncontended::closed(Dur::ZERO, false);
+        let mut uncontended = Uncontended::closed(Dur::ZERO);
         uncontended.tune(100, Dur::from_ps(10));
         uncontended.open_until(Time::MAX);
         uncontended.passed = u32::MAX;

@@ -81,11 +81,6 @@ impl Waiting {
         self.since = self.since.min(start);
     }
 
-    /// Forgets all, when the server is free.
-    pub(super) fn clear(&mut self) {
-        (self.since, self.before) = (Time::MAX, None);
-    }
-
     /// Packets and bytes that wait at `now`, while the server is busy until `free_at`.
     #[inline]
     pub(super) fn backlog(&mut self, now: Time, free_at: Time) -> (u32, u64) {
@@ -119,13 +114,6 @@ impl Waiting {
     #[inline]
     pub(super) fn is_one_run(&self, now: Time) -> bool {
         self.since <= now
-    }
-
-    /// How many packets one meets that has to wait so long, some time at all, if all are of [one
-    /// run](Self::is_one_run).
-    #[inline]
-    pub(super) fn met(&self, wait: Dur) -> u32 {
-        ((wait.as_ps() - 1) / self.tx.as_ps()) as u32
     }
 
     /// Bytes of each packet of the last run.

@@ -5,8 +5,7 @@
 //! sum of detection and convergence time; then all nodes change to the new shortest paths at once.
 //!
 //! In a world with failures, packets carry the number of their path in the plan instead of an index
-//! into compiled paths, and every node looks up the next hop. A FIFO with known departures also
-//! computes which packets its link loses, since the times of failures are known from the start.
+//! into compiled paths, and every node looks up the next hop.
 //!
 //! Cost: O(1) per packet and node; after a change of routes, shortest paths to the destinations in
 //! use.
@@ -18,9 +17,7 @@ use spillgate_events::{EventSet, Rank};
 use spillgate_scenario::plan::{FailurePlan, WorldPlan};
 
 use crate::engine::World;
-use crate::link::Fails;
 use crate::port::Port;
-use crate::window::Window;
 
 /// What happens to a link. Changes at one instant are handled in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,14 +47,11 @@ pub(crate) struct Failures {
     slot: u32,
 }
 
-/// Whether each link fails, and when.
-pub(crate) fn failing(plan: &WorldPlan, window: Window) -> Vec<Fails> {
-    let mut fails = vec![Fails::Never; plan.links.len()];
+/// Whether each link fails.
+pub(crate) fn failing(plan: &WorldPlan) -> Vec<bool> {
+    let mut fails = vec![false; plan.links.len()];
     for f in &plan.failures {
-        let late = f.down + f.spread >= window.end();
-        let how = if late { Fails::Late } else { Fails::InTime };
-        let known = &mut fails[f.link as usize];
-        *known = how.max(*known);
+        fails[f.link as usize] = true;
     }
     fails
 }
@@ -122,13 +116,6 @@ impl Failures {
         })
     }
 
-    /// When a link fails next.
-    fn next_of(&self, link: u32) -> Time {
-        let mut coming = self.changes[self.next..].iter();
-        let next = coming.find(|c| c.link == link && c.what == What::Failed);
-        next.map_or(Time::MAX, |c| c.at)
-    }
-
     /// The next change, if it is due at `now`.
     fn due(&mut self, now: Time) -> Option<Change> {
         let change = *self.changes.get(self.next).filter(|c| c.at <= now)?;
@@ -143,12 +130,9 @@ impl<S: EventSet> World<S> {
         let Some(f) = &self.failures else {
             return;
         };
-        let mut until = Time::MAX;
         if let Some(change) = f.changes.get(f.next) {
             self.events.schedule(f.slot, change.at, Rank::Control);
-            until = change.at;
         }
-        self.lane_sees_until(until);
     }
 
     /// Applies all changes at this instant.
@@ -170,21 +154,13 @@ impl<S: EventSet> World<S> {
         }
         if learned {
             self.reroute();
-            self.lane_rerouted();
         }
         self.plan_change();
     }
 
-    /// A link goes down.
-    fn fail(&mut self, link: usize) {
-        if !self.lane_failed(link) {
-            self.fail_queued(link);
-        }
-    }
-
-    /// A link with a queued port goes down: drops the packets in its pipe, which include the packet
+    /// A link goes down: drops the packets in its pipe, which include the packet
     /// in transmission, and in its queue.
-    fn fail_queued(&mut self, link: usize) {
+    fn fail(&mut self, link: usize) {
         let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
         let l = &mut self.links[link];
         let Port::Queued(port) = &mut l.port else {
@@ -271,12 +247,9 @@ impl<S: EventSet> World<S> {
     }
 
     /// A link is up; its server is free and nothing waits.
-    pub(crate) fn repair(&mut self, link: usize) {
-        let next = self.failures.as_ref().map(|f| f.next_of(link as u32));
-        let next = next.unwrap_or(Time::MAX);
+    fn repair(&mut self, link: usize) {
         if let Port::Queued(port) = &mut self.links[link].port {
             port.down = false;
         }
-        self.lane_repaired(link, next);
     }
 }

@@ -205,13 +205,12 @@ impl<S: EventSet> World<S> {
         plan.label_values(packet.labels, to, egress, vpn)
     }
 
-    /// A link sends a packet from `start` to `end`, or until it fails.
+    /// A link sends a packet from `start` to `end`; a failure takes back what was too much.
     #[cold]
     pub(crate) fn meter_labels(&mut self, link: usize, packet: &Packet, start: Time, end: Time) {
-        let cut = self.lane_fails(link);
         let window = self.window;
         if let Some((meter, exp)) = self.label_meter(link, packet) {
-            let part = |bytes| window.part_until(bytes, start, end, cut);
+            let part = |bytes| window.part(bytes, start, end);
             meter.labels += part(packet.labels.bytes().into());
             meter.carried[exp] += part(packet.len);
         }

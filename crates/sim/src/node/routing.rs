@@ -7,7 +7,6 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::next_hops::NextHops;
 use crate::engine::World;
-use crate::express::NextHop;
 
 /// The current routes, in a world in which links fail.
 pub(crate) struct Routing {
@@ -66,15 +65,6 @@ impl Routing {
         (last != from).then_some(last)
     }
 
-    /// The next hop of a packet at the far end of `link`; none if it is at its destination or there
-    /// is no path.
-    #[inline]
-    pub(crate) fn next(&mut self, link: usize, packet: &Packet) -> Option<u32> {
-        let node = self.far[link];
-        let dest = self.ends[(packet.handle >> 32) as usize].1;
-        (node != dest).then(|| self.next_hops.get(node, dest))?
-    }
-
     /// The delay of each path: the sum over its links and nodes.
     fn delays(&mut self, plan: &WorldPlan) -> Vec<Dur> {
         let mut delays = Vec::with_capacity(self.ends.len());
@@ -120,11 +110,6 @@ impl<S: EventSet> World<S> {
     ) {
         if let Some(link) = link {
             self.left_link(link);
-        }
-        match self.lane_next_hop(link, packet) {
-            NextHop::Port(port) => return self.pass(link, port as u32, packet, now),
-            NextHop::End => return self.receive(now, packet),
-            NextHop::Unknown => {}
         }
         let Some(routing) = &mut self.routing else {
             return;

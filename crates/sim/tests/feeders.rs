@@ -1,5 +1,5 @@
-//! A port that takes what comes over several pipes in batches gives the same run as one that takes
-//! packet by packet, as it does while it is observed.
+//! Ports that are fed over one link or several, and pipes that links share, give the same run as
+//! packet by packet, as it goes while it is observed.
 
 mod common;
 
