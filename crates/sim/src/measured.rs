@@ -1,5 +1,6 @@
 //! What is measured in a run: one walk over the world and its plan, which puts each number once.
 
+use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use spillgate_core::{Dscp, Time};
@@ -9,7 +10,7 @@ use spillgate_queueing::Colored;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use crate::admission::{self, Admission};
-use crate::express::FifoQueue;
+use crate::express::Lane;
 use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
@@ -29,8 +30,9 @@ pub(crate) struct Measured<'a> {
     pub(crate) now: Time,
     /// By flow of the plan.
     pub(crate) flows: &'a [FlowMeter],
-    /// By link, with the queues of FIFOs.
-    pub(crate) links: (&'a [Link], &'a [FifoQueue]),
+    /// By link, and the lane that has the ports which links have not.
+    pub(crate) links: &'a [Link],
+    pub(crate) lane: Option<&'a Lane>,
     pub(crate) mpls: Option<&'a Mpls>,
     pub(crate) inputs: Option<&'a Inputs>,
     /// By policer.
@@ -106,7 +108,8 @@ impl<'a> Measured<'a> {
             plan,
             now: Self::window(plan).end(),
             flows: &[],
-            links: (&[], &[]),
+            links: &[],
+            lane: None,
             mpls: None,
             inputs: None,
             colored: &[],
@@ -197,10 +200,9 @@ impl<'a> Measured<'a> {
     fn walk_links(&self, window: Window, out: &mut Measures) {
         let period = window.len();
         let idle = QueueMeter::of(self.plan, IDLE_BITS);
-        let (links, fifos) = self.links;
         for (i, plan) in self.plan.links.iter().enumerate() {
-            let link = links.get(i);
-            let queues = link.map(|l| l.queues_at(fifos, window, self.now));
+            let link = self.links.get(i);
+            let queues = self.queues(i, window);
             let names = LazyCell::new(|| plan.discipline.leaf_names());
             let mut carried = Volume::default();
             for (leaf, averages) in plan.discipline.averages().into_iter().enumerate() {
@@ -217,7 +219,10 @@ impl<'a> Measured<'a> {
             }
             let mut of = out.of(Scope::Link, || &*plan.name);
             of.put(Metric::Carried, carried.rate(period));
-            let used = link.map(|l| l.utilization(fifos, window, carried));
+            let used = link.map(|l| match self.lane.and_then(|lane| lane.busy(i)) {
+                Some(busy) => busy.as_secs_f64() / period.as_secs_f64(),
+                None => l.utilization(window, carried),
+            });
             of.put(Metric::Utilization, used);
             if self.plan.carries_labels(plan) {
                 let meter = self.mpls.and_then(|m| m.meter(i));
@@ -254,9 +259,21 @@ impl<'a> Measured<'a> {
         link: usize,
         window: Window,
     ) -> Vec<Option<Box<precedence::Precedences>>> {
-        let (links, fifos) = self.links;
-        let link = links.get(link);
-        link.map_or_else(Vec::new, |l| l.precedences_at(fifos, window, self.now))
+        match self.lane.and_then(|lane| lane.precedences(link)) {
+            Some(queue) => vec![queue],
+            None => self
+                .links
+                .get(link)
+                .map_or_else(Vec::new, |l| l.precedences(window, self.now)),
+        }
+    }
+
+    /// The meters of a link's queues, whoever has its port; none where nothing happens.
+    fn queues(&self, link: usize, window: Window) -> Option<Cow<'_, [QueueMeter]>> {
+        match self.lane.and_then(|lane| lane.queue(link)) {
+            Some(queue) => Some(vec![queue].into()),
+            None => self.links.get(link).map(|l| l.queues(window, self.now)),
+        }
     }
 
     /// The connections and workloads: those of each group that has some, then each.

@@ -1,26 +1,18 @@
 //! The port of a link: a queue discipline, perhaps a transmit ring, and a server.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use spillgate_core::{DropReason, Drops, Dur, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
+use spillgate_scenario::plan::LinkPlan;
 
 use crate::channel::Channel;
-use crate::express::FifoPort;
 use crate::gauge::QueueMeter;
-use crate::precedence::Precedences;
+use crate::precedence::{CodePoints, Precedences};
 use crate::rate::Server;
 use crate::ring::Ring;
 use crate::window::Window;
-
-/// The port of a link.
-pub(crate) enum Port {
-    /// A FIFO with known departures: drops and departure times are computed at arrival (Lindley
-    /// recursion), without events of service.
-    Fifo(FifoPort),
-    /// Any discipline, served packet by packet.
-    Queued(Box<QueuedPort>),
-}
 
 /// The length of a packet that counts against an MTU, in bytes: IP packet and labels.
 #[inline]
@@ -58,7 +50,7 @@ impl Underway {
 }
 
 /// A discipline with a server that takes one packet at a time.
-pub(crate) struct QueuedPort {
+pub(crate) struct Port {
     /// The longest packet that the link carries, labels included.
     pub(crate) mtu: u32,
     pub(crate) discipline: Discipline,
@@ -85,32 +77,31 @@ pub(crate) struct QueuedPort {
 }
 
 impl Port {
-    /// The port, if it has a discipline.
-    pub(crate) fn queued(&self) -> Option<&QueuedPort> {
-        match self {
-            Self::Queued(port) => Some(port),
-            Self::Fifo(_) => None,
-        }
-    }
-
-    /// The port, mutable, if it has a discipline.
-    pub(crate) fn queued_mut(&mut self) -> Option<&mut QueuedPort> {
-        match self {
-            Self::Queued(port) => Some(port),
-            Self::Fifo(_) => None,
-        }
-    }
-}
-
-impl QueuedPort {
-    /// The port of a link that is up; `fails` if the link goes down during the run.
-    pub(crate) fn new(
-        discipline: Discipline,
-        mtu: u32,
-        rng: Rng,
+    /// The port of a link of the plan, with its discipline as it is built; `fails` if the link goes
+    /// down during the run.
+    pub(crate) fn of(
+        plan: &LinkPlan,
+        mut discipline: Discipline,
         fails: bool,
+        points: &Arc<CodePoints>,
+        (seed, run): (u64, u32),
         meter: &QueueMeter,
     ) -> Self {
+        let path = format!("links/{}", plan.name);
+        discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
+        let rng = Rng::named(seed, run, &path, "queue");
+        let tells = plan.discipline.tells_precedences();
+        let mut port = Self::new(discipline, plan.mtu, rng, fails, meter);
+        let server = |p| Box::new(Server::new(p, seed, run, &path));
+        port.server = plan.process.as_ref().map(server);
+        port.precedences = Precedences::of_leaves(tells, points, meter.sojourn.bits());
+        port.channel = Channel::new(plan, seed, run).map(Box::new);
+        port.ring = Ring::of(plan.tx_ring.packets, port.queues.len());
+        port
+    }
+
+    /// The port of a link that is up; `fails` if the link goes down during the run.
+    fn new(discipline: Discipline, mtu: u32, rng: Rng, fails: bool, meter: &QueueMeter) -> Self {
         Self {
             mtu,
             queues: vec![meter.clone(); discipline.leaves().len()],

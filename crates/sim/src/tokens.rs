@@ -7,7 +7,6 @@ use spillgate_queueing::{BucketLevel, Conditioner};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::link::Link;
-use crate::port::Port;
 
 /// About this many samples in a run.
 const SAMPLES: u64 = 64;
@@ -125,7 +124,7 @@ pub(crate) fn buckets<'a>(
 ) -> Vec<Bucket> {
     let mut found = Vec::new();
     for (link, l) in (0..).zip(links) {
-        if let Port::Queued(port) = &l.port {
+        if let Some(port) = &l.port {
             let of = port.discipline.buckets(now).into_iter();
             found.extend(of.map(|(leaf, level)| Bucket {
                 link,

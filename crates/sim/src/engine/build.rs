@@ -16,7 +16,7 @@ use super::flows::FlowsBuilder;
 use super::outstanding::Outstanding;
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::arrivals::Arrivals;
-use crate::express::{Known, Lane, Promises};
+use crate::express::{Known, Lane, kept};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
 use crate::gauge::QueueMeter;
@@ -73,38 +73,31 @@ impl<S: EventSet> World<S> {
         }
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let empty = QueueMeter::of(plan, histogram_bits(leaves.sum()));
-        let mut lists = SharedLists::new();
+        let fails = failing(plan);
         // A tap sees every packet as it comes.
         let express = engine == Engine::Express && tap.is_none();
-        let mut links = Table::with_capacity(plan.links.len());
-        let mut fifos = Table::with_capacity(plan.links.len());
-        let failing = failing(plan);
-        let outputs = plan.switch_outputs();
-        let each = (0..).zip(&plan.links).zip(&failing);
+        let kept = match express {
+            true => kept(plan, &fails),
+            false => vec![false; plan.links.len()],
+        };
         let points = Arc::new(CodePoints::of_queues(plan));
-        links.extend(each.map(|((number, l), fails)| {
-            // A switch is told when packets leave its outputs.
-            let promised = express && Promises::of(l).departures() && !outputs.contains(&number);
-            let computed = promised && !fails;
-            let build = (&keys, &mut lists);
-            Link::new(
-                l,
-                (computed, *fails),
-                build,
-                &points,
-                (seed, run),
-                &empty,
-                &mut fifos,
-            )
-        }));
-        for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
-            link.onward.pipe = own;
-            link.onward.labels = labels;
-            link.onward.special |= labels;
-        }
+        let mut lists = SharedLists::new();
+        let mut links = Table::with_capacity(plan.links.len());
+        let facts = kept.into_iter().zip(fails).zip(at_ports(plan));
+        links.extend(
+            plan.links
+                .iter()
+                .zip(facts)
+                .map(|(l, ((kept, fails), labels))| {
+                    let discipline = || l.discipline.build_sharing(&keys, &mut lists);
+                    let port = (!kept).then(discipline);
+                    let port = port.map(|d| Port::of(l, d, fails, &points, (seed, run), &empty));
+                    Link::new(l, port, fails, labels)
+                }),
+        );
         for switch in plan.switches.iter().filter(|s| s.recipe.nu() > 0.0) {
             for output in &switch.outputs {
-                if let Port::Queued(port) = &mut links[*output as usize].port {
+                if let Some(port) = &mut links[*output as usize].port {
                     port.discipline.watch_upstream(switch.recipe.nu());
                 }
             }
@@ -114,21 +107,26 @@ impl<S: EventSet> World<S> {
         if inputs.is_some() {
             let names = node::names(plan);
             for link in &mut links {
-                if let Port::Queued(port) = &mut link.port {
+                if let Some(port) = &mut link.port {
                     port.discipline.attach_links(&names);
                 }
             }
         }
         let known = Known {
             plan,
+            run: (seed, run),
             paths: &paths,
+            links: &links,
             flows: &flows.flows,
+            keys: &keys,
             tcp: &flows.tcp,
+            points: &points,
+            meter: &empty,
             sampled: observe,
         };
         let lane = match express {
             false => Lane::closed(&links),
-            true => Lane::new(&known, &mut links, fifos),
+            true => Lane::new(&known),
         };
         let (fails, pipes) = (!plan.failures.is_empty(), lane.pipes() as u32);
         let first_pipe = flows.names.len() as u32;
@@ -203,7 +201,7 @@ impl<S: EventSet> World<S> {
             plan: Arc::clone(plan),
         };
         for (port, link) in (0..).zip(&world.slots.link_of_port) {
-            if let Port::Queued(queued) = &mut world.links[*link as usize].port {
+            if let Some(queued) = &mut world.links[*link as usize].port {
                 queued.slot = ports + port;
             }
         }
@@ -253,7 +251,7 @@ fn meter(flow: &FlowPlan, bits: u8) -> FlowMeter {
 
 /// The links whose ports serve packets one by one, and so have a slot.
 fn queued(links: &[Link]) -> impl Iterator<Item = u32> {
-    let is_queued = |(_, l): &(u32, &Link)| matches!(l.port, Port::Queued(_));
+    let is_queued = |(_, l): &(u32, &Link)| l.port.is_some();
     (0..).zip(links).filter(is_queued).map(|(i, _)| i)
 }
 

@@ -6,7 +6,6 @@ use spillgate_queueing::Colored;
 
 use super::World;
 use crate::link::Link;
-use crate::port::Port;
 
 impl<S: EventSet> World<S> {
     /// Whether the run is over at `at`: the measured period has ended and nothing is outstanding.
@@ -75,7 +74,7 @@ impl<S: EventSet> World<S> {
             for (link, volume, busy) in carried {
                 let link = &mut self.links[link as usize];
                 link.meter.busy = link.meter.busy + busy;
-                if let Port::Queued(port) = &mut link.port {
+                if let Some(port) = &mut link.port {
                     port.queues[0].carried += volume;
                 }
             }
@@ -93,7 +92,7 @@ impl<S: EventSet> World<S> {
                 .collect(),
         };
         for link in &mut self.links {
-            let Port::Queued(port) = &mut link.port else {
+            let Some(port) = &mut link.port else {
                 continue; // the lane handles this edge
             };
             if begins {
@@ -120,7 +119,7 @@ impl<S: EventSet> World<S> {
     /// What the meters of all policers have found so far: those of the links' own policies, then those at
     /// their receiving ends.
     fn found(&self) -> Vec<Colored> {
-        let own = self.links.iter().filter_map(|l| l.port.queued());
+        let own = self.links.iter().filter_map(|l| l.port.as_ref());
         let own = own.flat_map(|p| p.discipline.meters());
         let at_arrival = self.conditioners().flat_map(|c| c.meters());
         own.chain(at_arrival).map(|(_, found)| *found).collect()
@@ -175,7 +174,7 @@ impl<S: EventSet> World<S> {
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             series.sample(
                 now,
-                (&self.links, self.lane.fifos_mut()),
+                (&self.links, &mut self.lane),
                 arrivals,
                 &self.tcp,
                 &self.workloads,

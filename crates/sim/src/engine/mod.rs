@@ -57,7 +57,6 @@ use crate::node::{Failures, Inputs, Mpls, Nodes, Routing};
 use crate::observe::SeriesRecorder;
 use crate::outcome::Outcome;
 use crate::pipes::Pipes;
-use crate::port::Port;
 use crate::precedence::Marked;
 use crate::replay::Capture;
 use crate::session::{Session, Workload};
@@ -303,7 +302,7 @@ impl<S: EventSet> World<S> {
         let end = self.now.min(self.window.end());
         let mut found = Vec::new();
         for (number, link) in (0..).zip(&self.links) {
-            let Port::Queued(port) = &link.port else {
+            let Some(port) = &link.port else {
                 continue;
             };
             let waits = port.discipline.waits(end);
@@ -329,7 +328,8 @@ impl<S: EventSet> World<S> {
             plan,
             now: self.now,
             flows: &self.meters,
-            links: (&self.links, self.lane.fifos()),
+            links: &self.links,
+            lane: Some(&self.lane),
             mpls: self.mpls.as_deref(),
             inputs: self.inputs.as_deref(),
             colored: &self.colored,

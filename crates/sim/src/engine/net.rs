@@ -6,8 +6,9 @@ use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
 use crate::channel::Carried;
+use crate::link::Link;
 use crate::pipes::{InFlight, Placed};
-use crate::port::{Port, size};
+use crate::port::size;
 
 impl<S: EventSet> World<S> {
     /// The wake of a pipe: its first packet reaches the far end of its link.
@@ -73,7 +74,7 @@ impl<S: EventSet> World<S> {
 
     /// A packet arrives at the port of `link`, which serves its packets one by one.
     pub(crate) fn enter_port(&mut self, link: usize, packet: &mut Packet, now: Time) {
-        if self.links[link].onward.labels {
+        if self.links[link].labels {
             self.relabel(link, packet);
         }
         (packet.len, packet.arrived) = (self.links[link].wire_len(packet), now);
@@ -91,7 +92,7 @@ impl<S: EventSet> World<S> {
             marks = self.marks(link);
         }
         let now = self.now;
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         let too_big = size(packet) > port.mtu;
@@ -134,7 +135,7 @@ impl<S: EventSet> World<S> {
             self.wake_port_when_free(link);
         }
         // Last: what is served at once has not waited.
-        if let Port::Queued(port) = &mut self.links[link].port {
+        if let Some(port) = &mut self.links[link].port {
             port.note_level(now, leaf);
         }
     }
@@ -148,7 +149,7 @@ impl<S: EventSet> World<S> {
         }
         let (now, window) = (self.now, self.window);
         let l = &mut self.links[link];
-        let Port::Queued(port) = &mut l.port else {
+        let Some(port) = &mut l.port else {
             return;
         };
         port.wake = Time::MAX;
@@ -167,11 +168,11 @@ impl<S: EventSet> World<S> {
         let sent = served.is_some();
         if let Some(mut packet) = served {
             let end = match &mut port.server {
-                None => now + l.tx_time(&packet),
+                None => now + l.rate.tx_time(packet.len),
                 Some(server) => server.send(now, packet.len),
             };
             l.meter.total_bytes += u64::from(packet.len);
-            let Port::Queued(port) = &mut l.port else {
+            let Some(port) = &mut l.port else {
                 return;
             };
             port.free_at = end;
@@ -202,7 +203,7 @@ impl<S: EventSet> World<S> {
         if !self.drops.is_empty() {
             self.drain_drops(link);
         }
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         let mut again = false;
@@ -217,7 +218,7 @@ impl<S: EventSet> World<S> {
         if !again {
             return self.wake_port_when_free(link);
         }
-        if let Port::Queued(port) = &mut self.links[link].port {
+        if let Some(port) = &mut self.links[link].port {
             port.wake = now;
             self.events.schedule(port.slot, now, Rank::Service);
         }
@@ -226,7 +227,7 @@ impl<S: EventSet> World<S> {
     /// Lets the discipline of a port whose server is busy give packets to the ring, as many as there is room for.
     #[inline(never)]
     fn fill_ring(&mut self, link: usize) {
-        while let Port::Queued(port) = &self.links[link].port {
+        while let Some(port) = &self.links[link].port {
             if !port.ring_has_room() || port.discipline.backlog_packets() == 0 {
                 return;
             }
@@ -245,7 +246,7 @@ impl<S: EventSet> World<S> {
         }
         let now = self.now;
         let l = &mut self.links[link];
-        let Port::Queued(port) = &mut l.port else {
+        let Some(port) = &mut l.port else {
             return false;
         };
         let given = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
@@ -275,7 +276,7 @@ impl<S: EventSet> World<S> {
     #[inline(never)]
     fn note_peak(&mut self, link: usize, leaf: u16) {
         let counts = self.window.contains(self.now);
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         let (packets, bytes) = port.backlog(leaf);
@@ -288,7 +289,7 @@ impl<S: EventSet> World<S> {
     #[inline]
     fn wake_port_when_free(&mut self, link: usize) {
         let l = &mut self.links[link];
-        let Port::Queued(port) = &mut l.port else {
+        let Some(port) = &mut l.port else {
             return;
         };
         let Some(at) = port.next_wake(self.now) else {
@@ -302,7 +303,7 @@ impl<S: EventSet> World<S> {
 
     /// The server of a port has become free at `now`, or is to at a later time, for what waits.
     pub(crate) fn wake_port(&mut self, link: usize, at: Time) {
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         if port.holds_packets() {
@@ -328,15 +329,20 @@ impl<S: EventSet> World<S> {
         if self.lane_sent(link, packet, start, end) {
             return;
         }
-        let onward = self.links[link].onward;
-        let mut due = end + onward.delay;
-        if onward.special {
+        let Link {
+            delay,
+            tie,
+            special,
+            ..
+        } = self.links[link];
+        let mut due = end + delay;
+        if special {
             match self.cross_special_link(link, packet, start, end, due) {
                 Some(at) => due = at,
                 None => return,
             }
         }
-        if self.pipes.push(link, link, due, onward.tie, packet) == Placed::First {
+        if self.pipes.push(link, link, due, tie, packet) == Placed::First {
             self.wake_pipe(link);
         }
     }
@@ -363,10 +369,10 @@ impl<S: EventSet> World<S> {
         end: Time,
         mut due: Time,
     ) -> Option<Time> {
-        if self.links[link].onward.labels {
+        if self.links[link].labels {
             self.meter_labels(link, packet, start, end);
         }
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return Some(due);
         };
         let carried = port.channel.as_mut().map(|c| c.carry());
@@ -402,7 +408,7 @@ impl<S: EventSet> World<S> {
                 self.tap_lost(Some(link), true, lost);
             }
             let l = &mut self.links[link];
-            if let Port::Queued(port) = &mut l.port {
+            if let Some(port) = &mut l.port {
                 port.on_lost(self.window, &lost.packet, now, lost.reason);
                 port.note_level(now, lost.packet.leaf);
             }

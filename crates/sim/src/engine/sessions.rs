@@ -5,7 +5,6 @@ use spillgate_core::{Rng, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::World;
-use crate::port::Port;
 use crate::session::Stage;
 use crate::tcp::NO_SESSION;
 
@@ -57,7 +56,7 @@ impl<S: EventSet> World<S> {
             self.flows[c.acknowledgments as usize].hash = hash as u32;
             let flows = [c.data, c.acknowledgments];
             for link in &self.admitting {
-                if let Port::Queued(port) = &mut self.links[*link as usize].port {
+                if let Some(port) = &mut self.links[*link as usize].port {
                     flows
                         .into_iter()
                         .for_each(|flow| port.discipline.renew(now, flow));

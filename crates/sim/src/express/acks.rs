@@ -13,14 +13,14 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Packet, Table, Time};
+use spillgate_core::{Packet, Time};
 use spillgate_events::EventSet;
 use spillgate_scenario::plan::WorldPlan;
 
 use super::feeders::Feeder;
+use super::link::ExpressLink;
 use crate::engine::{Paths, World};
 use crate::flow::{Flow, Origin};
-use crate::link::Link;
 use crate::tcp::{Connection, NO_SESSION};
 
 /// So many packets are received in a row at most: each may bring the next one onto its pipe, and a
@@ -81,7 +81,7 @@ pub(super) fn origins(plan: &WorldPlan, flows: &[Flow], paths: &Paths) -> Vec<Op
 pub(super) fn hosts(
     plan: &WorldPlan,
     paths: &Paths,
-    links: &Table<Link>,
+    links: &[ExpressLink],
     feeders: &[Feeder],
     passing: &[bool],
 ) -> Vec<Host> {
@@ -213,7 +213,12 @@ impl<S: EventSet> World<S> {
     /// A packet has arrived that could not be received before: those behind it perhaps can.
     #[inline]
     pub(super) fn receive_rest(&mut self, pipe: usize) {
-        if self.links.get(pipe).is_some_and(|l| l.onward.acks_at_once) {
+        if self
+            .lane
+            .links
+            .get(pipe)
+            .is_some_and(|l| l.onward.acks_at_once)
+        {
             self.receive_waiting(pipe);
         }
     }

@@ -1,26 +1,38 @@
 //! Which shortcuts are open in a world.
 
-use spillgate_core::{Table, Time};
+use std::sync::Arc;
+
+use spillgate_core::{FlowKey, Rng, Table, Time};
+use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::WorldPlan;
 
 use super::Lane;
 use super::acks::{acking_nodes, hosts, origins};
 use super::feeders::{Feeder, share_pipes};
-use super::fifo_queue::FifoQueue;
+use super::fifo::FifoPort;
+use super::link::ExpressLink;
 use super::prefetch::is_large;
 use super::promises::passing;
 use super::stalls::Stalls;
 use crate::engine::Paths;
 use crate::flow::Flow;
+use crate::gauge::QueueMeter;
 use crate::link::Link;
+use crate::precedence::{CodePoints, Precedences};
 use crate::tcp::Connection;
 
 /// What is known of a world at its start.
 pub(crate) struct Known<'a> {
     pub(crate) plan: &'a WorldPlan,
+    pub(crate) run: (u64, u32),
     pub(crate) paths: &'a Paths,
+    pub(crate) links: &'a [Link],
     pub(crate) flows: &'a [Flow],
+    pub(crate) keys: &'a Arc<[FlowKey]>,
     pub(crate) tcp: &'a [Connection],
+    pub(crate) points: &'a Arc<CodePoints>,
+    /// The meter of an empty queue.
+    pub(crate) meter: &'a QueueMeter,
     /// Somebody looks at queues at some times.
     pub(crate) sampled: bool,
 }
@@ -34,39 +46,65 @@ impl Lane {
         }
     }
 
-    /// The lane of a world of these links, each with its own pipe, and the lines of its computed
-    /// ports.
-    pub(crate) fn new(known: &Known<'_>, links: &mut Table<Link>, fifos: Table<FifoQueue>) -> Self {
-        let Known { plan, paths, .. } = *known;
+    /// The lane of a world, with the ports that the engine has not built.
+    pub(crate) fn new(known: &Known<'_>) -> Self {
+        let plan = known.plan;
+        let mut lane = Self {
+            open: true,
+            samples: Time::MAX,
+            links: Table::with_capacity(plan.links.len()),
+            fifos: Table::with_capacity(plan.links.len()),
+            ..Self::default()
+        };
+        lane.add_links(known);
+        let links = &mut lane.links;
         let passing = passing(plan);
-        let feeders = paths.feeders(links, &passing);
-        // Packets on a link that fails are lost with it, so they stay on its own pipe until they arrive.
+        let feeders = known.paths.feeders(links, &passing);
+        // Packets on a link that fails are lost with it: they stay on its own pipe until they arrive.
         let ahead = plan.failures.is_empty();
-        let large = is_large(known.flows.len(), links.len());
-        let mut pipes = links.len();
+        lane.large = is_large(known.flows.len(), links.len());
+        lane.pipes = links.len();
         if ahead {
-            let from = origins(plan, known.flows, paths);
+            let from = origins(plan, known.flows, known.paths);
             let at_once = acking_nodes(plan.nodes.len(), known.flows, known.tcp, &from);
             // A large world loads what receivers need before packets arrive.
-            for host in hosts(plan, paths, links, &feeders, &passing) {
-                links[host.to as usize].onward.acks_at_once = !large && at_once[host.node as usize];
+            for host in hosts(plan, known.paths, links, &feeders, &passing) {
+                let at_once = !lane.large && at_once[host.node as usize];
+                links[host.to as usize].onward.acks_at_once = at_once;
             }
-            pipes = share_pipes(plan, links, &feeders, &passing);
+            lane.pipes = share_pipes(plan, links, &feeders, &passing);
         }
         for (link, feeder) in links.iter_mut().zip(&feeders) {
             link.onward.single_feeder = ahead && matches!(feeder, Feeder::Link(_));
         }
-        for (link, ahead) in paths.aheads(links).into_iter().enumerate() {
+        for (link, ahead) in known.paths.aheads(links).into_iter().enumerate() {
             links[link].onward.ahead = ahead;
         }
-        Self {
-            open: true,
-            fifos,
-            stalls: (ahead && known.sampled).then(|| Stalls::new(links, &feeders, pipes)),
-            samples: Time::MAX,
-            large,
-            pipes,
-            ..Self::default()
+        lane.stalls = (ahead && known.sampled).then(|| Stalls::new(&feeders, lane.pipes));
+        lane
+    }
+
+    fn add_links(&mut self, known: &Known<'_>) {
+        let (seed, run) = known.run;
+        let mut lists = SharedLists::new();
+        for ((number, plan), link) in (0..).zip(&known.plan.links).zip(known.links) {
+            let fifo = match link.port {
+                Some(_) => None,
+                None => {
+                    let discipline = plan.discipline.build_sharing(known.keys, &mut lists);
+                    discipline.decided_at_arrival()
+                }
+            };
+            let tells = plan.discipline.tells_precedences();
+            let bits = known.meter.sojourn.bits();
+            let port = fifo.map(|(limit, aqm)| {
+                let path = format!("links/{}", plan.name);
+                let rng = Rng::named(seed, run, &path, "queue");
+                let mut precedences = Precedences::of_leaves(tells, known.points, bits);
+                let aqm = aqm.map(|aqm| (aqm, rng, precedences.pop().flatten()));
+                FifoPort::new(limit, aqm, plan, known.meter.clone(), &mut self.fifos)
+            });
+            self.links.push(ExpressLink::new(number, link, port));
         }
     }
 }

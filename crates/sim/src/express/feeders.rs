@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use spillgate_core::Dur;
 use spillgate_scenario::plan::WorldPlan;
 
+use super::link::{Ahead, ExpressLink};
 use crate::engine::Paths;
-use crate::link::{Ahead, Link};
-use crate::port::Port;
 
 impl Paths {
     /// What can be done with the packets on each link before they are at its far end, where links
     /// do not fail.
-    pub(super) fn aheads(&self, links: &[Link]) -> Vec<Ahead> {
+    pub(super) fn aheads(&self, links: &[ExpressLink]) -> Vec<Ahead> {
         let mut found = vec![None; links.len()];
         for (link, to) in self.steps() {
             let Some(link) = link else { continue };
@@ -25,7 +24,7 @@ impl Paths {
                 *known = Ahead::PerPacket;
             }
         }
-        let ahead = |(found, link): (Option<Ahead>, &Link)| match found {
+        let ahead = |(found, link): (Option<Ahead>, &ExpressLink)| match found {
             _ if link.onward.acks_at_once => Ahead::Receive,
             None => Ahead::Nothing,
             Some(ahead) => ahead,
@@ -35,7 +34,7 @@ impl Paths {
 
     /// Where the packets of each link come from; for ports whose departures are not computed, and
     /// where links fail, from anywhere; so do those of a link that does not pass its packets on.
-    pub(super) fn feeders(&self, links: &[Link], passing: &[bool]) -> Vec<Feeder> {
+    pub(super) fn feeders(&self, links: &[ExpressLink], passing: &[bool]) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::None; links.len()];
         for (before, to) in self.steps() {
             let Some(to) = to else { continue };
@@ -48,7 +47,7 @@ impl Paths {
             *feeder = feeder.and(from);
         }
         for (link, feeder) in links.iter().zip(&mut feeders) {
-            if matches!(link.port, Port::Queued(_)) {
+            if !link.knows_departures() {
                 *feeder = Feeder::Several;
             }
         }
@@ -95,12 +94,12 @@ impl Feeder {
 /// no other.
 pub(super) fn share_pipes(
     plan: &WorldPlan,
-    links: &mut [Link],
+    links: &mut [ExpressLink],
     feeders: &[Feeder],
     passing: &[bool],
 ) -> usize {
     let mut groups: BTreeMap<(Feeder, Option<u32>, Dur, u64), Vec<usize>> = BTreeMap::new();
-    let shares = |(i, l): &(usize, &Link)| !l.onward.acks_at_once && passing[*i];
+    let shares = |(i, l): &(usize, &ExpressLink)| !l.onward.acks_at_once && passing[*i];
     for (i, l) in links.iter().enumerate().filter(shares) {
         let (from, delay) = match feeders[i] {
             Feeder::None => continue,

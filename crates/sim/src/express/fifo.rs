@@ -14,13 +14,13 @@ use crate::window::Window;
 /// A FIFO that computes each packet's service start when it arrives. The packets that wait are
 /// those whose service starts later.
 ///
-/// It does what a `QueuedPort` with the same FIFO does, packet by packet. Packets arrive in
+/// It does what a `Port` with the same FIFO does, packet by packet. Packets arrive in
 /// order, but the port may be ahead of the world's clock.
 ///
 /// What passes uncontended touches nothing here
 /// ([`Uncontended`](super::uncontended::Uncontended)), what waits lies elsewhere: in a large
 /// network none of that is in the cache.
-pub(crate) struct FifoPort {
+pub(super) struct FifoPort {
     /// Packets that needed not wait, within the measured period.
     through: Through,
     /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue,
@@ -35,7 +35,7 @@ pub(crate) struct FifoPort {
 impl FifoPort {
     /// The FIFO of a link with a limit, a time being the bytes that the link sends in it, and
     /// perhaps an AQM with its random numbers. Its queue is added to `fifos`.
-    pub(crate) fn new(
+    pub(super) fn new(
         limit: Limit,
         aqm: Option<(ArrivalAqm, Rng, Option<Box<Precedences>>)>,
         plan: &LinkPlan,
@@ -241,7 +241,7 @@ impl FifoPort {
     }
 
     /// Its packets by code point, if it tells them apart.
-    pub(crate) fn precedences(&self, fifos: &[FifoQueue]) -> Option<Box<Precedences>> {
+    pub(super) fn precedences(&self, fifos: &[FifoQueue]) -> Option<Box<Precedences>> {
         fifos[self.queue as usize].precedences()
     }
 

@@ -12,7 +12,7 @@ use crate::window::Window;
 
 /// The packets that wait at a [`FifoPort`](super::FifoPort). Those of all ports lie together.
 #[repr(C, align(64))]
-pub(crate) struct FifoQueue {
+pub(super) struct FifoQueue {
     // What needs to wait behind others as long touches two cache lines: this and the histogram.
     /// What waits no longer than this finds room, if it is as long as all that wait; zero if these
     /// differ.

@@ -1,32 +1,124 @@
-//! A link whose departures are known when packets arrive.
+//! The lane's own link, with a port whose departures are known when packets arrive.
 
-use spillgate_core::{Dur, Packet, Time};
+use std::mem::offset_of;
+
+use spillgate_core::{Dur, Overhead, Packet, Rate, Time};
 use spillgate_queueing::Adapted;
 
+use super::fifo::FifoPort;
 use super::fifo_queue::FifoQueue;
-use crate::gauge::QueueMeter;
+use super::uncontended::Uncontended;
+use crate::gauge::{LinkMeter, QueueMeter};
 use crate::link::Link;
-use crate::port::Port;
+use crate::precedence::Precedences;
 use crate::window::Window;
 
-impl Link {
+/// What the lane knows of a link, and the port if it has one of its own.
+#[repr(C, align(64))]
+pub(super) struct ExpressLink {
+    // The first cache line, all that an uncontended packet touches.
+    pub(super) uncontended: Uncontended,
+    pub(super) onward: Onward,
+    // The second cache line.
+    /// None where the engine serves packets one by one.
+    pub(super) port: Option<FifoPort>,
+    pub(super) rate: Rate,
+    pub(super) meter: LinkMeter,
+    overhead: Overhead,
+    /// The number of uncontended packets when the latest other packet arrived.
+    seen: u32,
+}
+
+const _: () = assert!(size_of::<ExpressLink>() == 128 && offset_of!(ExpressLink, port) == 64);
+
+/// Facts about a link behind its server.
+#[derive(Clone, Copy)]
+pub(super) struct Onward {
+    pub(super) delay: Dur,
+    pub(super) tie: u64,
+    /// What can be done with a packet before it is at the far end.
+    pub(super) ahead: Ahead,
+    /// The pipe of its packets.
+    pub(super) pipe: u32,
+    /// As for the engine's link.
+    pub(super) special: bool,
+    pub(super) labels: bool,
+    /// The port has known departures, and all its packets come over one other link.
+    pub(super) single_feeder: bool,
+    /// The host at its far end acknowledges at once, and receives packets over this link only.
+    pub(super) acks_at_once: bool,
+}
+
+/// What can be done with a packet on a link before it is at the far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// Nothing.
+    Nothing,
+    /// Offer it to this port: every packet on the link goes there.
+    Offer(u32),
+    /// Receive it: its path ends there, at a host that acknowledges at once.
+    Receive,
+    /// It depends on the packet's next hop.
+    PerPacket,
+}
+
+/// What a sample shows of a port.
+pub(crate) struct Sample {
+    /// Packets and bytes that wait.
+    pub(crate) backlog: (u32, u64),
+    /// The average queue in packets that its AQM keeps, if it has one.
+    pub(crate) average: Option<f64>,
+    /// Packets dropped since the start of the run.
+    pub(crate) dropped: u64,
+    /// What its AQM has set by itself.
+    pub(crate) adapted: Adapted,
+    /// Bytes whose transmission has begun, since the start of the run.
+    pub(crate) begun: u64,
+}
+
+impl ExpressLink {
+    /// Of link `number`, with its own pipe and perhaps a port.
+    pub(super) fn new(number: u32, link: &Link, port: Option<FifoPort>) -> Self {
+        Self {
+            uncontended: Uncontended::closed(link.rate.tx_time(link.overhead.wire_len(0))),
+            onward: Onward {
+                delay: link.delay,
+                tie: link.tie,
+                ahead: Ahead::Nothing,
+                pipe: number,
+                special: link.special,
+                labels: link.labels,
+                single_feeder: false,
+                acks_at_once: false,
+            },
+            port,
+            rate: link.rate,
+            meter: LinkMeter::default(),
+            overhead: link.overhead,
+            seen: 0,
+        }
+    }
+
+    /// Whether its port has known departures.
+    pub(super) fn knows_departures(&self) -> bool {
+        self.port.is_some()
+    }
+
     /// When the last packet came to its port: none comes earlier from then on.
     #[inline]
     pub(super) fn latest(&self, fifos: &mut [FifoQueue]) -> Time {
         match &self.port {
             // What passed uncontended came when it was sent.
-            Port::Fifo(_) if self.uncontended.passed().0 != self.seen => {
-                self.uncontended.last_start()
-            }
-            Port::Fifo(fifo) => fifo.queue(fifos).latest,
-            Port::Queued(_) => Time::ZERO,
+            Some(_) if self.uncontended.passed().0 != self.seen => self.uncontended.last_start(),
+            Some(fifo) => fifo.queue(fifos).latest,
+            None => Time::ZERO,
         }
     }
 
     /// A packet has come at `now` that did not pass uncontended.
     #[inline]
     pub(super) fn came(&mut self, fifos: &mut [FifoQueue], now: Time) {
-        if let Port::Fifo(fifo) = &self.port {
+        if let Some(fifo) = &self.port {
             fifo.queue(fifos).latest = now;
             self.seen = self.uncontended.passed().0;
         }
@@ -45,7 +137,7 @@ impl Link {
         if now < self.latest(fifos) {
             return None;
         }
-        let Port::Fifo(fifo) = &self.port else {
+        let Some(fifo) = &self.port else {
             return None;
         };
         fifo.wait(fifos, now, start)?;
@@ -64,11 +156,9 @@ impl Link {
         packet: &Packet,
         window: Window,
     ) -> Dur {
-        let Port::Fifo(fifo) = &self.port else {
-            return self.tx_time(packet);
-        };
+        let has_many = self.port.as_ref().is_some_and(|p| p.has_many(fifos));
         match self.uncontended.tx_time(packet.l3_len) {
-            Some(tx) if !self.onward.labels && !fifo.has_many(fifos) => tx,
+            Some(tx) if !self.onward.labels && !has_many => tx,
             _ => self.tune(fifos, now, packet, window),
         }
     }
@@ -79,7 +169,7 @@ impl Link {
         self.count_passed(fifos);
         let (len, tx) = (packet.len, self.rate.tx_time(packet.len));
         self.uncontended.tune(packet.l3_len, tx);
-        if let Port::Fifo(fifo) = &self.port {
+        if let Some(fifo) = &self.port {
             fifo.turn(fifos, now, self.uncontended.free_at, len, tx);
         }
         self.open(window);
@@ -90,7 +180,7 @@ impl Link {
     fn count_passed(&mut self, fifos: &mut [FifoQueue]) {
         let (through, l3_len, tx) = self.uncontended.passed();
         let len = self.overhead.wire_len(l3_len);
-        let Port::Fifo(fifo) = &mut self.port else {
+        let Some(fifo) = &mut self.port else {
             return;
         };
         if through == 0 && fifo.waited(fifos) == 0 {
@@ -114,8 +204,8 @@ impl Link {
     pub(super) fn passed(&self, fifos: &[FifoQueue]) -> (u64, Dur) {
         let (through, l3_len, tx) = self.uncontended.passed();
         let waited = match &self.port {
-            Port::Fifo(fifo) => fifo.waited(fifos),
-            Port::Queued(_) => 0,
+            Some(fifo) => fifo.waited(fifos),
+            None => 0,
         };
         let packets = waited + u64::from(through);
         let len = self.overhead.wire_len(l3_len);
@@ -126,7 +216,7 @@ impl Link {
     fn open(&mut self, window: Window) {
         let (_, l3_len, _) = self.uncontended.passed();
         let until = match &self.port {
-            Port::Fifo(fifo) if !self.onward.labels => {
+            Some(fifo) if !self.onward.labels => {
                 fifo.open_until(self.overhead.wire_len(l3_len), window)
             }
             _ => Time::ZERO,
@@ -138,8 +228,8 @@ impl Link {
     #[inline]
     pub(super) fn begin_counting(&mut self, now: Time, fifos: &mut [FifoQueue], window: Window) {
         let begins = match &self.port {
-            Port::Fifo(fifo) => fifo.begins(now, window),
-            Port::Queued(_) => false,
+            Some(fifo) => fifo.begins(now, window),
+            None => false,
         };
         if begins {
             self.count_from_now(fifos, window);
@@ -149,66 +239,46 @@ impl Link {
     #[cold]
     fn count_from_now(&mut self, fifos: &mut [FifoQueue], window: Window) {
         self.count_passed(fifos);
-        if let Port::Fifo(fifo) = &mut self.port {
+        if let Some(fifo) = &mut self.port {
             fifo.begin_counting(fifos, self.uncontended.free_at, window);
         }
         self.open(window);
     }
 
     /// Time in the measured period during which it transmitted.
-    pub(crate) fn busy(&self, fifos: &[FifoQueue]) -> Dur {
+    pub(super) fn busy(&self, fifos: &[FifoQueue]) -> Dur {
         match &self.port {
-            Port::Fifo(fifo) if fifo.is_counting() => self.meter.busy + self.passed(fifos).1,
+            Some(fifo) if fifo.is_counting() => self.meter.busy + self.passed(fifos).1,
             _ => self.meter.busy,
         }
     }
 
-    /// Packets and bytes that wait at `now` at a computed port.
-    pub(crate) fn backlog(&self, fifos: &mut [FifoQueue], now: Time) -> (u32, u64) {
-        match &self.port {
-            Port::Fifo(fifo) => fifo.backlog(fifos, now, self.uncontended.free_at),
-            Port::Queued(_) => (0, 0),
-        }
+    /// What a sample shows of its own port at `now`: forgets what has left since.
+    pub(super) fn sample(&self, fifos: &mut [FifoQueue], now: Time) -> Option<Sample> {
+        let fifo = self.port.as_ref()?;
+        let backlog = fifo.backlog(fifos, now, self.uncontended.free_at);
+        let begun = self.meter.total_bytes + self.passed(fifos).0 - backlog.1;
+        let queue = fifo.queue(fifos);
+        let dropped = queue.meter.dropped();
+        let aqm = queue.aqm().map(|a| &a.automaton);
+        Some(Sample {
+            backlog,
+            average: aqm.as_ref().and_then(|a| a.average()),
+            dropped,
+            adapted: aqm.map(|a| a.adapted()).unwrap_or_default(),
+            begun,
+        })
     }
 
-    /// The average queue in packets that the AQM of a computed port keeps, if it has one.
-    pub(crate) fn average(&self, fifos: &mut [FifoQueue]) -> Option<f64> {
-        match &self.port {
-            Port::Fifo(fifo) => fifo.queue(fifos).aqm()?.automaton.average(),
-            Port::Queued(_) => None,
-        }
-    }
-
-    /// Packets that the queue of a computed port has dropped since the start of the run.
-    pub(crate) fn dropped(&self, fifos: &mut [FifoQueue]) -> u64 {
-        match &self.port {
-            Port::Fifo(fifo) => fifo.queue(fifos).meter.dropped(),
-            Port::Queued(_) => 0,
-        }
-    }
-
-    /// What the AQM of a computed port has set by itself, if it has one.
-    pub(crate) fn adapted(&self, fifos: &mut [FifoQueue]) -> Adapted {
-        match &self.port {
-            Port::Fifo(fifo) => fifo.queue(fifos).aqm().map(|a| a.automaton.adapted()),
-            Port::Queued(_) => None,
-        }
-        .unwrap_or_default()
-    }
-
-    /// Bytes whose transmission has begun by `now`, since the start of the run.
-    pub(crate) fn begun_bytes(&self, fifos: &mut [FifoQueue], now: Time) -> u64 {
-        let planned = self.backlog(fifos, now).1;
-        self.meter.total_bytes + self.passed(fifos).0 - planned
-    }
-
-    /// The meter of its queue, which has counted its packets on arrival; none of a served port.
-    pub(crate) fn known_departures_queue(&self, fifos: &[FifoQueue]) -> Vec<QueueMeter> {
-        let Port::Fifo(fifo) = &self.port else {
-            return Vec::new();
-        };
+    /// The meter of its own queue, which has counted packets as they came.
+    pub(super) fn queue(&self, fifos: &[FifoQueue]) -> Option<QueueMeter> {
         let (through, l3_len, tx) = self.uncontended.passed();
         let len = self.overhead.wire_len(l3_len);
-        vec![fifo.meter(fifos, through, len, tx)]
+        Some(self.port.as_ref()?.meter(fifos, through, len, tx))
+    }
+
+    /// The packets of its own queue by code point, if it tells them apart.
+    pub(super) fn precedences(&self, fifos: &[FifoQueue]) -> Option<Option<Box<Precedences>>> {
+        Some(self.port.as_ref()?.precedences(fifos))
     }
 }

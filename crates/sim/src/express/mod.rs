@@ -26,26 +26,30 @@ mod stalls;
 mod uncontended;
 mod waiting;
 
-use spillgate_core::{Packet, Table, Time};
+use spillgate_core::{Dur, Packet, Table, Time};
 use spillgate_events::EventSet;
 
 use crate::engine::World;
+use crate::gauge::QueueMeter;
+use crate::precedence::Precedences;
 use acks::SynTimers;
+use fifo_queue::FifoQueue;
+use link::ExpressLink;
 use stalls::Stalls;
 
 pub(crate) use build::Known;
-pub(crate) use fifo::FifoPort;
-pub(crate) use fifo_queue::FifoQueue;
-pub(crate) use promises::Promises;
+pub(crate) use link::Sample;
+pub(crate) use promises::kept;
 pub use promises::taken_plainly;
-pub(crate) use uncontended::Uncontended;
 
 /// What the lane knows of a world.
 #[derive(Default)]
 pub(crate) struct Lane {
     /// Shortcuts are taken.
     open: bool,
-    /// The packets that wait at computed ports.
+    /// By link; none where the lane is closed.
+    links: Table<ExpressLink>,
+    /// The packets that wait at ports with known departures.
     fifos: Table<FifoQueue>,
     /// Packets that wait on their pipes for a sample to be taken; none if nobody takes any, and
     /// where links fail.
@@ -67,14 +71,25 @@ impl Lane {
         self.pipes
     }
 
-    /// What waits at computed ports.
-    pub(crate) fn fifos(&self) -> &[FifoQueue] {
-        &self.fifos
+    /// The meter of the queue of `link`, if the lane has its port.
+    pub(crate) fn queue(&self, link: usize) -> Option<QueueMeter> {
+        self.links.get(link)?.queue(&self.fifos)
     }
 
-    /// The same, to be looked at: that forgets what has left since.
-    pub(crate) fn fifos_mut(&mut self) -> &mut [FifoQueue] {
-        &mut self.fifos
+    /// Its packets by code point, if it tells them apart.
+    pub(crate) fn precedences(&self, link: usize) -> Option<Option<Box<Precedences>>> {
+        self.links.get(link)?.precedences(&self.fifos)
+    }
+
+    /// Time in the measured period during which `link` transmitted, if the lane has its port.
+    pub(crate) fn busy(&self, link: usize) -> Option<Dur> {
+        let link = self.links.get(link).filter(|l| l.knows_departures());
+        link.map(|l| l.busy(&self.fifos))
+    }
+
+    /// What a sample shows of the port of `link` at `now`, if the lane has it.
+    pub(crate) fn sample(&mut self, link: usize, now: Time) -> Option<Sample> {
+        self.links.get(link)?.sample(&mut self.fifos, now)
     }
 }
 
@@ -99,7 +114,7 @@ impl<S: EventSet> World<S> {
         end: Time,
     ) -> bool {
         if self.lane.open {
-            let onward = self.links[link].onward;
+            let onward = self.lane.links[link].onward;
             if let Some((next, due)) = self.send_off(link, onward, packet, start, end) {
                 self.offer_ahead(next, packet, due);
             }
@@ -147,7 +162,7 @@ impl<S: EventSet> World<S> {
 
     /// The measured period has begun, if `now` lies in it or behind it.
     pub(crate) fn lane_begins(&mut self, now: Time) {
-        for link in &mut self.links {
+        for link in &mut self.lane.links {
             link.begin_counting(now, &mut self.lane.fifos, self.window);
         }
     }

@@ -4,11 +4,11 @@
 use spillgate_core::{Dropped, Packet, Time};
 use spillgate_events::EventSet;
 
+use super::Lane;
+use super::link::{Ahead, Onward};
 use crate::campaign::Failure;
 use crate::engine::World;
-use crate::link::{Ahead, Onward};
 use crate::pipes::Placed;
-use crate::port::Port;
 
 impl<S: EventSet> World<S> {
     /// The wake of a pipe: its first packet reaches the far end of its link, and perhaps what comes
@@ -35,7 +35,7 @@ impl<S: EventSet> World<S> {
     /// one link only.
     pub(super) fn offer_ahead(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
         loop {
-            let l = &mut self.links[link];
+            let l = &mut self.lane.links[link];
             let (passed, onward) = (l.uncontended.pass(now, packet.l3_len), l.onward);
             let (start, end) = match passed {
                 Some(end) => (now, end),
@@ -59,40 +59,40 @@ impl<S: EventSet> World<S> {
     /// it is sent, if it is known and not lost.
     #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
-        let l = &mut self.links[link];
-        if let Some(sent) = l.wait(&mut self.lane.fifos, now, packet.l3_len) {
-            return Some(sent);
+        let Lane { links, fifos, .. } = &mut self.lane;
+        match links[link].wait(fifos, now, packet.l3_len) {
+            None => self.queue_any(link, packet, now),
+            sent => sent,
         }
-        self.queue_any(link, packet, now)
     }
 
-    /// The same at any port.
+    /// The same for any packet.
     #[inline(never)]
     fn queue_any(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
-        if !self.links[link].knows_departures() {
+        if !self.lane.links[link].knows_departures() {
             self.enter_port(link, packet, now);
             return None;
         }
-        if self.links[link].onward.labels {
+        if self.lane.links[link].onward.labels {
             self.relabel(link, packet);
         }
-        if now < self.links[link].latest(&mut self.lane.fifos) {
+        let Lane { links, fifos, .. } = &mut self.lane;
+        if now < links[link].latest(fifos) {
             self.breach(link, now);
         }
-        let l = &mut self.links[link];
-        (packet.len, packet.arrived) = (l.wire_len(packet), now);
-        l.begin_counting(now, &mut self.lane.fifos, self.window);
-        let tx = l.turn(&mut self.lane.fifos, now, packet, self.window);
+        (packet.len, packet.arrived) = (self.links[link].wire_len(packet), now);
+        let Lane { links, fifos, .. } = &mut self.lane;
+        let l = &mut links[link];
+        l.begin_counting(now, fifos, self.window);
+        let tx = l.turn(fifos, now, packet, self.window);
         // It may be the first of its length, or of the measured period.
         if let Some(end) = l.uncontended.pass(now, packet.l3_len) {
             return Some((now, end));
         }
-        l.came(&mut self.lane.fifos, now);
-        let Port::Fifo(fifo) = &mut l.port else {
-            return None;
-        };
+        l.came(fifos, now);
+        let port = l.port.as_mut()?;
         let free_at = &mut l.uncontended.free_at;
-        match fifo.offer(free_at, &mut self.lane.fifos, now, packet, tx, self.window) {
+        match port.offer(free_at, fifos, now, packet, tx, self.window) {
             Ok(start) => {
                 let end = start + tx;
                 l.meter.on_transmit(self.window, start, end, packet.len);
@@ -165,7 +165,8 @@ impl<S: EventSet> World<S> {
             return None;
         }
         let next = self.hops[(packet.handle >> 32) as usize] as usize;
-        self.links
+        self.lane
+            .links
             .get(next)
             .filter(|l| l.onward.single_feeder)
             .map(|_| next)

@@ -89,7 +89,7 @@ impl<S: EventSet> World<S> {
     /// What passes uncontended touches of a link.
     #[inline]
     fn load_link(&self, link: usize) {
-        if let Some(link) = self.links.get(link) {
+        if let Some(link) = self.lane.links.get(link) {
             prefetch(&link.uncontended);
         }
     }

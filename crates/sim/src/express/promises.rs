@@ -10,17 +10,17 @@ use spillgate_scenario::plan::{LinkPlan, RateProcess, WorldPlan};
 
 /// What a link and its port promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Promises {
+struct Promises {
     /// When a packet leaves is known as it arrives, if the discipline decides then: the rate is
     /// constant, and no ring takes packets out of the queue before.
-    pub(crate) constant: bool,
+    constant: bool,
     /// All packets arrive after the same delay, in the order in which they were sent.
-    pub(crate) in_order: bool,
+    in_order: bool,
 }
 
 impl Promises {
     /// Those of a link.
-    pub(crate) fn of(link: &LinkPlan) -> Self {
+    fn of(link: &LinkPlan) -> Self {
         Self {
             constant: link.process.is_none() && !link.tx_ring.holds_packets(),
             in_order: link.loss.is_none() && link.reorder.is_none(),
@@ -28,9 +28,21 @@ impl Promises {
     }
 
     /// Whether departures can be computed.
-    pub(crate) fn departures(self) -> bool {
+    fn departures(self) -> bool {
         self.constant && self.in_order
     }
+}
+
+/// Whether the lane keeps the port of each link: departures are known when packets arrive.
+pub(crate) fn kept(plan: &WorldPlan, fails: &[bool]) -> Vec<bool> {
+    // A switch is told when packets leave its outputs.
+    let outputs = plan.switch_outputs();
+    let links = (0..).zip(&plan.links).zip(fails);
+    let keeps = |((number, l), fails): ((u32, &LinkPlan), &bool)| {
+        let decides = l.discipline.decides_at_arrival();
+        Promises::of(l).departures() && decides && !fails && !outputs.contains(&number)
+    };
+    links.map(keeps).collect()
 }
 
 /// Whether each link passes its packets on: they arrive after a fixed delay, in order, and nothing

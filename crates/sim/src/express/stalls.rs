@@ -11,8 +11,8 @@ use spillgate_core::{Packet, Time};
 use spillgate_events::EventSet;
 
 use super::feeders::Feeder;
+use super::link::Onward;
 use crate::engine::{ARRIVED, World};
-use crate::link::{Link, Onward};
 use crate::pipes::Pipes;
 
 /// The packets that wait in pipes for a sample.
@@ -28,14 +28,14 @@ pub(super) struct Stalls {
 const NONE: u32 = u32::MAX;
 
 impl Stalls {
-    pub(super) fn new(links: &[Link], feeders: &[Feeder], pipes: usize) -> Self {
+    pub(super) fn new(feeders: &[Feeder], pipes: usize) -> Self {
         let feeder = |f: &Feeder| match f {
             Feeder::Link(link) => *link,
             _ => NONE,
         };
         Self {
             feeder: feeders.iter().map(feeder).collect(),
-            on_link: vec![0; links.len()],
+            on_link: vec![0; feeders.len()],
             of_pipe: vec![Time::MAX; pipes],
         }
     }
@@ -82,7 +82,7 @@ impl<S: EventSet> World<S> {
     /// The next port of a packet at this hop, if only one link feeds it: such packets may have waited.
     fn next_single_feeder(&self, hop: usize) -> Option<u32> {
         let next = self.hops[hop];
-        let single = next != ARRIVED && self.links.get(next as usize)?.onward.single_feeder;
+        let single = next != ARRIVED && self.lane.links.get(next as usize)?.onward.single_feeder;
         single.then_some(next)
     }
 

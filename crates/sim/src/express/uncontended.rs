@@ -6,7 +6,7 @@ use spillgate_core::{Dur, Time};
 /// where links are fast. It lies in the first cache line of its link, and what it counts is counted
 /// once for all that are alike.
 #[derive(Clone, Copy)]
-pub(crate) struct Uncontended {
+pub(super) struct Uncontended {
     /// When the server is free.
     pub(super) free_at: Time,
     /// What is sent before that passes uncontended; [`Time::ZERO`] if nothing does.
@@ -21,7 +21,7 @@ pub(crate) struct Uncontended {
 
 impl Uncontended {
     /// That of a free server, which needs `tx` for a packet without a byte; nothing goes through.
-    pub(crate) fn closed(tx: Dur) -> Self {
+    pub(super) fn closed(tx: Dur) -> Self {
         Self {
             free_at: Time::ZERO,
             until: Time::ZERO,
@@ -54,7 +54,7 @@ impl Uncontended {
     }
 
     /// From now on packets of this length are sent in `tx` each; those before have been counted.
-    pub(crate) fn tune(&mut self, l3_len: u16, tx: Dur) {
+    pub(super) fn tune(&mut self, l3_len: u16, tx: Dur) {
         debug_assert_eq!(self.passed, 0, "packets that nobody has counted");
         (self.l3_len, self.tx) = (l3_len, tx);
     }
@@ -84,7 +84,7 @@ impl Uncontended {
     /// How long the link takes to send a packet of this length, if it is that of the last one and
     /// there is nothing to be counted first.
     #[inline]
-    pub(crate) fn tx_time(&self, l3_len: u16) -> Option<Dur> {
+    pub(super) fn tx_time(&self, l3_len: u16) -> Option<Dur> {
         (l3_len == self.l3_len && self.passed < u32::MAX).then_some(self.tx)
     }
 }

@@ -17,7 +17,6 @@ use spillgate_events::{EventSet, Rank};
 use spillgate_scenario::plan::{FailurePlan, WorldPlan};
 
 use crate::engine::World;
-use crate::port::Port;
 
 /// What happens to a link. Changes at one instant are handled in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,7 +162,7 @@ impl<S: EventSet> World<S> {
     fn fail(&mut self, link: usize) {
         let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
         let l = &mut self.links[link];
-        let Port::Queued(port) = &mut l.port else {
+        let Some(port) = &mut l.port else {
             return;
         };
         port.down = true;
@@ -187,12 +186,12 @@ impl<S: EventSet> World<S> {
             let cut = (start, end, now);
             port.queues[usize::from(packet.leaf)].on_cut(window, packet.len, cut);
             port.discipline.transmits_until(packet.leaf, now);
-            if l.onward.labels {
+            if l.labels {
                 self.cut_labels(link, &packet, cut);
             }
         }
         let place = self.link_hashes[link];
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         for packet in &underway {
@@ -207,7 +206,7 @@ impl<S: EventSet> World<S> {
             self.lose(now, place, &lost);
         }
         self.lose_ring(link);
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         port.discipline.flush(now, reason, &mut self.drops);
@@ -218,7 +217,7 @@ impl<S: EventSet> World<S> {
     fn lose_ring(&mut self, link: usize) {
         let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
         let place = self.link_hashes[link];
-        while let Port::Queued(port) = &mut self.links[link].port {
+        while let Some(port) = &mut self.links[link].port {
             let Some(packet) = port.ring.as_mut().and_then(|r| r.pop()) else {
                 return;
             };
@@ -240,7 +239,7 @@ impl<S: EventSet> World<S> {
     /// if there is one.
     #[inline]
     pub(crate) fn left_link(&mut self, link: usize) {
-        let port = self.links[link].port.queued_mut();
+        let port = self.links[link].port.as_mut();
         if let Some(underway) = port.and_then(|p| p.underway.as_mut()) {
             underway.pop();
         }
@@ -248,7 +247,7 @@ impl<S: EventSet> World<S> {
 
     /// A link is up; its server is free and nothing waits.
     fn repair(&mut self, link: usize) {
-        if let Port::Queued(port) = &mut self.links[link].port {
+        if let Some(port) = &mut self.links[link].port {
             port.down = false;
         }
     }

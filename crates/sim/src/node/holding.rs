@@ -21,7 +21,6 @@ use super::software::Software;
 use super::switch::SwitchNode;
 use crate::engine::World;
 use crate::pipes::Placed;
-use crate::port::Port;
 use crate::window::Window;
 
 /// A node that passes packets from one link to another, perhaps later.
@@ -308,7 +307,7 @@ impl<S: EventSet> World<S> {
         let Some(nodes) = &self.nodes else {
             return false;
         };
-        let (Some(holder), Port::Queued(port)) = (nodes.cells, &self.links[link].port) else {
+        let (Some(holder), Some(port)) = (nodes.cells, &self.links[link].port) else {
             return false;
         };
         let node = &nodes.holders[holder].node;
@@ -317,7 +316,7 @@ impl<S: EventSet> World<S> {
         let (Some(train), Some((to, links))) = (train, node.way(hops)) else {
             return false;
         };
-        let train = train.later(self.links[link].onward.delay);
+        let train = train.later(self.links[link].delay);
         if self.tap.is_some() {
             self.tap_enters_cells(link as u32, links, packet);
         }
@@ -367,12 +366,12 @@ impl<S: EventSet> World<S> {
             self.has_sent(&sent);
         }
         if let Some((link, bytes)) = out.arrived.take() {
-            if let Port::Queued(port) = &mut self.links[link as usize].port {
+            if let Some(port) = &mut self.links[link as usize].port {
                 port.discipline.upstream_arrival(self.now, bytes);
             }
         }
         for (link, packets, bytes) in out.waiting.drain(..) {
-            if let Port::Queued(port) = &mut self.links[link as usize].port {
+            if let Some(port) = &mut self.links[link as usize].port {
                 port.discipline.set_upstream(self.now, packets, bytes);
             }
         }
@@ -384,7 +383,7 @@ impl<S: EventSet> World<S> {
         }
         for (link, flow, seq) in out.hopped.drain(..) {
             if self.now < self.window.end() {
-                let tie = self.links[link as usize].onward.tie;
+                let tie = self.links[link as usize].tie;
                 self.counts.hops += 1;
                 self.facts.fact(
                     self.now.as_ps() ^ tie,
@@ -398,7 +397,7 @@ impl<S: EventSet> World<S> {
             }
             let l = &mut self.links[link as usize];
             l.meter.total_bytes += u64::from(packet.len);
-            let (due, tie) = (self.now + l.onward.delay, l.onward.tie);
+            let (due, tie) = (self.now + l.delay, l.tie);
             let link = link as usize;
             if self.pipes.push(link, link, due, tie, &packet) == Placed::First {
                 self.wake_pipe(link);

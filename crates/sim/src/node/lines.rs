@@ -7,7 +7,6 @@ use spillgate_core::{Dur, Packet, Time};
 use spillgate_events::EventSet;
 
 use crate::engine::World;
-use crate::port::Port;
 
 /// A packet that begins to leave over a line that others share.
 #[derive(Clone, Copy)]
@@ -38,7 +37,7 @@ pub(crate) struct SentOver {
 impl<S: EventSet> World<S> {
     /// Hands a packet that the port of `link` begins to send over to its line, if that is shared.
     pub(super) fn shares(&mut self, link: usize, packet: &Packet) -> bool {
-        let Port::Queued(port) = &self.links[link].port else {
+        let Some(port) = &self.links[link].port else {
             return false;
         };
         let phase = port.server.as_ref().and_then(|s| s.phase());
@@ -82,7 +81,7 @@ impl<S: EventSet> World<S> {
         if self.tap.is_some() {
             self.tap_sent_until(sent.link, &sent.packet, sent.end, sent.ready);
         }
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         let leaf = sent.packet.leaf;

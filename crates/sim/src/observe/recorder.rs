@@ -7,10 +7,9 @@ use spillgate_queueing::Adapted;
 use spillgate_scenario::plan::{Traffic, WorldPlan};
 
 use crate::arrivals::Arrivals;
-use crate::express::FifoQueue;
+use crate::express::Lane;
 use crate::link::Link;
 use crate::outcome::Curve;
-use crate::port::Port;
 use crate::session::Workload;
 use crate::tcp::Connection;
 
@@ -146,7 +145,7 @@ impl SeriesRecorder {
     pub(crate) fn sample(
         &mut self,
         now: Time,
-        (links, fifos): (&[Link], &mut [FifoQueue]),
+        (links, lane): (&[Link], &mut Lane),
         arrivals: &Arrivals,
         tcp: &[Connection],
         workloads: &[Workload],
@@ -162,34 +161,32 @@ impl SeriesRecorder {
             let before = dropped.next().map_or(0, |b| std::mem::replace(b, total));
             (total - before) as f64 / step
         };
-        for ((_, is_of_cells), link) in self.watched.iter().zip(watched()) {
+        let mut begun = Vec::new();
+        for ((number, is_of_cells), link) in self.watched.iter().zip(watched()) {
+            let sample = lane.sample(*number as usize, now);
+            begun.push(sample.as_ref().map_or(link.meter.total_bytes, |s| s.begun));
             if *is_of_cells {
                 self.row.extend(cells.next());
                 continue;
             }
-            match &link.port {
-                Port::Fifo(_) => {
-                    let (packets, bytes) = link.backlog(fifos, now);
-                    self.row.extend([f64::from(packets), bytes as f64]);
-                    self.row.extend(link.average(fifos));
-                    self.row.push(drop_rate(link.dropped(fifos)));
-                    let adapted = adapted(link.adapted(fifos));
-                    self.row.extend(adapted.map(|(_, value)| value));
-                }
-                Port::Queued(port) => {
-                    for leaf in 0..port.discipline.leaves().len() {
-                        let g = port.discipline.gauges(leaf);
-                        let (packets, bytes) = port.backlog(leaf as u16);
-                        self.row.extend([packets as f64, bytes as f64]);
-                        self.row.extend(g.average_queue);
-                        self.row.push(drop_rate(port.queues[leaf].dropped()));
-                        self.row.extend(adapted(g.adapted).map(|(_, value)| value));
-                    }
-                }
+            if let Some(s) = sample {
+                let (packets, bytes) = s.backlog;
+                self.row.extend([f64::from(packets), bytes as f64]);
+                self.row.extend(s.average);
+                self.row.push(drop_rate(s.dropped));
+                self.row.extend(adapted(s.adapted).map(|(_, value)| value));
+            }
+            let Some(port) = &link.port else { continue };
+            for leaf in 0..port.discipline.leaves().len() {
+                let g = port.discipline.gauges(leaf);
+                let (packets, bytes) = port.backlog(leaf as u16);
+                self.row.extend([packets as f64, bytes as f64]);
+                self.row.extend(g.average_queue);
+                self.row.push(drop_rate(port.queues[leaf].dropped()));
+                self.row.extend(adapted(g.adapted).map(|(_, value)| value));
             }
         }
-        let begun = watched().map(|l| l.begun_bytes(fifos, now));
-        let totals = begun.chain(arrivals.bytes());
+        let totals = begun.into_iter().chain(arrivals.bytes());
         for (total, before) in totals.zip(&mut self.before) {
             let bytes = total - std::mem::replace(before, total);
             self.row.push(bytes as f64 * 8.0 / step);
@@ -205,7 +202,7 @@ impl SeriesRecorder {
         let open = workloads.iter().take(MAX_CURVES).map(|w| w.open() as f64);
         self.row.extend(open);
         for link in watched() {
-            let Port::Queued(port) = &link.port else {
+            let Some(port) = &link.port else {
                 continue;
             };
             if let Some(state) = port.discipline.admission(now) {

@@ -7,12 +7,12 @@ use spillgate_queueing::Evidence;
 
 use crate::engine::World;
 use crate::flow::{Flow, NO_METER, Origin};
-use crate::port::{Port, QueuedPort};
+use crate::port::Port;
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 use crate::tcp::{Connection, Segments};
 
 /// A port as taps see it.
-fn view_of(now: Time, link: usize, port: &QueuedPort) -> PortView<'_> {
+fn view_of(now: Time, link: usize, port: &Port) -> PortView<'_> {
     PortView {
         now,
         link: link as u32,
@@ -79,7 +79,7 @@ impl<S: EventSet> World<S> {
     pub(crate) fn tap_offered(&mut self, link: usize, packet: &Packet) {
         let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         let leaf = port.discipline.leaf_of(packet);
@@ -100,8 +100,8 @@ impl<S: EventSet> World<S> {
     #[cold]
     pub(crate) fn marks(&self, link: usize) -> u64 {
         match &self.links[link].port {
-            Port::Queued(port) => port.discipline.leaves().iter().map(|s| s.marks_ce).sum(),
-            Port::Fifo(_) => 0,
+            Some(port) => port.discipline.leaves().iter().map(|s| s.marks_ce).sum(),
+            None => 0,
         }
     }
 
@@ -109,7 +109,7 @@ impl<S: EventSet> World<S> {
     pub(crate) fn tap_marked(&mut self, link: usize, packet: &Packet) {
         let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
-        let Port::Queued(port) = &mut self.links[link].port else {
+        let Some(port) = &mut self.links[link].port else {
             return;
         };
         let leaf = port.discipline.leaf_of(packet);
@@ -128,7 +128,7 @@ impl<S: EventSet> World<S> {
     #[cold]
     pub(crate) fn tap_choosing(&mut self, link: usize) {
         let Some(tap) = &mut self.tap else { return };
-        if let Port::Queued(port) = &self.links[link].port {
+        if let Some(port) = &self.links[link].port {
             let free = port.free_at <= self.now && port.ring.as_ref().is_none_or(|r| r.is_empty());
             let takes = free || port.ring_has_room();
             if port.discipline.backlog_packets() > 0 && takes {
@@ -148,7 +148,7 @@ impl<S: EventSet> World<S> {
     pub(crate) fn tap_served(&mut self, link: usize, packet: &Packet) {
         let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
-        if let Port::Queued(port) = &self.links[link].port {
+        if let Some(port) = &self.links[link].port {
             let view = view_of(self.now, link, port);
             let segment = segment(&self.flows, &self.segments, packet);
             tap.served(
@@ -168,7 +168,7 @@ impl<S: EventSet> World<S> {
         let labels = link.map_or([0; 2], |l| self.label_values(l, &lost.packet));
         let Some(tap) = &mut self.tap else { return };
         let place = match link.map(|l| (l as u32, &self.links[l].port)) {
-            Some((link, Port::Queued(port))) if by_port => {
+            Some((link, Some(port))) if by_port => {
                 Place::Port(link, port.discipline.evidence(self.now, lost))
             }
             Some((link, _)) => Place::Wire(link),
@@ -193,7 +193,7 @@ impl<S: EventSet> World<S> {
     pub(crate) fn tap_metered(&mut self, link: usize, packet: &Packet) {
         let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
-        let Port::Queued(port) = &self.links[link].port else {
+        let Some(port) = &self.links[link].port else {
             return;
         };
         let refused = self.drops.as_slice().iter().any(|lost| {
