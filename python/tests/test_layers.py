@@ -185,11 +185,9 @@ ROOMS = {
     "": {"node", "express", "observe", "engine"},
 }
 
-# What others may name of the lane: its state and what ports and links keep for it.
-OF_THE_LANE = {
-    *("Lane", "Known", "Promises"),
-    *("FifoQueue", "FifoPort", "Uncontended", "taken_plainly"),
-}
+# What others may name of the lane: its state, what it has to be told at the start, the ports that
+# it keeps, and what a sample shows of them.
+OF_THE_LANE = {"Lane", "Known", "Sample", "kept", "taken_plainly"}
 
 
 def rust_rooms(root):

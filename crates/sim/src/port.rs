@@ -1,15 +1,12 @@
 //! The port of a link: a queue discipline, perhaps a transmit ring, and a server.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
 use spillgate_core::{DropReason, Drops, Dur, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
-use spillgate_scenario::plan::LinkPlan;
 
 use crate::channel::Channel;
 use crate::gauge::QueueMeter;
-use crate::precedence::{CodePoints, Precedences};
+use crate::node::Underway;
+use crate::precedence::Precedences;
 use crate::rate::Server;
 use crate::ring::Ring;
 use crate::window::Window;
@@ -18,35 +15,6 @@ use crate::window::Window;
 #[inline]
 pub(crate) fn size(packet: &Packet) -> u32 {
     u32::from(packet.l3_len) + u32::from(packet.labels.bytes())
-}
-
-/// The packets that a port has sent and that have not reached the far end of its link.
-#[derive(Default)]
-pub(crate) struct Underway {
-    /// When each packet arrives, and the packet as it was sent.
-    packets: VecDeque<(Time, Packet)>,
-    /// The packet sent last, which may still be in transmission.
-    pub(crate) last: Option<Packet>,
-}
-
-impl Underway {
-    /// A packet that arrives at `due` is sent.
-    pub(crate) fn push(&mut self, due: Time, packet: &Packet) {
-        let at = self.packets.partition_point(|(before, _)| *before <= due);
-        self.packets.insert(at, (due, *packet));
-    }
-
-    /// The first one has arrived.
-    pub(crate) fn pop(&mut self) {
-        self.packets.pop_front();
-    }
-
-    /// Takes out all these packets, which are lost.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = Packet> + use<> {
-        std::mem::take(&mut self.packets)
-            .into_iter()
-            .map(|(_, packet)| packet)
-    }
 }
 
 /// A discipline with a server that takes one packet at a time.
@@ -77,48 +45,6 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// The port of a link of the plan, with its discipline as it is built; `fails` if the link goes
-    /// down during the run.
-    pub(crate) fn of(
-        plan: &LinkPlan,
-        mut discipline: Discipline,
-        fails: bool,
-        points: &Arc<CodePoints>,
-        (seed, run): (u64, u32),
-        meter: &QueueMeter,
-    ) -> Self {
-        let path = format!("links/{}", plan.name);
-        discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
-        let rng = Rng::named(seed, run, &path, "queue");
-        let tells = plan.discipline.tells_precedences();
-        let mut port = Self::new(discipline, plan.mtu, rng, fails, meter);
-        let server = |p| Box::new(Server::new(p, seed, run, &path));
-        port.server = plan.process.as_ref().map(server);
-        port.precedences = Precedences::of_leaves(tells, points, meter.sojourn.bits());
-        port.channel = Channel::new(plan, seed, run).map(Box::new);
-        port.ring = Ring::of(plan.tx_ring.packets, port.queues.len());
-        port
-    }
-
-    /// The port of a link that is up; `fails` if the link goes down during the run.
-    fn new(discipline: Discipline, mtu: u32, rng: Rng, fails: bool, meter: &QueueMeter) -> Self {
-        Self {
-            mtu,
-            queues: vec![meter.clone(); discipline.leaves().len()],
-            precedences: Vec::new(),
-            slot: u32::MAX,
-            discipline,
-            rng,
-            free_at: Time::ZERO,
-            wake: Time::MAX,
-            down: false,
-            underway: fails.then(Box::default),
-            server: None,
-            channel: None,
-            ring: None,
-        }
-    }
-
     /// Whether packets wait in the discipline or in the ring.
     #[inline]
     pub(crate) fn holds_packets(&self) -> bool {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Drops, Dur, Facts, FlowKey, Table, Time};
+use spillgate_core::{Drops, Dur, Facts, FlowKey, Rng, Table, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
-use spillgate_queueing::SharedLists;
-use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_queueing::{Discipline, SharedLists};
+use spillgate_scenario::plan::{FlowPlan, LinkPlan, WorldPlan};
 
 use super::Paths;
 use super::choice::Engine;
@@ -16,6 +16,7 @@ use super::flows::FlowsBuilder;
 use super::outstanding::Outstanding;
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::arrivals::Arrivals;
+use crate::channel::Channel;
 use crate::express::{Known, Lane, kept};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
@@ -25,7 +26,9 @@ use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failin
 use crate::observe::SeriesRecorder;
 use crate::pipes::Pipes;
 use crate::port::Port;
-use crate::precedence::{CodePoints, Marked};
+use crate::precedence::{CodePoints, Marked, Precedences};
+use crate::rate::Server;
+use crate::ring::Ring;
 use crate::tap::Tap;
 use crate::tcp::Segments;
 use crate::tokens::Tokens;
@@ -90,8 +93,8 @@ impl<S: EventSet> World<S> {
                 .zip(facts)
                 .map(|(l, ((kept, fails), labels))| {
                     let discipline = || l.discipline.build_sharing(&keys, &mut lists);
-                    let port = (!kept).then(discipline);
-                    let port = port.map(|d| Port::of(l, d, fails, &points, (seed, run), &empty));
+                    let discipline = (!kept).then(discipline);
+                    let port = discipline.map(|d| port(l, d, fails, &points, (seed, run), &empty));
                     Link::new(l, port, fails, labels)
                 }),
         );
@@ -223,6 +226,38 @@ impl<S: EventSet> World<S> {
             world.lane_samples(first);
         }
         world
+    }
+}
+
+/// The port of a link that is up, with its discipline as it is built; `fails` if the link goes down
+/// during the run.
+fn port(
+    plan: &LinkPlan,
+    mut discipline: Discipline,
+    fails: bool,
+    points: &Arc<CodePoints>,
+    (seed, run): (u64, u32),
+    meter: &QueueMeter,
+) -> Port {
+    let path = format!("links/{}", plan.name);
+    discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
+    let tells = plan.discipline.tells_precedences();
+    let server = |p| Box::new(Server::new(p, seed, run, &path));
+    let leaves = discipline.leaves().len();
+    Port {
+        mtu: plan.mtu,
+        discipline,
+        rng: Rng::named(seed, run, &path, "queue"),
+        free_at: Time::ZERO,
+        wake: Time::MAX,
+        down: false,
+        underway: fails.then(Box::default),
+        slot: u32::MAX,
+        queues: vec![meter.clone(); leaves],
+        precedences: Precedences::of_leaves(tells, points, meter.sojourn.bits()),
+        server: plan.process.as_ref().map(server),
+        channel: Channel::new(plan, seed, run).map(Box::new),
+        ring: Ring::of(plan.tx_ring.packets, leaves),
     }
 }
 

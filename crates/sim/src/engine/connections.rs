@@ -48,7 +48,7 @@ impl<S: EventSet> World<S> {
     /// A segment reaches the receiver of connection `c` at `now`.
     #[inline]
     pub(crate) fn data_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
-        if !self.lane_acked(now, c, packet) {
+        if !self.lane_received(now, c, true, packet) {
             self.receive_segment(now, c, packet);
         }
     }
@@ -75,7 +75,7 @@ impl<S: EventSet> World<S> {
         if !self.tcp[c].alive {
             return self.segment_lost(now, c, packet);
         }
-        if self.lane_ack_processed(now, c, packet) {
+        if self.lane_received(now, c, false, packet) {
             return;
         }
         let segment = self.segments.take(packet.handle as u32);

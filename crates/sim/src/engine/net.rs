@@ -28,13 +28,7 @@ impl<S: EventSet> World<S> {
     #[inline(always)]
     pub(crate) fn arrive(&mut self, pipe: usize, first: InFlight) {
         let mut packet = first.packet();
-        if self.now < self.window.end() {
-            self.counts.hops += 1;
-            self.facts.fact(
-                self.now.as_ps() ^ first.tie,
-                u64::from(packet.flow) << 32 | u64::from(packet.seq),
-            );
-        }
+        self.count_hop(self.now, first.tie, packet.flow, packet.seq);
         if self.inputs.is_some() && !self.enter(pipe, &mut packet) {
             return;
         }
@@ -224,67 +218,6 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Lets the discipline of a port whose server is busy give packets to the ring, as many as there is room for.
-    #[inline(never)]
-    fn fill_ring(&mut self, link: usize) {
-        while let Some(port) = &self.links[link].port {
-            if !port.ring_has_room() || port.discipline.backlog_packets() == 0 {
-                return;
-            }
-            if !self.give_to_ring(link) {
-                return;
-            }
-        }
-    }
-
-    /// The discipline of a port gives a packet to the ring, which has room; false if it gives none.
-    fn give_to_ring(&mut self, link: usize) -> bool {
-        let mut marks = 0;
-        if self.tap.is_some() {
-            self.tap_choosing(link);
-            marks = self.marks(link);
-        }
-        let now = self.now;
-        let l = &mut self.links[link];
-        let Some(port) = &mut l.port else {
-            return false;
-        };
-        let given = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
-        if let Some(packet) = given {
-            let tx = l.rate.tx_time(packet.len);
-            if let Some(ring) = &mut port.ring {
-                ring.push(packet, tx);
-                // Known exactly where the rate is constant; else it is told again when the transmission begins.
-                let end = port.free_at.max(now) + ring.work();
-                port.discipline.transmits_until(packet.leaf, end);
-            }
-            port.note_level(now, packet.leaf);
-            if self.tap.is_some() {
-                if self.marks(link) > marks {
-                    self.tap_marked(link, &packet);
-                }
-                self.tap_ringed(link, &packet);
-            }
-        }
-        if !self.drops.is_empty() {
-            self.drain_drops(link);
-        }
-        given.is_some()
-    }
-
-    /// Notes the backlog of a leaf of a port with a ring, of whose packets the discipline knows nothing.
-    #[inline(never)]
-    fn note_peak(&mut self, link: usize, leaf: u16) {
-        let counts = self.window.contains(self.now);
-        let Some(port) = &mut self.links[link].port else {
-            return;
-        };
-        let (packets, bytes) = port.backlog(leaf);
-        if counts {
-            port.queues[usize::from(leaf)].on_backlog(packets, bytes);
-        }
-    }
-
     /// Sets the wake of a port that holds packets.
     #[inline]
     fn wake_port_when_free(&mut self, link: usize) {
@@ -397,28 +330,5 @@ impl<S: EventSet> World<S> {
         }
         self.lose(due, place, &lost);
         None
-    }
-
-    #[cold]
-    pub(crate) fn drain_drops(&mut self, link: usize) {
-        let now = self.now;
-        let drops = std::mem::take(&mut self.drops);
-        for lost in drops.as_slice() {
-            if self.tap.is_some() {
-                self.tap_lost(Some(link), true, lost);
-            }
-            let l = &mut self.links[link];
-            if let Some(port) = &mut l.port {
-                port.on_lost(self.window, &lost.packet, now, lost.reason);
-                port.note_level(now, lost.packet.leaf);
-            }
-            if let Some(nodes) = &mut self.nodes {
-                nodes.dropped(now, link, &lost.packet);
-            }
-            let place = self.link_hashes[link];
-            self.lose(now, place, lost);
-        }
-        self.drops = drops;
-        self.drops.clear();
     }
 }

@@ -205,7 +205,7 @@ impl<S: EventSet> World<S> {
         let Some((origin, meter)) = self.receivable(packet.flow, due) else {
             return false;
         };
-        self.count_ahead(due, tie, packet);
+        self.count_hop(due, tie, packet.flow, packet.seq);
         self.deliver(due, origin, meter, packet);
         true
     }
@@ -234,7 +234,7 @@ impl<S: EventSet> World<S> {
             };
             self.pipes.pop(pipe);
             let packet = first.packet();
-            self.count_ahead(first.due, first.tie, &packet);
+            self.count_hop(first.due, first.tie, packet.flow, packet.seq);
             self.deliver(first.due, origin, meter, &packet);
         }
         if self.pipes.first(pipe).is_none() {

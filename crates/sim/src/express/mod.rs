@@ -1,16 +1,17 @@
-//! The express lane: shortcuts beside the engine, of the same results.
+//! The express lane: shortcuts beside the engine, with the same results.
 //!
-//! The engine is what Spillgate computes; the lane computes the same sooner where it can, and is
-//! entered only through what stands in this file: the hooks of [`World`] that begin with `lane_`,
-//! and [`Lane`], what it knows. It relies on what is promised, and nothing is promised by default:
-//! a FIFO that decides at arrival promises that departures are known then (served ports take the
-//! way of the engine), a link without loss and reordering that all arrives in order after its
-//! delay, a network in which nobody looks and no policy waits at arrival that nodes pass packets at
-//! once, a host whose only link brings nothing for others that it acts at these times and at those
-//! of its timers. Where a tap looks at every packet fewer ways are open; between the samples of
-//! series all are. The results are the same.
+//! The lane has a link and a port of its own ([`link`], [`fifo`]), chosen when a world is built by
+//! what its components promise ([`promises`]); nothing is promised by default. The engine tells the
+//! lane what happens through the methods of [`World`] in this file, which begin with `lane_`, and
+//! asks nothing of it. A method that returns `true` has taken the packet over.
 //!
-//! What each way brings is in `docs/adr/0025-two-engines.md`.
+//! - [`net`]: a packet goes through a port when it comes, and on to the next port when it is sent.
+//! - [`uncontended`], [`waiting`], [`fifo_queue`]: what a port counts.
+//! - [`acks`], [`header_prediction`]: hosts that answer at once, and the common case of TCP.
+//! - [`feeders`]: where packets come from, and which links share a pipe.
+//! - [`stalls`]: packets that wait for a sample. [`prefetch`]: memory loaded in advance.
+//!
+//! What each shortcut brings is in `docs/adr/0041-shortcuts-that-pay.md`.
 
 mod acks;
 mod build;
@@ -131,19 +132,24 @@ impl<S: EventSet> World<S> {
         self.lane.open
     }
 
-    /// A segment reaches the receiver of connection `c` at `now`: whether the lane has answered it.
+    /// A segment reaches the receiver of connection `c` at `now` with `data`, or its sender with an
+    /// acknowledgment: whether the lane has processed it.
     #[inline(always)]
-    pub(crate) fn lane_acked(&mut self, now: Time, c: usize, packet: &Packet) -> bool {
-        self.lane.open && self.acknowledge(now, c, packet)
-    }
-
-    /// A segment reaches the sender of connection `c` at `now`: whether the lane has seen to it.
-    #[inline(always)]
-    pub(crate) fn lane_ack_processed(&mut self, now: Time, c: usize, packet: &Packet) -> bool {
-        if self.lane.open {
-            self.process_ack(now, c, packet);
+    pub(crate) fn lane_received(
+        &mut self,
+        now: Time,
+        c: usize,
+        data: bool,
+        packet: &Packet,
+    ) -> bool {
+        if !self.lane.open {
+            return false;
         }
-        self.lane.open
+        if data {
+            return self.acknowledge(now, c, packet);
+        }
+        self.process_ack(now, c, packet);
+        true
     }
 
     /// A sender begins to send, or has ended; whether others were sending before.

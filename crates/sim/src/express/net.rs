@@ -134,7 +134,7 @@ impl<S: EventSet> World<S> {
         }
         if due < self.lane.samples && !self.is_stalled(link) {
             if let Some(next) = self.next_ahead(onward.ahead, packet) {
-                self.count_ahead(due, onward.tie, packet);
+                self.count_hop(due, onward.tie, packet.flow, packet.seq);
                 packet.handle += self.step;
                 return Some((next, due));
             }
@@ -170,17 +170,5 @@ impl<S: EventSet> World<S> {
             .get(next)
             .filter(|l| l.onward.single_feeder)
             .map(|_| next)
-    }
-
-    /// A packet reaches the far end of the link with this tie at `due`, without a wake.
-    #[inline]
-    pub(super) fn count_ahead(&mut self, due: Time, tie: u64, packet: &Packet) {
-        if due < self.window.end() {
-            self.counts.hops += 1;
-            self.facts.fact(
-                due.as_ps() ^ tie,
-                u64::from(packet.flow) << 32 | u64::from(packet.seq),
-            );
-        }
     }
 }

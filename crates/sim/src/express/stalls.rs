@@ -132,7 +132,7 @@ impl<S: EventSet> World<S> {
                 stalls.release(next);
             }
             let mut packet = head.packet();
-            self.count_ahead(head.due, head.tie, &packet);
+            self.count_hop(head.due, head.tie, packet.flow, packet.seq);
             packet.handle += self.step;
             self.offer(next as usize, &mut packet, head.due);
         }

@@ -10,9 +10,9 @@
 //! Cost: O(1) per packet and node; after a change of routes, shortest paths to the destinations in
 //! use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use spillgate_core::{DropReason, Dropped, Dur, Rng, Time};
+use spillgate_core::{DropReason, Dropped, Dur, Packet, Rng, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_scenario::plan::{FailurePlan, WorldPlan};
 
@@ -44,6 +44,35 @@ pub(crate) struct Failures {
     next: usize,
     /// Slot in the event set.
     slot: u32,
+}
+
+/// The packets that a port has sent and that have not reached the far end of its link.
+#[derive(Default)]
+pub(crate) struct Underway {
+    /// When each packet arrives, and the packet as it was sent.
+    packets: VecDeque<(Time, Packet)>,
+    /// The packet sent last, which may still be in transmission.
+    pub(crate) last: Option<Packet>,
+}
+
+impl Underway {
+    /// A packet that arrives at `due` is sent.
+    pub(crate) fn push(&mut self, due: Time, packet: &Packet) {
+        let at = self.packets.partition_point(|(before, _)| *before <= due);
+        self.packets.insert(at, (due, *packet));
+    }
+
+    /// The first one has arrived.
+    pub(crate) fn pop(&mut self) {
+        self.packets.pop_front();
+    }
+
+    /// Takes out all these packets, which are lost.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Packet> + use<> {
+        std::mem::take(&mut self.packets)
+            .into_iter()
+            .map(|(_, packet)| packet)
+    }
 }
 
 /// Whether each link fails.

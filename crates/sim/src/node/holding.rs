@@ -382,14 +382,8 @@ impl<S: EventSet> World<S> {
             self.lose(self.now, name_hash, &lost);
         }
         for (link, flow, seq) in out.hopped.drain(..) {
-            if self.now < self.window.end() {
-                let tie = self.links[link as usize].tie;
-                self.counts.hops += 1;
-                self.facts.fact(
-                    self.now.as_ps() ^ tie,
-                    u64::from(flow) << 32 | u64::from(seq),
-                );
-            }
+            let tie = self.links[link as usize].tie;
+            self.count_hop(self.now, tie, flow, seq);
         }
         for (link, packet) in out.done.drain(..) {
             if self.tap.is_some() {

@@ -16,7 +16,7 @@ mod routing;
 mod software;
 mod switch;
 
-pub(crate) use failures::{Failures, failing};
+pub(crate) use failures::{Failures, Underway, failing};
 pub(crate) use holding::Nodes;
 pub(crate) use inputs::{Inputs, names};
 pub use mpls::LabelCounts;
