@@ -1,15 +1,15 @@
-//! Hosts that answer at once: what they do is worked out when a packet is sent on the link to them.
+//! Hosts that answer at once: their response is computed when a packet is sent on the link to them.
 //!
-//! A receiver that does not delay acknowledgments does nothing but to count what arrives and to
-//! answer it, and perhaps to send SYN-ACK again after a second. Where all that reaches a host comes
-//! over one link, and all that it sends is such answers, nothing else can come between: a packet is
-//! received when it is sent on that link, at the time of its arrival, and the acknowledgment sets
-//! out then. What arrives later than a SYN-ACK is due waits for its wake, and so does what is sent
-//! behind it; the same after an edge of the measured period, at which things are counted.
+//! A receiver that does not delay ACKs only counts and acknowledges arriving segments; it may also
+//! retransmit SYN-ACK after a second. If everything that reaches a host comes over one link, and
+//! the host sends only such ACKs, nothing can intervene. So a packet is received when it is sent on
+//! that link, with the time of its arrival, and the ACK departs at that time. A packet that arrives
+//! after a SYN-ACK is due waits for its wake, and so do the packets behind it. The same holds after
+//! an edge of the measured period, where counters are read.
 //!
-//! A host with one sender and nothing else that sends is like that until the sender's next timer:
-//! an acknowledgment is handled when it is sent on the link to the host, and what it lets go sets
-//! out then. It must not overtake what the sender is just sending, which may lead to it in no time.
+//! A host whose only traffic is one sender behaves like this until the sender's next timer: an ACK
+//! is processed when it is sent on the link to the host, and the segments that it permits depart
+//! then. The ACK must not overtake segments that the sender is sending at that moment.
 
 use std::collections::VecDeque;
 
@@ -23,15 +23,15 @@ use crate::engine::{Paths, World};
 use crate::flow::{Flow, Origin};
 use crate::tcp::{Connection, NO_SESSION};
 
-/// So many packets are received in a row at most: each may bring the next one onto its pipe, and a
-/// run is to be stopped between wakes.
+/// The most packets that are received in a row: each may bring the next one onto its pipe, and a
+/// run can be stopped only between wakes.
 const MOST_AT_ONCE: usize = 1024;
 
-/// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new
-/// one mostly comes last, and the first ones are answered first.
+/// The retransmission times of SYN-ACKs with their connections, in ascending order. A new entry
+/// usually comes last, and the first entries are usually removed first.
 pub(super) struct SynTimers {
     all: VecDeque<(Time, u32)>,
-    /// The first of all; [`Time::MAX`] if there is none.
+    /// The first time; [`Time::MAX`] if there is none.
     first: Time,
 }
 
@@ -45,7 +45,7 @@ impl Default for SynTimers {
 }
 
 impl SynTimers {
-    /// That of connection `c` was to be at `before`, [`Time::MAX`] for never, and is now at `at`.
+    /// Moves the time of connection `c` from `before`, [`Time::MAX`] for never, to `at`.
     #[cold]
     fn moved(&mut self, c: u32, before: Time, at: Time) {
         if let Ok(i) = self.all.binary_search(&(before, c)) {
@@ -59,7 +59,7 @@ impl SynTimers {
     }
 }
 
-/// A host of its own, and the link to it.
+/// A host without transit traffic, and the link to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     pub(super) node: u32,
@@ -76,8 +76,8 @@ pub(super) fn origins(plan: &WorldPlan, flows: &[Flow], paths: &Paths) -> Vec<Op
     flows.iter().map(first).collect()
 }
 
-/// The hosts that are reached over one link, which leads nowhere else, and send only over links
-/// that compute departures and carry nothing else.
+/// The hosts that are reached over one link without transit traffic, and that send only over links
+/// of their own with known departures.
 pub(super) fn hosts(
     plan: &WorldPlan,
     paths: &Paths,
@@ -117,18 +117,18 @@ pub(super) fn hosts(
     (0..nodes).filter_map(host).collect()
 }
 
-/// What the flows that set out from a node are.
+/// The kinds of flows that begin at a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sends {
     Nothing,
-    /// Receivers that do not delay acknowledgments.
+    /// Only receivers that do not delay ACKs.
     Acks,
-    /// One sender, of no session.
+    /// Only one sender, without sessions.
     Data,
     Others,
 }
 
-/// The nodes whose receivers answer at once, or with one sender, and which do nothing else.
+/// The nodes with nothing but receivers that answer at once, or with nothing but one sender.
 pub(super) fn acking_nodes(
     nodes: usize,
     flows: &[Flow],
@@ -164,8 +164,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// What a packet of `flow` comes from, and its meter, if it is `due` at a host that answers at
-    /// once and can be received ahead: nothing that the host does or that is counted comes before.
+    /// The flow of a packet and its meter, if the packet, `due` at a host that answers at once, can
+    /// be received ahead: no action of the host and no reading of counters comes before.
     #[inline(always)]
     fn receivable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
         let lane = &self.lane;
@@ -182,15 +182,15 @@ impl<S: EventSet> World<S> {
         can.then_some((f.origin, f.meter))
     }
 
-    /// Whether the sender of connection `c` does nothing before `due` but to handle acknowledgments.
+    /// Whether the sender of connection `c` does nothing before `due` but process ACKs.
     #[inline(always)]
     fn only_processes_acks_until(&self, c: usize, due: Time) -> bool {
         let connection = &self.tcp[c];
-        // It may be woken before its timers, which move on.
+        // It may be woken before its timers, since timers move.
         due < self.flows[connection.data as usize].wake || connection.sleeps_past(due)
     }
 
-    /// Receives a packet that is sent on `link`, if that can be done before it arrives at `due`.
+    /// Receives a packet that is sent on `link` ahead of its arrival at `due`, if possible.
     #[inline(never)]
     pub(super) fn receive_ahead(
         &mut self,
@@ -210,7 +210,8 @@ impl<S: EventSet> World<S> {
         true
     }
 
-    /// A packet has arrived that could not be received before: those behind it perhaps can.
+    /// A packet has arrived that could not be received ahead; the packets behind it may be received
+    /// ahead now.
     #[inline]
     pub(super) fn receive_rest(&mut self, pipe: usize) {
         if self

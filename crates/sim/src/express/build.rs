@@ -1,4 +1,4 @@
-//! Which shortcuts are open in a world.
+//! Opens the shortcuts of a world.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::link::Link;
 use crate::precedence::{CodePoints, Precedences};
 use crate::tcp::Connection;
 
-/// What is known of a world at its start.
+/// Facts about a world at its start.
 pub(crate) struct Known<'a> {
     pub(crate) plan: &'a WorldPlan,
     pub(crate) run: (u64, u32),
@@ -33,12 +33,12 @@ pub(crate) struct Known<'a> {
     pub(crate) points: &'a Arc<CodePoints>,
     /// The meter of an empty queue.
     pub(crate) meter: &'a QueueMeter,
-    /// Somebody looks at queues at some times.
+    /// Queues are sampled.
     pub(crate) sampled: bool,
 }
 
 impl Lane {
-    /// One that nothing takes.
+    /// A lane in which all shortcuts are closed.
     pub(crate) fn closed(links: &[Link]) -> Self {
         Self {
             pipes: links.len(),
@@ -60,14 +60,15 @@ impl Lane {
         let links = &mut lane.links;
         let passing = passing(plan);
         let feeders = known.paths.feeders(links, &passing);
-        // Packets on a link that fails are lost with it: they stay on its own pipe until they arrive.
+        // Packets on a link that fails are lost with it: they stay on its own pipe until they
+        // arrive.
         let ahead = plan.failures.is_empty();
         lane.large = is_large(known.flows.len(), links.len());
         lane.pipes = links.len();
         if ahead {
             let from = origins(plan, known.flows, known.paths);
             let at_once = acking_nodes(plan.nodes.len(), known.flows, known.tcp, &from);
-            // A large world loads what receivers need before packets arrive.
+            // A large world prefetches the memory of receivers instead.
             for host in hosts(plan, known.paths, links, &feeders, &passing) {
                 let at_once = !lane.large && at_once[host.node as usize];
                 links[host.to as usize].onward.acks_at_once = at_once;

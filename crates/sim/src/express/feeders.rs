@@ -1,4 +1,4 @@
-//! Where the packets of each link come from and go, and which links share a pipe for it.
+//! The feeders and the next ports of links, and the links that can share a pipe.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use super::link::{Ahead, ExpressLink};
 use crate::engine::Paths;
 
 impl Paths {
-    /// What can be done with the packets on each link before they are at its far end, where links
-    /// do not fail.
+    /// What can be done ahead with packets on each link, where links do not fail.
     pub(super) fn aheads(&self, links: &[ExpressLink]) -> Vec<Ahead> {
         let mut found = vec![None; links.len()];
         for (link, to) in self.steps() {
@@ -32,8 +31,8 @@ impl Paths {
         found.into_iter().zip(links).map(ahead).collect()
     }
 
-    /// Where the packets of each link come from; for ports whose departures are not computed, and
-    /// where links fail, from anywhere; so do those of a link that does not pass its packets on.
+    /// The feeder of each link. It is unknown for ports without known departures, where links fail,
+    /// and for links that do not pass their packets on.
     pub(super) fn feeders(&self, links: &[ExpressLink], passing: &[bool]) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::None; links.len()];
         for (before, to) in self.steps() {
@@ -55,7 +54,7 @@ impl Paths {
     }
 }
 
-/// What holds for two parts together: what holds for each, unless it is `none`, or else `mixed`.
+/// Joins two values: the common value, or the one that is not `none`, or else `mixed`.
 fn both<T: PartialEq>(a: T, b: T, none: T, mixed: T) -> T {
     if a == none || a == b {
         b
@@ -66,7 +65,7 @@ fn both<T: PartialEq>(a: T, b: T, none: T, mixed: T) -> T {
     }
 }
 
-/// Where the packets of a link come from.
+/// The feeder of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Feeder {
     /// None come.
@@ -79,19 +78,19 @@ pub(super) enum Feeder {
 }
 
 impl Feeder {
-    /// Where the packets of both come from.
+    /// The feeder of the packets of both.
     pub(super) fn and(self, other: Self) -> Self {
         both(self, other, Self::None, Self::Several)
     }
 }
 
-/// Gives each link its pipe; how many there are.
+/// Gives each link its pipe, and returns the number of pipes.
 ///
-/// Links share one if what they carry departs in about the order in which it is sent, and is as
-/// long on the way: those that hosts feed, with one rate, delay and far end, and those behind
-/// one link. Every link keeps a pipe of its own number for what does not fit in there; those
-/// whose packets are mostly received before they arrive, and those that do not pass them on, have
-/// no other.
+/// Links share a pipe if their packets depart about in the order in which they are sent and have
+/// the same delay: links that hosts feed, with the same rate, delay and far end, and links behind
+/// one link. Every link keeps a pipe of its own number for packets that overflow. Links whose
+/// packets are mostly received ahead, and links that do not pass their packets on, have only their
+/// own.
 pub(super) fn share_pipes(
     plan: &WorldPlan,
     links: &mut [ExpressLink],
@@ -107,12 +106,12 @@ pub(super) fn share_pipes(
             Feeder::Several => (Feeder::Link(i as u32), Dur::ZERO),
             Feeder::Link(mut root) => {
                 let mut delay = l.onward.delay;
-                // Links do not feed themselves: paths have no loops.
+                // Paths have no loops, so no link feeds itself.
                 while let Feeder::Link(before) = feeders[root as usize] {
                     delay = delay + links[root as usize].onward.delay;
                     root = before;
                 }
-                // Longer than that of the link `root` itself, by a picosecond at least.
+                // The sum exceeds the delay of the link `root` by at least a picosecond.
                 let delay = delay + links[root as usize].onward.delay + Dur::from_ps(1);
                 (Feeder::Link(root), delay)
             }

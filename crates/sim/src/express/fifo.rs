@@ -11,30 +11,30 @@ use crate::port::size;
 use crate::precedence::Precedences;
 use crate::window::Window;
 
-/// A FIFO that computes each packet's service start when it arrives. The packets that wait are
-/// those whose service starts later.
+/// A FIFO that computes a packet's service start at its arrival (Lindley recursion). A packet waits
+/// until its service starts.
 ///
-/// It does what a `Port` with the same FIFO does, packet by packet. Packets arrive in
-/// order, but the port may be ahead of the world's clock.
+/// For each packet it does the same as a `Port` with this FIFO. Packets arrive in order, but the
+/// port may be ahead of the world's clock.
 ///
-/// What passes uncontended touches nothing here
-/// ([`Uncontended`](super::uncontended::Uncontended)), what waits lies elsewhere: in a large
-/// network none of that is in the cache.
+/// Packets that pass uncontended touch nothing here
+/// ([`Uncontended`](super::uncontended::Uncontended)), and waiting packets are stored elsewhere: in
+/// a large network none of that is in the cache.
 pub(super) struct FifoPort {
-    /// Packets that needed not wait, within the measured period.
+    /// Packets that did not wait, within the measured period.
     through: Through,
-    /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue,
-    /// and nobody wants to know.
+    /// A packet up to this length on the wire always passes an empty queue, and nobody needs to be
+    /// asked.
     longest: u32,
-    /// Number of its line.
+    /// The index of its queue.
     queue: u32,
     /// The measured period has begun.
     counting: bool,
 }
 
 impl FifoPort {
-    /// The FIFO of a link with a limit, a time being the bytes that the link sends in it, and
-    /// perhaps an AQM with its random numbers. Its queue is added to `fifos`.
+    /// The FIFO of a link with a limit (a limit in time is converted to bytes at the link's rate),
+    /// and perhaps an AQM with its random numbers. Its queue is added to `fifos`.
     pub(super) fn new(
         limit: Limit,
         aqm: Option<(ArrivalAqm, Rng, Option<Box<Precedences>>)>,
@@ -85,8 +85,8 @@ impl FifoPort {
         &mut fifos[self.queue as usize]
     }
 
-    /// Until when packets of `len` bytes on the wire have nothing to do with more than the queue:
-    /// an edge of the measured period, or no time at all.
+    /// Until when packets of `len` bytes on the wire involve only the queue: up to an edge of the
+    /// measured period, or never.
     pub(super) fn open_until(&self, len: u32, window: Window) -> Time {
         let edge = match self.counting {
             false => window.start(),
@@ -95,20 +95,21 @@ impl FifoPort {
         if len > self.longest { Time::ZERO } else { edge }
     }
 
-    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
-    /// and nobody has to be asked.
+    /// Takes a packet that has to wait from `now` until `start`, if it has the length of all
+    /// waiting packets and nobody has to be asked.
     #[inline(always)]
     pub(super) fn wait(&self, fifos: &mut [FifoQueue], now: Time, start: Time) -> Option<()> {
         self.queue(fifos).wait(now, start, self.counting)
     }
 
-    /// Whether what has waited behind others as long should be counted before more does.
+    /// Whether packets that waited behind others of the same length should be counted now, before
+    /// their number overflows.
     pub(super) fn has_many(&self, fifos: &mut [FifoQueue]) -> bool {
         self.queue(fifos).waits.sum >= Waits::MANY
     }
 
-    /// What comes from `now` on is `len` bytes long and takes `tx` to send, while the server is
-    /// busy until `free_at`; what came before has been counted.
+    /// From `now` on packets have `len` bytes and take `tx` to send, while the server is busy until
+    /// `free_at`; earlier packets have been counted.
     pub(super) fn turn(
         &self,
         fifos: &mut [FifoQueue],
@@ -120,9 +121,9 @@ impl FifoPort {
         self.queue(fifos).turn(now, free_at, len, tx);
     }
 
-    /// Counts packets of `len` bytes, each sent in `tx`: so many that went through without waiting,
-    /// and those that waited behind others as long, of which it says how many; and whether the
-    /// measured period has begun.
+    /// Counts packets of `len` bytes, each sent in `tx`: `through` of them passed without waiting,
+    /// and others waited behind packets of the same length. Returns the number of the latter, and
+    /// whether the measured period has begun.
     pub(super) fn count(
         &mut self,
         fifos: &mut [FifoQueue],
@@ -144,17 +145,17 @@ impl FifoPort {
         self.counting
     }
 
-    /// Whether the measured period has begun for what comes at `now`, and nobody has said so.
+    /// Whether the measured period has begun by `now`, but counting has not.
     #[inline]
     pub(super) fn begins(&self, now: Time, window: Window) -> bool {
         !self.counting && now >= window.start()
     }
 
-    /// Takes a packet that needs `tx` on the link: when its service starts, or why it is lost, which
-    /// is counted. What gets through is counted too.
+    /// Takes a packet that needs `tx` on the link, and returns when its service starts, or why it
+    /// is lost. Both outcomes are counted.
     ///
-    /// A packet goes through the queue even if it need not wait, as in a discipline: one that
-    /// is longer than the limit never gets through. It may leave with a mark.
+    /// As in a discipline, a packet passes through the queue even if it need not wait: a packet
+    /// longer than the limit is always lost. It may leave with a mark.
     #[inline]
     pub(super) fn offer(
         &mut self,
@@ -177,8 +178,8 @@ impl FifoPort {
             return Err(reason);
         }
         if *free_at <= now {
-            // An edge of the measured period is near or all are past, or it has an AQM, or it is as
-            // long as some that are too big would be: cells are filled up.
+            // An edge of the measured period is near or all are past, or the queue has an AQM, or
+            // the packet may be too big: padding of cells hides the exact length.
             let end = now + tx;
             *free_at = end;
             if let Some(aqm) = queue.aqm() {
@@ -215,8 +216,8 @@ impl FifoPort {
         Ok(start)
     }
 
-    /// The measured period has begun: what waited until then counts as a peak, also what leaves at
-    /// that instant.
+    /// The measured period has begun: the backlog until then counts as a peak, including packets
+    /// that leave at that instant.
     pub(super) fn begin_counting(
         &mut self,
         fifos: &mut [FifoQueue],
@@ -235,18 +236,18 @@ impl FifoPort {
         self.queue(fifos).waiting.backlog(now, free_at)
     }
 
-    /// Packets that waited behind others as long and are not counted yet.
+    /// Packets that waited behind others of the same length and are not counted yet.
     pub(super) fn waited(&self, fifos: &[FifoQueue]) -> u64 {
         fifos[self.queue as usize].waits.packets
     }
 
-    /// Its packets by code point, if it tells them apart.
+    /// Its packets by code point, if it distinguishes them.
     pub(super) fn precedences(&self, fifos: &[FifoQueue]) -> Option<Box<Precedences>> {
         fifos[self.queue as usize].precedences()
     }
 
-    /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`,
-    /// of which so many passed uncontended.
+    /// Its meter, including packets that are not counted yet: packets of `len` bytes, each sent in
+    /// `tx`, `through` of which passed uncontended.
     pub(super) fn meter(&self, fifos: &[FifoQueue], through: u32, len: u32, tx: Dur) -> QueueMeter {
         let queue = &fifos[self.queue as usize];
         let (mut all, mut waits) = (self.through, Waits::default());

@@ -1,4 +1,4 @@
-//! What waits at a port that computes departures, and what is measured of it.
+//! The queue of a port with known departures, and its measurements.
 
 use std::mem::offset_of;
 
@@ -10,17 +10,19 @@ use crate::gauge::{QueueMeter, Waits};
 use crate::precedence::Precedences;
 use crate::window::Window;
 
-/// The packets that wait at a [`FifoPort`](super::FifoPort). Those of all ports lie together.
+/// The packets that wait at a [`FifoPort`](super::FifoPort). The queues of all ports are in one
+/// table.
 #[repr(C, align(64))]
 pub(super) struct FifoQueue {
-    // What needs to wait behind others as long touches two cache lines: this and the histogram.
-    /// What waits no longer than this finds room, if it is as long as all that wait; zero if these
-    /// differ.
+    // A packet that waits behind others of the same length touches two cache lines: this one and
+    // the histogram.
+    /// A packet that waits no longer than this finds room, if it has the length of all waiting
+    /// packets; zero if lengths differ.
     pub(super) room: Dur,
     pub(super) waits: Waits,
     /// The longest packet that the link carries, labels included.
     pub(super) mtu: u32,
-    /// When the last packet came that did not pass uncontended.
+    /// When the last packet arrived that did not pass uncontended.
     pub(super) latest: Time,
     pub(super) meter: QueueMeter,
     // The rest.
@@ -36,7 +38,7 @@ pub(super) struct Aqm {
     /// Whether it has to be told when packets begin to leave.
     pub(super) foresees: bool,
     pub(super) rng: Rng,
-    /// Until when the last packet that had to wait is sent, unless the AQM knows.
+    /// When the transmission of the last waiting packet ends, unless the AQM has been told.
     pub(super) last: Option<Time>,
     /// Its averages within the measured period.
     pub(super) averages: Averages,
@@ -61,7 +63,7 @@ impl FifoQueue {
         self.aqm.as_ref()?.precedences.clone()
     }
 
-    /// A packet is to leave at `start`, in order to be sent.
+    /// A packet leaves the queue at `start` for transmission.
     #[inline]
     pub(super) fn begins(&mut self, window: Window, packet: &Packet, start: Time) {
         if let Some(by) = self.aqm().and_then(|a| a.precedences.as_deref_mut()) {
@@ -82,7 +84,7 @@ impl FifoQueue {
     #[inline(always)]
     pub(super) fn wait(&mut self, now: Time, start: Time, counting: bool) -> Option<()> {
         let wait = start.since(now);
-        // None at all is for others, too.
+        // A wait of zero takes the general path, too.
         if wait.as_ps().wrapping_sub(1) >= self.room.as_ps() {
             return None;
         }
@@ -92,7 +94,7 @@ impl FifoQueue {
         Some(())
     }
 
-    /// Takes a packet with its wait, which makes this sum of waits.
+    /// Counts a packet with its wait; `sum`: the sum of waits including it.
     #[inline(always)]
     pub(super) fn take(&mut self, wait: Dur, sum: Dur, counting: bool) {
         self.waits.packets += 1;
@@ -117,8 +119,7 @@ impl FifoQueue {
         self.meter.carried += window.part(packet.len, start, end);
     }
 
-    /// What queue management says to a packet behind such a backlog, the limit included. Sets its
-    /// mark.
+    /// The verdict of the AQM and the limit on a packet behind this backlog. Sets its mark.
     #[inline]
     pub(super) fn verdict(
         &mut self,
@@ -148,7 +149,7 @@ impl FifoQueue {
         Ok(())
     }
 
-    /// What comes from `now` on is `len` bytes long, and takes `tx` to send.
+    /// From `now` on packets have `len` bytes and take `tx` to send.
     pub(super) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) {
         if self.waiting.turn(now, free_at, len, tx) {
             self.room = Dur::ZERO;
@@ -207,7 +208,8 @@ mod tests {
         queue
     }
 
-    /// A transmission of 5 ps ends in 1 to 5, after which those that wait begin, one each 5 ps.
+    /// A transmission of 5 ps ends in 1 to 5 ps; afterwards the waiting packets begin, one each
+    /// 5 ps.
     #[test]
     fn what_waits_shorter_than_the_room_gets_in() {
         let at = Time::from_ps;

@@ -1,8 +1,9 @@
-//! TCP where a segment is what its receiver expects, and an acknowledgment what its sender does.
+//! Header prediction: fast paths for the expected segment at a receiver and the expected ACK at a
+//! sender.
 //!
-//! Header prediction (Van Jacobson): mostly one segment comes, is the next in order, and has one
-//! answer, which takes its place; mostly an acknowledgment lets one segment go. What is not
-//! predicted takes the way of the engine.
+//! Source: Van Jacobson. Usually a segment is the next in order and has one ACK, which takes its
+//! place in memory; usually an ACK releases one segment. Everything else takes the path of the
+//! engine.
 
 use spillgate_core::{Packet, Time};
 use spillgate_events::EventSet;
@@ -11,7 +12,8 @@ use crate::engine::World;
 use crate::tcp::NO_SESSION;
 
 impl<S: EventSet> World<S> {
-    /// A segment reaches the receiver of connection `c` at `now`: whether it is just answered.
+    /// A segment reaches the receiver of connection `c` at `now`: handles it if it only needs an
+    /// ACK, and returns whether it did.
     #[inline(always)]
     pub(super) fn acknowledge(&mut self, now: Time, c: usize, packet: &Packet) -> bool {
         let number = packet.handle as u32;
@@ -24,7 +26,7 @@ impl<S: EventSet> World<S> {
         let complete = session && connection.receiver.delivered_bytes() >= connection.awaited;
         let flow = connection.acknowledgments;
         let (len, ecn) = (ack.wire_len(connection.sender.config()), ack.ect);
-        // The segment is on the way no more: its answer takes its place.
+        // The segment has left the network: its ACK takes its place in memory.
         *segment = ack;
         self.emit(now, flow, len, ecn, number);
         if complete {
@@ -36,8 +38,8 @@ impl<S: EventSet> World<S> {
         true
     }
 
-    /// A segment reaches the sender of connection `c` at `now`, which may lie ahead: the clock goes
-    /// there meanwhile.
+    /// A segment reaches the sender of connection `c` at `now`, which may be ahead of the clock:
+    /// the clock is set to it meanwhile.
     #[inline(always)]
     pub(super) fn process_ack(&mut self, now: Time, c: usize, packet: &Packet) {
         let clock = std::mem::replace(&mut self.now, now);
@@ -48,7 +50,7 @@ impl<S: EventSet> World<S> {
         let (flow, session) = (connection.data, connection.session != NO_SESSION);
         let idle;
         if let Some(next) = connection.sender.poll_new(now) {
-            // Mostly one segment leaves, and takes the place of the acknowledgment.
+            // Usually one segment leaves, and takes the place of the ACK in memory.
             let (len, ecn) = (next.wire_len(connection.sender.config()), next.ect);
             idle = connection.idle_until();
             *segment = next;

@@ -13,14 +13,14 @@ use crate::link::Link;
 use crate::precedence::Precedences;
 use crate::window::Window;
 
-/// What the lane knows of a link, and the port if it has one of its own.
+/// The lane's state of a link, and the lane's port if it has one.
 #[repr(C, align(64))]
 pub(super) struct ExpressLink {
     // The first cache line, all that an uncontended packet touches.
     pub(super) uncontended: Uncontended,
     pub(super) onward: Onward,
     // The second cache line.
-    /// None where the engine serves packets one by one.
+    /// None if the engine serves packets one by one.
     pub(super) port: Option<FifoPort>,
     pub(super) rate: Rate,
     pub(super) meter: LinkMeter,
@@ -36,7 +36,7 @@ const _: () = assert!(size_of::<ExpressLink>() == 128 && offset_of!(ExpressLink,
 pub(super) struct Onward {
     pub(super) delay: Dur,
     pub(super) tie: u64,
-    /// What can be done with a packet before it is at the far end.
+    /// The way in which a packet can be handled ahead, before it is at the far end.
     pub(super) ahead: Ahead,
     /// The pipe of its packets.
     pub(super) pipe: u32,
@@ -49,7 +49,7 @@ pub(super) struct Onward {
     pub(super) acks_at_once: bool,
 }
 
-/// What can be done with a packet on a link before it is at the far end.
+/// The ways in which a packet on a link can be handled ahead, before it is at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ahead {
     /// Nothing.
@@ -77,7 +77,7 @@ pub(crate) struct Sample {
 }
 
 impl ExpressLink {
-    /// Of link `number`, with its own pipe and perhaps a port.
+    /// The lane's link for link `number`, with its own pipe and perhaps a port.
     pub(super) fn new(number: u32, link: &Link, port: Option<FifoPort>) -> Self {
         Self {
             uncontended: Uncontended::closed(link.rate.tx_time(link.overhead.wire_len(0))),
@@ -104,18 +104,18 @@ impl ExpressLink {
         self.port.is_some()
     }
 
-    /// When the last packet came to its port: none comes earlier from then on.
+    /// When the last packet arrived at its port; no earlier one may follow.
     #[inline]
     pub(super) fn latest(&self, fifos: &mut [FifoQueue]) -> Time {
         match &self.port {
-            // What passed uncontended came when it was sent.
+            // Packets that passed uncontended arrived when they were sent.
             Some(_) if self.uncontended.passed().0 != self.seen => self.uncontended.last_start(),
             Some(fifo) => fifo.queue(fifos).latest,
             None => Time::ZERO,
         }
     }
 
-    /// A packet has come at `now` that did not pass uncontended.
+    /// A packet arrived at `now` that did not pass uncontended.
     #[inline]
     pub(super) fn came(&mut self, fifos: &mut [FifoQueue], now: Time) {
         if let Some(fifo) = &self.port {
@@ -124,8 +124,8 @@ impl ExpressLink {
         }
     }
 
-    /// A packet has to wait for others as long, and nothing else is to be said about it: from when
-    /// to when it is sent.
+    /// If a packet has to wait behind others of the same length, and nothing else has to be done:
+    /// when its transmission starts and ends.
     #[inline(always)]
     pub(super) fn wait(
         &mut self,
@@ -146,8 +146,8 @@ impl ExpressLink {
         Some((start, end))
     }
 
-    /// The same for a packet that arrives at a computed port at `now`: from now on others that are
-    /// as long may pass uncontended, or wait together.
+    /// The general case of a packet that arrives at a port with known departures at `now`.
+    /// Afterwards packets of the same length may pass uncontended, or wait together.
     #[inline]
     pub(super) fn turn(
         &mut self,
@@ -163,7 +163,7 @@ impl ExpressLink {
         }
     }
 
-    /// Has packets of this length pass uncontended, or wait together.
+    /// From now on packets of this length may pass uncontended, or wait together.
     #[inline(never)]
     fn tune(&mut self, fifos: &mut [FifoQueue], now: Time, packet: &Packet, window: Window) -> Dur {
         self.count_passed(fifos);
@@ -176,7 +176,7 @@ impl ExpressLink {
         tx
     }
 
-    /// Counts what passed uncontended or waited for others as long.
+    /// Counts packets that passed uncontended or waited behind others of the same length.
     fn count_passed(&mut self, fifos: &mut [FifoQueue]) {
         let (through, l3_len, tx) = self.uncontended.passed();
         let len = self.overhead.wire_len(l3_len);
@@ -199,8 +199,8 @@ impl ExpressLink {
         self.seen = 0;
     }
 
-    /// What passed uncontended or waited for others as long and is not counted yet: bytes, and
-    /// the time that the link took to send them.
+    /// Packets that passed uncontended or waited behind others of the same length and are not
+    /// counted yet: their bytes, and the time that the link took to send them.
     pub(super) fn passed(&self, fifos: &[FifoQueue]) -> (u64, Dur) {
         let (through, l3_len, tx) = self.uncontended.passed();
         let waited = match &self.port {
@@ -212,7 +212,7 @@ impl ExpressLink {
         (packets * u64::from(len), tx * packets)
     }
 
-    /// Lets packets pass uncontended as long as that is all there is to it.
+    /// Lets packets pass uncontended until something else has to be done.
     fn open(&mut self, window: Window) {
         let (_, l3_len, _) = self.uncontended.passed();
         let until = match &self.port {
@@ -224,7 +224,7 @@ impl ExpressLink {
         self.uncontended.open_until(until);
     }
 
-    /// The measured period has begun, if `now` lies in it or behind it.
+    /// Begins counting if `now` is not before the measured period.
     #[inline]
     pub(super) fn begin_counting(&mut self, now: Time, fifos: &mut [FifoQueue], window: Window) {
         let begins = match &self.port {
@@ -245,7 +245,7 @@ impl ExpressLink {
         self.open(window);
     }
 
-    /// Time in the measured period during which it transmitted.
+    /// The time in the measured period during which it transmitted.
     pub(super) fn busy(&self, fifos: &[FifoQueue]) -> Dur {
         match &self.port {
             Some(fifo) if fifo.is_counting() => self.meter.busy + self.passed(fifos).1,
@@ -253,7 +253,7 @@ impl ExpressLink {
         }
     }
 
-    /// What a sample shows of its own port at `now`: forgets what has left since.
+    /// The sample of the lane's port at `now`; forgets packets that have left.
     pub(super) fn sample(&self, fifos: &mut [FifoQueue], now: Time) -> Option<Sample> {
         let fifo = self.port.as_ref()?;
         let backlog = fifo.backlog(fifos, now, self.uncontended.free_at);
@@ -270,14 +270,14 @@ impl ExpressLink {
         })
     }
 
-    /// The meter of its own queue, which has counted packets as they came.
+    /// The meter of the lane's queue, which counts packets at arrival.
     pub(super) fn queue(&self, fifos: &[FifoQueue]) -> Option<QueueMeter> {
         let (through, l3_len, tx) = self.uncontended.passed();
         let len = self.overhead.wire_len(l3_len);
         Some(self.port.as_ref()?.meter(fifos, through, len, tx))
     }
 
-    /// The packets of its own queue by code point, if it tells them apart.
+    /// The packets of the lane's queue by code point, if it distinguishes them.
     pub(super) fn precedences(&self, fifos: &[FifoQueue]) -> Option<Option<Box<Precedences>>> {
         Some(self.port.as_ref()?.precedences(fifos))
     }

@@ -11,7 +11,7 @@
 //! - [`feeders`]: where packets come from, and which links share a pipe.
 //! - [`stalls`]: packets that wait for a sample. [`prefetch`]: memory loaded in advance.
 //!
-//! What each shortcut brings is in `docs/adr/0041-shortcuts-that-pay.md`.
+//! The gain of each shortcut is in `docs/adr/0041-shortcuts-that-pay.md`.
 
 mod acks;
 mod build;
@@ -43,26 +43,26 @@ pub(crate) use link::Sample;
 pub(crate) use promises::kept;
 pub use promises::taken_plainly;
 
-/// What the lane knows of a world.
+/// The state of the lane of a world.
 #[derive(Default)]
 pub(crate) struct Lane {
     /// Shortcuts are taken.
     open: bool,
     /// By link; none where the lane is closed.
     links: Table<ExpressLink>,
-    /// The packets that wait at ports with known departures.
+    /// The queues of ports with known departures.
     fifos: Table<FifoQueue>,
-    /// Packets that wait on their pipes for a sample to be taken; none if nobody takes any, and
-    /// where links fail.
+    /// Packets that wait in their pipes for a sample; none in runs without samples, and where links
+    /// fail.
     stalls: Option<Stalls>,
-    /// When a sample is taken next: what takes place from then on is not worked out yet.
+    /// When the next sample is taken: nothing from that time on is computed yet.
     samples: Time,
     syn_timers: SynTimers,
-    /// Some sender is sending: none handles acknowledgments ahead meanwhile.
+    /// A sender is sending: no ACK is processed ahead meanwhile.
     sending: bool,
-    /// What packets need is loaded before they arrive.
+    /// The memory that packets will touch is prefetched.
     large: bool,
-    /// Pipes, those that links share included.
+    /// The number of pipes, shared ones included.
     pipes: usize,
 }
 
@@ -88,13 +88,13 @@ impl Lane {
         link.map(|l| l.busy(&self.fifos))
     }
 
-    /// What a sample shows of the port of `link` at `now`, if the lane has it.
+    /// The sample of the port of `link` at `now`, if the lane has it.
     pub(crate) fn sample(&mut self, link: usize, now: Time) -> Option<Sample> {
         self.links.get(link)?.sample(&mut self.fifos, now)
     }
 }
 
-/// What the engine tells the lane, and asks of it. All answer `false` where the lane is closed.
+/// The hooks of the engine. All return `false` where the lane is closed.
 impl<S: EventSet> World<S> {
     /// A packet arrives at the port of `link` at `now`: whether the lane has taken it.
     #[inline(always)]
@@ -123,7 +123,7 @@ impl<S: EventSet> World<S> {
         self.lane.open
     }
 
-    /// The first packet on a pipe is due: whether the lane has seen to it, and perhaps to others.
+    /// The first packet on a pipe is due: whether the lane has handled it, and perhaps others.
     #[inline(always)]
     pub(crate) fn lane_due(&mut self, pipe: usize) -> bool {
         if self.lane.open {
@@ -152,13 +152,13 @@ impl<S: EventSet> World<S> {
         true
     }
 
-    /// A sender begins to send, or has ended; whether others were sending before.
+    /// A sender begins or ends sending; returns whether another one was sending before.
     #[inline(always)]
     pub(crate) fn lane_sending(&mut self, sending: bool) -> bool {
         std::mem::replace(&mut self.lane.sending, sending)
     }
 
-    /// The timer for SYN-ACK of connection `c` was to be at `before`, and may have moved.
+    /// The SYN-ACK timer of connection `c`, which was at `before`, may have moved.
     #[inline(always)]
     pub(crate) fn lane_timer_moved(&mut self, c: usize, before: Time) {
         if self.lane.open {
@@ -173,8 +173,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The next sample is taken at `at`, with all that takes place at that instant; [`Time::MAX`]
-    /// for none.
+    /// The next sample is taken at `at`, including the events of that instant; [`Time::MAX`] for
+    /// none.
     pub(crate) fn lane_samples(&mut self, at: Time) {
         self.lane.samples = at;
     }

@@ -1,5 +1,5 @@
-//! Packets on their way ahead of the clock: through ports that know departures at arrival, and on
-//! to the next port, or to a host, before they are there.
+//! Packets ahead of the clock: they go through ports that know departures at arrival, and on to the
+//! next port or host, before they are there.
 
 use spillgate_core::{Dropped, Packet, Time};
 use spillgate_events::EventSet;
@@ -11,8 +11,8 @@ use crate::engine::World;
 use crate::pipes::Placed;
 
 impl<S: EventSet> World<S> {
-    /// The wake of a pipe: its first packet reaches the far end of its link, and perhaps what comes
-    /// behind it.
+    /// The wake of a pipe: its first packet reaches the far end of its link, and perhaps further
+    /// packets do.
     #[inline]
     pub(super) fn pipe_woken(&mut self, pipe: usize) {
         if self.lane.stalls.is_some() {
@@ -31,8 +31,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
-    /// one link only.
+    /// A packet arrives at the port of `link` at `now`, which is ahead of the clock at a
+    /// single-feeder port.
     pub(super) fn offer_ahead(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
         loop {
             let l = &mut self.lane.links[link];
@@ -45,7 +45,7 @@ impl<S: EventSet> World<S> {
                 },
             };
             if onward.special {
-                // Ports that pass it as they pass all others do not set it.
+                // Ports that pass a packet uncontended do not set this.
                 packet.arrived = now;
             }
             match self.send_off(link, onward, packet, start, end) {
@@ -55,8 +55,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet arrives at the port of `link` and does not pass uncontended: from when to when
-    /// it is sent, if it is known and not lost.
+    /// A packet arrives at the port of `link` and does not pass uncontended: when its transmission
+    /// starts and ends, if that is known and the packet is not lost.
     #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
         let Lane { links, fifos, .. } = &mut self.lane;
@@ -85,7 +85,7 @@ impl<S: EventSet> World<S> {
         let l = &mut links[link];
         l.begin_counting(now, fifos, self.window);
         let tx = l.turn(fifos, now, packet, self.window);
-        // It may be the first of its length, or of the measured period.
+        // The packet may be the first of its length, or of the measured period.
         if let Some(end) = l.uncontended.pass(now, packet.l3_len) {
             return Some((now, end));
         }
@@ -106,8 +106,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet comes to a computed port at `now`, before one that was offered already: the
-    /// look-ahead was wrong, and so would be the results.
+    /// A packet arrives at a port at `now`, before one that was offered already: the lookahead was
+    /// wrong, and so would be the results.
     #[cold]
     pub(super) fn breach(&mut self, link: usize, now: Time) {
         let name = &self.plan.links[link].name;
@@ -118,7 +118,7 @@ impl<S: EventSet> World<S> {
     }
 
     /// A packet occupies the link from `start` to `end` and then the pipe. If it can be offered to
-    /// the next port before it is there: which it is, and when the packet gets there.
+    /// the next port ahead: that port, and when the packet arrives there.
     #[inline(always)]
     pub(super) fn send_off(
         &mut self,
@@ -154,10 +154,10 @@ impl<S: EventSet> World<S> {
         None
     }
 
-    /// The port to which a packet may be offered now that is on its way to the far end of a link.
+    /// The port to which a packet on its way to the far end of a link may be offered now.
     #[inline(always)]
     pub(super) fn next_ahead(&self, ahead: Ahead, packet: &Packet) -> Option<usize> {
-        // One after the other: a table of jumps would be guessed wrong more often.
+        // Comparisons in sequence: a jump table would be mispredicted more often.
         if let Ahead::Offer(next) = ahead {
             return Some(next as usize);
         }

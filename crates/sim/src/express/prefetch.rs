@@ -1,10 +1,10 @@
-//! What the next packets on a pipe will touch is brought into the cache before they arrive.
+//! Prefetch: memory that the next packets on a pipe will touch is loaded before they arrive.
 //!
-//! With thousands of flows nothing of a flow is in the cache when its packet comes, and to wait for
-//! memory takes longer than all the rest. The order of the packets on a pipe is known, so each
-//! delivery begins to load what those behind it need. One load tells the address of the next: the
-//! closer a packet, the deeper the stage. Nothing here changes what is computed. Worlds that fit
-//! into the cache anyway do without.
+//! With thousands of flows nothing of a flow is in the cache when its packet arrives, and waiting
+//! for memory takes longer than everything else. The order of the packets on a pipe is known, so
+//! each delivery begins to load memory for the packets behind it. One load gives the address of the
+//! next: the closer a packet, the deeper the stage. Results do not depend on it. Worlds that fit
+//! into the cache have no prefetch.
 
 use spillgate_core::prefetch;
 use spillgate_events::EventSet;
@@ -13,7 +13,8 @@ use crate::engine::World;
 use crate::flow::Origin;
 use crate::pipes::InFlight;
 
-/// How many packets ahead a stage begins: the record itself, then what it names, and so on.
+/// How many packets ahead each stage begins: the record itself, then the records that it names, and
+/// so on.
 const RECORD: usize = 10;
 const NAMED: usize = 5;
 const STATE: usize = 4;
@@ -21,19 +22,18 @@ const ANSWER: usize = 3;
 const PATH: usize = 2;
 const LINK: usize = 1;
 
-/// What the caches of a processor's core hold, its share of a common one included, in bytes: below
-/// that to look ahead costs more than it brings.
+/// The cache of a processor core, with its share of the common cache, in bytes. For smaller worlds
+/// prefetch costs more than it gains.
 const CACHE: usize = 4 << 20;
 
-/// Whether the packets of so many flows over so many links will not find their state in the cache.
+/// Whether the state of this many flows and links exceeds the cache.
 pub(super) fn is_large(flows: usize, links: usize) -> bool {
-    // About half a kilobyte for an end of a connection with its meter, and for a link with its
-    // queue.
+    // An end of a connection with its meter, or a link with its queue, takes about half a kilobyte.
     (flows + links) * 512 > CACHE
 }
 
 impl<S: EventSet> World<S> {
-    /// Loads what the packets behind the one that leaves `pipe` will touch.
+    /// Loads memory for the packets behind the one that leaves `pipe`.
     #[inline(never)]
     pub(super) fn prefetch_behind(&self, pipe: usize) {
         let at = |stage| self.pipes.get(pipe, stage);
@@ -65,13 +65,14 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The links that a packet takes next, or what counts and answers it.
+    /// Loads the next links of a packet, or the meter and the end of the connection that receives
+    /// it.
     #[inline]
     fn load_state(&self, p: &InFlight) {
         let link = self.hops[p.hop()] as usize;
         if link < self.links.len() {
             self.load_link(link);
-            // The one behind it may be worked out at once.
+            // The link behind it may be taken at once.
             if let Some(&after) = self.hops.get(p.hop() + 1) {
                 self.load_link(after as usize);
             }
@@ -86,7 +87,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// What passes uncontended touches of a link.
+    /// Loads the part of a link that an uncontended packet touches.
     #[inline]
     fn load_link(&self, link: usize) {
         if let Some(link) = self.lane.links.get(link) {
@@ -94,7 +95,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The connection that a packet ends at with its next delivery, and whether it is data.
+    /// The connection that receives a packet with its next delivery, and whether the packet is
+    /// data.
     #[inline]
     fn connection_at_end(&self, p: &InFlight) -> Option<(usize, bool)> {
         if (self.hops[p.hop()] as usize) < self.links.len() {

@@ -1,8 +1,8 @@
-//! What the parts of a network promise the lane, and what that leaves open.
+//! Promises of components to the lane, and the shortcuts that these leave open.
 //!
-//! Nothing is promised by default: a new discipline serves its packets one by one, on a new kind of
-//! link packets may be lost or overtake each other, a new kind of node holds them, and the lane is
-//! closed there and nowhere else. What promises more is faster.
+//! Nothing is promised by default: a new discipline serves packets one by one, a new kind of link
+//! may lose or reorder them, a new kind of node may hold them, and the lane is closed there and
+//! nowhere else. A component with more promises is faster.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use spillgate_scenario::plan::{LinkPlan, RateProcess, WorldPlan};
 /// What a link and its port promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Promises {
-    /// When a packet leaves is known as it arrives, if the discipline decides then: the rate is
-    /// constant, and no ring takes packets out of the queue before.
+    /// The rate is constant and there is no transmit ring: a packet's departure is known at its
+    /// arrival if the discipline decides then.
     constant: bool,
     /// All packets arrive after the same delay, in the order in which they were sent.
     in_order: bool,
@@ -45,8 +45,8 @@ pub(crate) fn kept(plan: &WorldPlan, fails: &[bool]) -> Vec<bool> {
     links.map(keeps).collect()
 }
 
-/// Whether each link passes its packets on: they arrive after a fixed delay, in order, and nothing
-/// happens to them where they arrive but that they go on at once. Elsewhere each arrival is a wake.
+/// Whether each link passes its packets on: they arrive after a fixed delay, in order, and go on at
+/// once unchanged. On other links each arrival is a wake.
 pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
     let holding = plan.keeping();
     let in_cells = |node: u32| {
@@ -54,7 +54,7 @@ pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
         let mut nodes = switches.chain(plan.cell_lines.iter().map(|l| l.node));
         nodes.any(|n| n == node)
     };
-    // A classifier may look at what is noted where a packet arrives: its link, its tag.
+    // A classifier may match metadata of the arrival: the link or the tag.
     let looks = plan.links.iter().filter(|l| l.discipline.looks_at_marks());
     let looking: BTreeSet<u32> = looks.map(|l| l.from).collect();
     let tags = plan.has_inputs() && plan.links.iter().any(|l| l.dot1q);
@@ -70,8 +70,8 @@ pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
     plan.links.iter().map(passes).collect()
 }
 
-/// Which parts of a world the express engine takes one event after the other, as the plain one
-/// does, and why: for people who wonder at the time that a run takes.
+/// The parts of a world for which the express engine has no shortcuts, and why, for people who
+/// wonder about the time of a run.
 pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
     let named = |wanted: &dyn Fn(&LinkPlan) -> bool| {
         let names: Vec<&str> = plan

@@ -1,9 +1,10 @@
-//! Packets that a coming sample of the time series keeps in their pipes.
+//! Packets that stay in their pipes until the next sample of the time series.
 //!
-//! A sample shows queues as they are at an instant, so nothing due at that instant or later may be offered to its next
-//! port before the sample is taken. Such a packet stays in the pipe of its link, and packets that the link sends after
-//! it stay behind it, to keep their order. After the sample the first of them wakes as in the engine; the others
-//! that are due before the following sample are then offered at once.
+//! A sample shows queues as they are at an instant, so nothing due at that instant or later may be
+//! offered to its next port before the sample is taken. Such a packet stays in the pipe of its
+//! link, and packets that the link sends after it stay behind it, to keep their order. After the
+//! sample the first of them wakes as in the engine; the others that are due before the following
+//! sample are then offered at once.
 
 use std::collections::VecDeque;
 
@@ -56,7 +57,7 @@ impl Stalls {
 }
 
 impl<S: EventSet> World<S> {
-    /// Whether packets of `link` wait for a sample: what it sends now stays behind them.
+    /// Whether packets of `link` wait for a sample: packets that it sends now stay behind them.
     #[inline(always)]
     pub(super) fn is_stalled(&self, link: usize) -> bool {
         match &self.lane.stalls {
@@ -65,7 +66,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Counts a packet that enters the pipe of `link` as waiting, if it could go on but for the sample.
+    /// Counts a packet that enters the pipe of `link` as waiting, if it could go on but for the
+    /// sample.
     #[cold]
     pub(super) fn stall(&mut self, link: usize, onward: Onward, packet: &Packet) {
         if self.next_ahead(onward.ahead, packet).is_none() {
@@ -79,7 +81,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The next port of a packet at this hop, if only one link feeds it: such packets may have waited.
+    /// The next port of a packet at this hop, if only one link feeds it: such packets may have
+    /// waited.
     fn next_single_feeder(&self, hop: usize) -> Option<u32> {
         let next = self.hops[hop];
         let single = next != ARRIVED && self.lane.links.get(next as usize)?.onward.single_feeder;
@@ -97,7 +100,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Offers the packets in a pipe that waited for a sample which is taken by now to their next ports.
+    /// Offers the packets in a pipe that waited for a sample which is taken by now to their next
+    /// ports.
     pub(super) fn go_on(&mut self, pipe: usize) {
         let sample = self.lane.samples;
         match &mut self.lane.stalls {
@@ -107,7 +111,8 @@ impl<S: EventSet> World<S> {
         let (mut stay, mut ahead) = (VecDeque::new(), Vec::new());
         let mut waits = false;
         for head in self.pipes.take(pipe) {
-            // What a link has put into its own pipe comes before what it has put into this one since.
+            // Packets that a link has put into its own pipe come before those that it has put into
+            // this one since.
             let in_order = |next: &u32| {
                 let stalls = self.lane.stalls.as_ref();
                 !stalls.is_some_and(|s| s.overflows(&self.pipes, *next))
@@ -127,7 +132,8 @@ impl<S: EventSet> World<S> {
         self.events.cancel(self.slots.pipes + pipe as u32);
         self.wake_pipe(pipe);
         for (head, next) in ahead {
-            // Only now: as long as later packets of the link wait, what it sends meanwhile stays behind them.
+            // Only now: while later packets of the link wait, packets that it sends stay behind
+            // them.
             if let Some(stalls) = &mut self.lane.stalls {
                 stalls.release(next);
             }

@@ -1,26 +1,26 @@
-//! The uncontended way through a port that computes departures.
+//! Uncontended packets at a port with known departures.
 
 use spillgate_core::{Dur, Time};
 
-/// What a packet needs that is as long as the one before and need not wait: nearly all of them,
-/// where links are fast. It lies in the first cache line of its link, and what it counts is counted
-/// once for all that are alike.
+/// The state for a packet that has the length of the packet before and need not wait: on fast links
+/// nearly every packet. It lies in the first cache line of its link, and equal packets are counted
+/// together.
 #[derive(Clone, Copy)]
 pub(super) struct Uncontended {
     /// When the server is free.
     pub(super) free_at: Time,
-    /// What is sent before that passes uncontended; [`Time::ZERO`] if nothing does.
+    /// Packets sent before this pass uncontended; [`Time::ZERO`] if none do.
     until: Time,
     /// How long the link takes to send a packet of this length.
     tx: Dur,
-    /// Packets that went through since the link has counted them.
+    /// Packets that passed since the link last counted them.
     passed: u32,
-    /// The length that the packets have in common, that of IP, in bytes.
+    /// The common length of the IP packets in bytes.
     l3_len: u16,
 }
 
 impl Uncontended {
-    /// That of a free server, which needs `tx` for a packet without a byte; nothing goes through.
+    /// The state of a free server, which needs `tx` for a packet without bytes; no packet passes.
     pub(super) fn closed(tx: Dur) -> Self {
         Self {
             free_at: Time::ZERO,
@@ -31,12 +31,12 @@ impl Uncontended {
         }
     }
 
-    /// Sends a packet that arrives at `now`, if it passes uncontended: when its transmission
-    /// ends.
+    /// Sends a packet that arrives at `now`, if it passes uncontended, and returns when its
+    /// transmission ends.
     #[inline(always)]
     pub(super) fn pass(&mut self, now: Time, l3_len: u16) -> Option<Time> {
         let end = now + self.tx;
-        // All that has waited starts before the server is free.
+        // Every waiting packet starts before the server is free.
         if l3_len != self.l3_len || self.free_at > now || end >= self.until {
             return None;
         }
@@ -45,8 +45,8 @@ impl Uncontended {
         Some(end)
     }
 
-    /// From when to when a packet is sent that waits for the server, if it is of this length and
-    /// has no more to do with the queue than to wait.
+    /// When the transmission of a waiting packet starts and ends, if it has this length and only
+    /// waits in the queue.
     #[inline(always)]
     pub(super) fn wait(&self, l3_len: u16) -> Option<(Time, Time)> {
         let sent = (self.free_at, self.free_at + self.tx);
@@ -59,13 +59,13 @@ impl Uncontended {
         (self.l3_len, self.tx) = (l3_len, tx);
     }
 
-    /// Packets pass uncontended if they are sent before that.
+    /// Packets pass uncontended if they are sent before this time.
     pub(super) fn open_until(&mut self, until: Time) {
         self.until = until;
     }
 
-    /// How many packets have passed that are not counted yet, the length of their IP packets, and
-    /// how long the link took to send each.
+    /// The number of packets that passed and are not counted yet, their IP length, and the
+    /// transmission time of each.
     pub(super) fn passed(&self) -> (u32, u16, Dur) {
         (self.passed, self.l3_len, self.tx)
     }
@@ -76,13 +76,13 @@ impl Uncontended {
         Time::ZERO + self.free_at.since(Time::ZERO + self.tx)
     }
 
-    /// What has passed is counted.
+    /// The packets that passed have been counted.
     pub(super) fn counted(&mut self) {
         self.passed = 0;
     }
 
-    /// How long the link takes to send a packet of this length, if it is that of the last one and
-    /// there is nothing to be counted first.
+    /// The transmission time of a packet of this length, if the last packet had this length and
+    /// nothing has to be counted first.
     #[inline]
     pub(super) fn tx_time(&self, l3_len: u16) -> Option<Dur> {
         (l3_len == self.l3_len && self.passed < u32::MAX).then_some(self.tx)

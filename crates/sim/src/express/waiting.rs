@@ -1,4 +1,4 @@
-//! The packets that wait at a computed port.
+//! Waiting packets at a port with known departures.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,15 @@ use spillgate_core::{Dur, Time};
 
 /// The packets that wait, in runs of equal lengths.
 ///
-/// A busy server takes those of one run a transmission apart, so that when it is free says how many
-/// of the last run still wait: none of them has a record. Packets of one length are one run for
-/// ever, and what is known of runs before that lies elsewhere: at most ports of a large network
-/// that one packet now and then has to wait for another, nothing is in the cache.
+/// A busy server takes packets of one run a transmission time apart, so the time when it is free
+/// tells how many of the last run still wait, without a record of any packet. Packets of one length
+/// are a single run, and earlier runs are stored elsewhere: at most ports of a large network
+/// packets wait seldom, and nothing is in the cache.
 pub(super) struct Waiting {
     /// How long the link takes to send each packet of the last run.
     tx: Dur,
-    /// When the first one of the last run that had to wait is served, [`Time::MAX`] if none had.
+    /// When the first packet of the last run that had to wait is served; [`Time::MAX`] if none had
+    /// to.
     since: Time,
     before: Option<Box<Before>>,
     max_bytes: u64,
@@ -22,11 +23,11 @@ pub(super) struct Waiting {
     len: u32,
 }
 
-/// The runs before the last one of which packets may wait.
+/// Earlier runs with packets that may still wait.
 #[derive(Default)]
 struct Before {
     runs: VecDeque<Run>,
-    /// When the first packet of them is served, some time if there is none.
+    /// When their first packet is served; any time if there is none.
     next: Time,
     packets: u32,
     bytes: u64,
@@ -40,8 +41,8 @@ struct Run {
 }
 
 impl Waiting {
-    /// Nothing, with room for so many packets and bytes; what comes is as long as `len`, which
-    /// takes `tx` to send.
+    /// An empty queue with room for this many packets and bytes; packets have `len` bytes and take
+    /// `tx` to send.
     pub(super) fn new((max_packets, max_bytes): (u32, u64), len: u32, tx: Dur) -> Self {
         Self {
             tx,
@@ -53,8 +54,8 @@ impl Waiting {
         }
     }
 
-    /// What comes at `now`, while the server is busy until `free_at`, is `len` bytes long and takes
-    /// `tx` to send: whether that is another run.
+    /// At `now`, while the server is busy until `free_at`, packets of `len` bytes begin, which take
+    /// `tx` to send. Returns whether they are another run.
     pub(super) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) -> bool {
         if len == self.len {
             return false;
@@ -67,7 +68,7 @@ impl Waiting {
                 packets,
             };
             let before = self.before.get_or_insert_default();
-            // None is left once one of the last run is served.
+            // No earlier packet is left once one of the last run is served.
             before.forget(now);
             before.push(run, free_at);
         }
@@ -95,21 +96,21 @@ impl Waiting {
         }
     }
 
-    /// Whether there is room for a packet of `len` bytes behind such a backlog.
+    /// Whether there is room for a packet of `len` bytes behind this backlog.
     #[inline]
     pub(super) fn has_room(&self, (packets, bytes): (u32, u64), len: u32) -> bool {
         packets < self.max_packets && bytes.saturating_add(len.into()) <= self.max_bytes
     }
 
-    /// How long a packet may have to wait and still find room, if all are of [one
+    /// The longest wait with which a packet still finds room, if all are of [one
     /// run](Self::is_one_run).
     pub(super) fn room(&self) -> Dur {
-        // It meets one packet for each transmission that begins after it has come.
+        // It finds one packet for each transmission that begins after its arrival.
         let packets = u64::from(self.max_packets).min(self.max_bytes / u64::from(self.len.max(1)));
         Dur::from_ps(packets.saturating_mul(self.tx.as_ps()))
     }
 
-    /// Whether all that waits at `now` or will wait, as long as lengths do not change, is of one
+    /// Whether all packets that wait at `now`, or will wait while lengths do not change, are of one
     /// run, and no other packet is in transmission.
     #[inline]
     pub(super) fn is_one_run(&self, now: Time) -> bool {
@@ -135,7 +136,7 @@ impl Waiting {
 }
 
 impl Before {
-    /// Adds a run whose last packet has been sent at `end`.
+    /// Adds a run whose last packet is sent by `end`.
     fn push(&mut self, run: Run, end: Time) {
         if self.runs.is_empty() {
             let all = run.tx * u64::from(run.packets);
@@ -183,8 +184,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// It says what a queue says that has a record of each packet, whether one looks at each or
-        /// not, also of packets that are refused.
+        /// It agrees with a queue that has a record of each packet, at every arrival and at some,
+        /// including refused packets.
         #[test]
         fn it_is_a_queue(
             steps in prop::collection::vec((0..3_u32, 0..30_u64, 0..4_u8, any::<bool>()), 1..200)
