@@ -1,4 +1,4 @@
-"""Words of the core for metrics, sampled values, reasons of losses, verdicts and differences."""
+"""Words of the core for scopes, metrics, series, reasons of losses, verdicts and differences."""
 
 from __future__ import annotations
 
@@ -30,6 +30,27 @@ def needing(what: str) -> tuple[str, ...]:
         ('gap_max',)
     """
     return tuple(name for name, m in words("metrics").items() if m["needs"] == what)
+
+
+@cache
+def times(needs: str) -> tuple[str, ...]:
+    """Of the metrics that only something has, the times: they are compared with each other.
+
+    Example:
+        >>> times("admission")
+        ('waiting_time', 'waiting_time_p95', 'waiting_time_max')
+    """
+    return tuple(m for m in needing(needs) if words("metrics")[m]["unit"] == "s")
+
+
+def is_a(tag: str, metric: str) -> bool:
+    """Whether something is true of a metric.
+
+    Example:
+        >>> is_a("rare", "timeouts"), is_a("required", "timeouts")
+        (True, False)
+    """
+    return tag in words("metrics").get(metric, {}).get("tags", ())
 
 
 def tcp_columns(*, shared: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from spillgate import _engine
-from spillgate.labels import words
+from spillgate.labels import is_a, words
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,8 @@ def metrics() -> list[Metric]:
 
 def missing(metric: str, scope: str) -> str:
     """That results have no such metric, and what measures it, if it is known."""
-    needs = {m.name: m.needs for m in metrics()}.get(metric)
-    hint = {
-        "percentiles": "; `measurement: {percentiles: [backlog]}` measures it",
-        "gaps": "; `measurement: {gaps: {}}` measures it",
-    }.get(needs or "", "")
+    key = words("metrics").get(metric, {}).get("key")
+    hint = f"; `{key}` measures it" if key else ""
     return f"there is no metric {metric!r} of scope {scope!r}{hint}"
 
 
@@ -94,7 +91,7 @@ def scale_of(metric: str, unit: str, values: Iterable[float | None]) -> Scale:
         >>> scale_of("jain", "1", [0.5]), scale_of("loss_ratio", "1", [0.5])
         (Scale(factor=1.0, unit=''), Scale(factor=100.0, unit='%'))
     """
-    return Scale(1.0, "") if metric == "jain" else scale_for(unit, values)
+    return Scale(1.0, "") if is_a("plain", metric) else scale_for(unit, values)
 
 
 def format_number(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from spillgate.labels import short_of
+from spillgate.labels import short_of, words
 from spillgate.metrics import format_count, format_rough
 from spillgate.result import Results
 
@@ -78,7 +78,7 @@ _PORT = {
 
 def switch_rows(results: Results) -> NodeTable | None:
     """One row a variant and switch; none if there is no switch."""
-    return _rows(results, "switch", "switch", _SWITCH, SWITCH_NOTE)
+    return _rows(results, "switch", _SWITCH, SWITCH_NOTE)
 
 
 def port_rows(results: Results) -> NodeTable | None:
@@ -97,7 +97,7 @@ def port_rows(results: Results) -> NodeTable | None:
     if idle:
         ports = "one port" if idle == 1 else f"{idle} ports"
         note += f"; {ports} at which no cell waited: left out"
-    return _rows(results, "atm-port", "port", _PORT, note, busy)
+    return _rows(results, "atm-port", _PORT, note, busy)
 
 
 LINE_NOTE = "mean over the runs; bits of cells of 53 bytes"
@@ -107,13 +107,12 @@ _LINE = {"sent": "carried", "utilization": "utilization"}
 
 def line_rows(results: Results) -> NodeTable | None:
     """One row a variant and line that circuits of ATM share; none if there is no such line."""
-    return _rows(results, "atm-line", "line", _LINE, LINE_NOTE)
+    return _rows(results, "atm-line", _LINE, LINE_NOTE)
 
 
 def _rows(
     results: Results,
     scope: str,
-    what: str,
     columns: dict[str, str],
     note: str,
     names: Collection[str] = (),
@@ -131,5 +130,5 @@ def _rows(
         (*((variant,) if several else ()), name, *(of[m] for m in columns.values()))
         for (variant, name), of in cells.items()
     )
-    head = (*(("variant",) if several else ()), what, *columns)
+    head = (*(("variant",) if several else ()), words("scopes")[scope]["short"], *columns)
     return NodeTable(head, rows, note)

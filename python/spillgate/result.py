@@ -55,27 +55,7 @@ PARTS = ("verdicts", "differences", "transients", "runs", "series", "distributio
 WORDS = ("conclusion", "remarks", "assumptions")
 """What is said of results, as the core names it."""
 
-SCOPES = (
-    "total",
-    "class",
-    "dscp",
-    "queue",
-    "link",
-    "exp",
-    "input",
-    "meter",
-    "queue-dscp",
-    "class-dscp",
-    "node",
-    "switch",
-    "switch-input",
-    "switch-output",
-    "voq",
-    "atm-port",
-    "atm-line",
-    "site",
-    "admission",
-)
+SCOPES = tuple(name for name in words_of("scopes") if name != "flow")
 """What the rows of a summary are about, single flows left out."""
 
 

@@ -81,7 +81,7 @@ def test_the_schema_bounds_what_has_a_good_side():
 def test_texts_of_the_tables_stand_nowhere_else(root):
     texts = {
         entry[key]
-        for family in ("metrics", "series", "drops", "verdicts", "effects", "delays")
+        for family in ("scopes", "metrics", "series", "drops", "verdicts", "effects", "delays")
         for entry in spillgate.catalog()[family]
         for key in ("label", "short", "summary")
         if " " in entry.get(key, "")
@@ -119,7 +119,9 @@ def test_every_metric_is_documented(root):
     for m in spillgate.metrics():
         assert f"| `{m.name}` | {m.label} |" in page
         assert m.summary.strip()
-    assert all(e["summary"].strip() for f in ("series", "drops") for e in words(f).values())
+    assert all(
+        e["summary"].strip() for f in ("scopes", "series", "drops") for e in words(f).values()
+    )
 
 
 SWITCH = {

@@ -2,7 +2,7 @@
 //!
 //! * On the packet path: [`Histogram`], [`Jitter`], [`FlowMeter`],
 //!   [`TimeWeighted`]. Plain integers; nothing allocates in steady state.
-//! * Within a run: [`Series`] of sampled values, [`jain`].
+//! * Within a run: [`Measures`] and [`Samples`] that components put, [`jain`].
 //! * Across runs: [`stats`] (intervals, warm-up), [`sla`]
 //!   (verdicts), [`table`] (which numbers a run yields, and their summary).
 //! * For people: [`show`] (numbers with units).
@@ -13,13 +13,13 @@
 #![forbid(unsafe_code)]
 
 mod bounds;
+mod catalog;
 mod fairness;
 mod histogram;
 mod jitter;
 mod levels;
 mod measures;
 mod meter;
-mod metric;
 mod series;
 pub mod show;
 pub mod sla;
@@ -29,13 +29,13 @@ mod volume;
 mod weighted;
 
 pub use bounds::Unknown;
+pub use catalog::{Metric, Needs, Sampled, Tag};
 pub use fairness::jain;
 pub use histogram::{Histogram, Parts};
 pub use jitter::Jitter;
 pub use levels::Levels;
 pub use measures::{Bounds, Measures, Number, Place};
 pub use meter::{FlowMeter, Losses};
-pub use metric::{Metric, Needs, Sampled};
-pub use series::{Series, extent, outline};
+pub use series::{SampledPlace, Samples, extent, outline};
 pub use volume::Volume;
 pub use weighted::TimeWeighted;

@@ -1,90 +1,73 @@
 //! Values sampled at a fixed period.
 
-use spillgate_core::{Dur, Time};
+use crate::{Number, Sampled};
 
-/// Columns of values sampled at `start`, `start + period`, ...
-#[derive(Clone, Debug, PartialEq)]
-pub struct Series {
-    start: Time,
-    period: Dur,
-    names: Vec<String>,
-    columns: Vec<Vec<f64>>,
-    len: usize,
+/// What the components of a world put when they are sampled: the walk over an idle world gives the
+/// columns, and each walk after [`Samples::begin`] a value for each of them.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// Where a column is sampled, and what.
+    pub columns: Vec<(String, Sampled)>,
+    /// The values of each column; NaN where undefined.
+    pub values: Vec<Vec<f64>>,
+    /// Totals at the sample before.
+    totals: Vec<u64>,
+    /// Seconds since the sample before; none while columns are put.
+    step: Option<f64>,
+    /// The next column, and the next total.
+    next: (usize, usize),
 }
 
-impl Series {
-    /// An empty series with one column per name.
-    pub fn new(start: Time, period: Dur, names: Vec<String>) -> Self {
-        let columns = vec![Vec::new(); names.len()];
-        Self {
-            start,
-            period,
-            names,
-            columns,
-            len: 0,
+impl Samples {
+    /// A sample follows, `step` seconds after the one before.
+    pub fn begin(&mut self, step: f64) {
+        self.step = Some(step);
+        self.next = (0, 0);
+    }
+
+    /// Where the next values are sampled.
+    pub fn of<N: Into<String>>(&mut self, name: impl FnOnce() -> N) -> SampledPlace<'_> {
+        let named = self.step.is_none() || cfg!(debug_assertions);
+        SampledPlace {
+            name: named.then(|| name().into()),
+            all: self,
+        }
+    }
+}
+
+/// One place where values are sampled.
+pub struct SampledPlace<'s> {
+    /// If it is wanted.
+    name: Option<String>,
+    all: &'s mut Samples,
+}
+
+impl SampledPlace<'_> {
+    /// A value.
+    pub fn put(&mut self, sampled: Sampled, value: impl Number) {
+        let all = &mut *self.all;
+        let name = self.name.as_ref().map(|name| (name.clone(), sampled));
+        if all.step.is_none() {
+            all.columns.extend(name);
+            all.values.push(Vec::new());
+        } else {
+            let at = all.next.0;
+            debug_assert_eq!(all.columns.get(at), name.as_ref());
+            all.values[at].push(value.number());
+            all.next.0 += 1;
         }
     }
 
-    /// Makes room for `samples` more, so that pushing them does not allocate.
-    pub fn reserve(&mut self, samples: usize) {
-        self.columns.iter_mut().for_each(|c| c.reserve(samples));
-    }
-
-    /// Appends one sample; NaN for columns that `row` does not yield, what it yields beyond them is ignored.
-    pub fn push(&mut self, row: impl IntoIterator<Item = f64>) {
-        let mut row = row.into_iter();
-        for c in &mut self.columns {
-            c.push(row.next().unwrap_or(f64::NAN));
-        }
-        self.len += 1;
-    }
-
-    /// Samples so far.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is no sample yet.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The time between two samples.
-    pub fn period(&self) -> Dur {
-        self.period
-    }
-
-    /// Names of the columns.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// When sample `i` was or will be taken.
-    pub fn time(&self, i: usize) -> Time {
-        self.start + self.period * i as u64
-    }
-
-    /// When the samples so far were taken.
-    pub fn times(&self) -> impl Iterator<Item = Time> + '_ {
-        (0..self.len).map(|i| self.time(i))
-    }
-
-    /// The values of a column; none if there is no such column.
-    pub fn column(&self, i: usize) -> Option<&[f64]> {
-        self.columns.get(i).map(Vec::as_slice)
-    }
-
-    /// The values of all columns.
-    pub fn into_columns(self) -> Vec<Vec<f64>> {
-        self.columns
-    }
-
-    /// Names and values of all columns.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, &[f64])> + '_ {
-        self.names
-            .iter()
-            .zip(&self.columns)
-            .map(|(n, c)| (n.as_str(), c.as_slice()))
+    /// How fast a total grows since the sample before, in so many units each.
+    pub fn put_rate(&mut self, sampled: Sampled, total: u64, units: f64) {
+        let all = &mut *self.all;
+        let Some(step) = all.step else {
+            all.totals.push(0);
+            return self.put(sampled, 0.0);
+        };
+        let before = std::mem::replace(&mut all.totals[all.next.1], total);
+        all.next.1 += 1;
+        self.put(sampled, (total - before) as f64 * units / step);
     }
 }
 
@@ -127,25 +110,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_become_columns_with_times() {
-        let mut s = Series::new(
-            Time::from_ps(5),
-            Dur::from_ps(10),
-            vec!["a".into(), "b".into()],
-        );
-        assert!(s.is_empty());
-        s.reserve(2);
-        s.push([1.0, 2.0]);
-        s.push([3.0, 4.0, 5.0]);
-        s.push([6.0]);
-        assert_eq!(s.len(), 3);
-        assert_eq!(s.column(0), Some(&[1.0, 3.0, 6.0][..]));
-        let (name, b) = s.columns().nth(1).unwrap();
-        assert_eq!((name, &b[..2]), ("b", &[2.0, 4.0][..]));
-        assert!(b[2].is_nan());
-        assert_eq!(s.column(2), None);
-        let times: Vec<u64> = s.times().map(Time::as_ps).collect();
-        assert_eq!(times, [5, 15, 25]);
+    fn a_walk_gives_columns_and_then_values() {
+        let mut s = Samples::default();
+        let walk = |s: &mut Samples, (waiting, dropped, sent): (u64, u64, u64)| {
+            let mut queue = s.of(|| "wan/voice");
+            queue.put(Sampled::BacklogPackets, waiting);
+            queue.put_rate(Sampled::DropRate, dropped, 1.0);
+            s.of(|| "link wan").put_rate(Sampled::Carried, sent, 8.0);
+        };
+        walk(&mut s, (0, 0, 0));
+        let place = |i: usize| (s.columns[i].0.as_str(), s.columns[i].1);
+        assert_eq!(place(1), ("wan/voice", Sampled::DropRate));
+        assert_eq!(place(2), ("link wan", Sampled::Carried));
+        for (step, found) in [(0.5, (3, 2, 100)), (2.0, (1, 6, 100))] {
+            s.begin(step);
+            walk(&mut s, found);
+        }
+        assert_eq!(s.values, [[3.0, 1.0], [4.0, 2.0], [1600.0, 0.0]]);
     }
 
     #[test]

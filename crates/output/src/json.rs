@@ -32,7 +32,7 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
         out.write_all(b",\n")?;
     }
     let scopes = scopes(report);
-    let names: Vec<_> = scopes.iter().map(|s| s.as_str()).collect();
+    let names: Vec<_> = scopes.iter().map(|s| s.name()).collect();
     out.write_all(b"\"scopes\": ")?;
     serde_json::to_writer(&mut out, &names)?;
     let verdicts = report.verdicts();

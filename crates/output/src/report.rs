@@ -176,7 +176,7 @@ impl Report {
             for (key, i) in summarize_each(layout, &runs, |key| wanted(layout, key)) {
                 take(SummaryRow {
                     variant: self.variant_name(variant),
-                    scope: key.scope.as_str().into(),
+                    scope: key.scope.name().into(),
                     name: layout.name(key).to_owned(),
                     metric: key.metric.name().into(),
                     unit: key.metric.unit().into(),

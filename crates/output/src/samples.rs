@@ -44,7 +44,7 @@ impl Report {
                 }
                 rows.push(SampleRow {
                     variant: v.name.clone(),
-                    scope: key.scope.as_str().into(),
+                    scope: key.scope.name().into(),
                     name: layout.name(key).to_owned(),
                     metric: key.metric.name().into(),
                     unit: key.metric.unit().into(),

@@ -186,26 +186,10 @@ fn rows(
             Scope::Flow => class_of
                 .get(layout.name(key))
                 .map_or(&none, |c| &classes[usize::from(*c)]),
-            Scope::Dscp
-            | Scope::Queue
-            | Scope::Link
-            | Scope::Exp
-            | Scope::Input
-            | Scope::Meter
-            | Scope::QueueDscp
-            | Scope::Node
-            | Scope::Switch
-            | Scope::SwitchInput
-            | Scope::SwitchOutput
-            | Scope::Voq
-            | Scope::AtmPort
-            | Scope::AtmLine
-            | Scope::Site
-            | Scope::Admission
-            | Scope::Total => &none,
+            _ => &none,
         };
         write(Row {
-            scope: key.scope.as_str(),
+            scope: key.scope.name(),
             place,
             class,
             metric: key.metric.name(),

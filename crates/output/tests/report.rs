@@ -103,7 +103,7 @@ fn the_table_holds_every_value_of_every_run() {
             ));
         };
         for (key, value) in layout.keys.iter().zip(&f.outcome.values) {
-            let (scope, name) = (key.scope.as_str(), layout.name(key));
+            let (scope, name) = (key.scope.name(), layout.name(key));
             let class = match (scope, name) {
                 ("flow", "f-0" | "f-1") => "busy",
                 ("flow", "g") => "silent",

@@ -76,7 +76,7 @@ proptest! {
         let mean = |scope: Scope, name: &str, metric: Metric| {
             let of = |r: &&_| {
                 let r: &spillgate_output::SummaryRow = r;
-                r.scope == scope.as_str() && r.name == name && r.metric == metric.name()
+                r.scope == scope.name() && r.name == name && r.metric == metric.name()
             };
             rows.iter().find(of).map_or(f64::NAN, |r| r.mean)
         };

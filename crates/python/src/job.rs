@@ -364,7 +364,7 @@ impl Results {
     ) -> PyResult<String> {
         self.json(|report| {
             report.summary_of(|layout, key| {
-                among(&scopes, key.scope.as_str())
+                among(&scopes, key.scope.name())
                     && among(&metrics, key.metric.name())
                     && (names.is_empty() || names.contains(layout.name(key)))
             })
@@ -374,7 +374,7 @@ impl Results {
     /// The value of each finished run, as a JSON list; of the scopes and metrics that are named,
     /// of all where none is.
     fn samples(&self, scopes: Vec<String>, metrics: Vec<String>) -> PyResult<String> {
-        self.json(|report| report.samples(|s| among(&scopes, s.as_str()), |m| among(&metrics, m)))
+        self.json(|report| report.samples(|s| among(&scopes, s.name()), |m| among(&metrics, m)))
     }
 
     /// Every requirement judged, as a JSON list.

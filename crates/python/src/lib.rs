@@ -24,7 +24,7 @@ use job::{InputError, Job, Results};
 use spillgate_core::DropReason;
 use spillgate_measure::sla::Verdict;
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Better, Metric};
+use spillgate_measure::table::{Better, Metric, Scope};
 use spillgate_measure::{Needs, Sampled};
 use spillgate_output::Effect;
 
@@ -148,11 +148,16 @@ fn catalog() -> String {
         .map(|(code, meaning)| serde_json::json!({"kind": code, "summary": meaning}))
         .collect();
     families.insert("codes".to_owned(), codes.into());
+    let scopes = Scope::ALL
+        .iter()
+        .map(|s| serde_json::json!({"name": s.name(), "short": s.short(), "summary": s.summary()}));
+    families.insert("scopes".to_owned(), scopes.collect());
     let metrics = Metric::ALL.iter().map(|m| {
         serde_json::json!({
-            "name": m.name(), "unit": m.unit(), "short": m.short(),
-            "label": m.label(), "summary": m.summary(), "better": m.better().map(Better::as_str),
-            "needs": m.needs().map(Needs::as_str),
+            "name": m.name(), "unit": m.unit(), "short": m.short(), "label": m.label(),
+            "summary": m.summary(), "better": m.better().map(Better::as_str),
+            "needs": m.needs().map(Needs::as_str), "key": m.needs().and_then(Needs::key),
+            "tags": m.tags().iter().map(|t| t.as_str()).collect::<Vec<_>>(),
         })
     });
     families.insert("metrics".to_owned(), metrics.collect());

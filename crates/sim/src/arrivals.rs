@@ -86,9 +86,9 @@ impl Arrivals {
         }
     }
 
-    /// Bytes received in each class since the start of the run.
-    pub(crate) fn bytes(&self) -> impl Iterator<Item = u64> {
-        self.classes.iter().map(|c| c.bytes)
+    /// Bytes received in a class since the start of the run.
+    pub(crate) fn bytes(&self, class: usize) -> u64 {
+        self.classes[class].bytes
     }
 
     /// Initial transients, by class.

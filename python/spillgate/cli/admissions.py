@@ -9,12 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, legend, show, table, width
-from spillgate.labels import needing, short_of
+from spillgate.labels import is_a, needing, short_of, times, words
 from spillgate.metrics import Scale, column_decimals, format_cell, scale_for
 from spillgate.result import Results
 from spillgate.rows import Row
 
-_TIMES = frozenset({"waiting_time", "waiting_time_p95", "waiting_time_max"})
+_TIMES = frozenset(times("admission"))
 
 _NONE: frozenset[str] = frozenset()
 _DETAILS = (
@@ -59,11 +59,10 @@ def admission_table(out: Console, found: Results) -> None:
 
 def _told(rows: Cells) -> list[str]:
     """The columns that have something to tell: nobody cares for zeros of what may not happen."""
-    rare = ("flows_waiting", "flows_removed")
     return [
         m
         for m in needing("admission")
-        if m not in rare or any(cells[m].mean for cells in rows.values())
+        if not is_a("rare", m) or any(cells[m].mean for cells in rows.values())
     ]
 
 
@@ -72,15 +71,15 @@ def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Ta
     several = len({variant for variant, _ in rows}) > 1
     if several:
         made.add_column("variant", no_wrap=True)
-    made.add_column("admission at", no_wrap=True)
+    made.add_column(words("scopes")["admission"]["short"], no_wrap=True)
     made.add_column("class", no_wrap=True)
     shown = [m for m in _told(rows) if m not in hidden]
-    times = [cells[m].mean for cells in rows.values() for m in _TIMES]
+    found = [cells[m].mean for cells in rows.values() for m in _TIMES]
     scales, decimals = {}, {}
     for metric in shown:
         means = [cells[metric].mean for cells in rows.values()]
         # Times are compared with each other.
-        scales[metric] = scale_for("s", times) if metric in _TIMES else scale_for("flows", means)
+        scales[metric] = scale_for("s", found) if metric in _TIMES else scale_for("flows", means)
         decimals[metric] = column_decimals(scales[metric], means)
         unit = scales[metric].unit if metric in _TIMES else ""
         add_metric(made, metric, unit)

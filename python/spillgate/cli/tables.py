@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, legend, show, table, width
-from spillgate.labels import short_of, tcp_columns, words
+from spillgate.labels import is_a, short_of, tcp_columns, times, words
 from spillgate.metrics import (
     column_decimals,
     format_cell,
@@ -49,7 +49,7 @@ class Detail:
 
 
 _ALL = frozenset(COLUMNS)
-_TIMES = frozenset({"fct_mean", "fct_p50", "fct_p95", "fct_p99"})
+_TIMES = frozenset(times("tcp"))
 _TCP = _TIMES | {"goodput"}
 _COUNTS = frozenset({"transfers_begun", "transfers_done"})
 DETAILS = (
@@ -106,7 +106,7 @@ def tcp_table(out: Console, found: Results) -> None:
     every = tcp_columns(shared=shared)
     values = {m: [cells[m].mean for cells in rows.values() if m in cells] for m in every}
     # Endless connections alone have nothing to say about transfers.
-    idle = {"timeouts", "transfers_failed", "transfers_refused"}
+    idle = {m for m in every if is_a("rare", m)}
     if not any(values["transfers_done"]):
         idle |= _TIMES | _COUNTS
     columns = [m for m in every if m not in idle or any(values[m])]
@@ -252,10 +252,7 @@ def node_table(out: Console, found: Results) -> None:
         if nodes is None:
             continue
         made = table()
-        names = (
-            *("variant", "node", "switch", "port", "line"),
-            *("meter", "queue", "class", "DSCP"),
-        )
+        names = {"variant", *(scope["short"] for scope in words("scopes").values())}
         for heading in nodes.head:
             if heading in names:
                 # Half of a name may be that of another thing.

@@ -20,7 +20,17 @@ def percent(share: float) -> str:
         >>> percent(0.95), percent(0.001)
         ('95 %', '0.1 %')
     """
-    return f"{100 * share:g} %"
+    return f"{100 * share:.3g} %"
+
+
+def points(share: float) -> str:
+    """A difference of shares in words.
+
+    Example:
+        >>> points(0.02)
+        '2 points'
+    """
+    return f"{100 * share:.3g} points"
 
 
 def widths(bound: float) -> tuple[float, ...]:

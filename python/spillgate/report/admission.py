@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from spillgate.labels import needing
+from spillgate.labels import needing, times
 from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
 from spillgate.report.figure import Alternative, Figure
 from spillgate.report.svg import STYLES, Axis, Line, Panel
@@ -28,12 +28,12 @@ def admission_table(results: Results) -> ClassTable | None:
     rows = {at: cells for at, cells in rows.items() if cells["flows_offered"].mean}
     if not rows:
         return None
-    times = [r.mean for c in rows.values() for m, r in c.items() if m.startswith("waiting_time")]
+    found = [r.mean for c in rows.values() for m, r in c.items() if m in times("admission")]
     columns, shown = [], []
     for metric in needing("admission"):
-        timed = metric.startswith("waiting_time")
+        timed = metric in times("admission")
         means = [c[metric].mean for c in rows.values()]
-        scale = scale_for("s", times) if timed else scale_for("flows", means)
+        scale = scale_for("s", found) if timed else scale_for("flows", means)
         shown.append((metric, scale, column_decimals(scale, means)))
         columns.append(heading(metric, scale.unit if timed else ""))
     groups = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spillgate.labels import needing, short_of, tcp_columns, words
+from spillgate.labels import is_a, needing, short_of, tcp_columns, times, words
 from spillgate.metrics import (
     Scale,
     column_decimals,
@@ -80,18 +80,16 @@ def _class_table(
     rows: dict[tuple[str, str], dict[str, Row]],
     wanted: Sequence[str],
 ) -> ClassTable | None:
-    times = [row.mean for c in rows.values() for m, row in c.items() if m.startswith("fct_")]
+    found = [row.mean for c in rows.values() for m, row in c.items() if m in times("tcp")]
     shown: list[tuple[str, Scale, int]] = []
     for metric in wanted:
         cells = [c[metric] for c in rows.values() if metric in c]
         means = [c.mean for c in cells]
         # Zeros say something of losses and delays, but not of what never happens.
-        if not any(m is not None for m in means) or (
-            metric in ("timeouts", "transfers_failed", "transfers_refused") and not any(means)
-        ):
+        if not any(m is not None for m in means) or (is_a("rare", metric) and not any(means)):
             continue
         # Times of transfers are compared with each other.
-        scale = scale_of(metric, cells[0].unit, times if metric.startswith("fct_") else means)
+        scale = scale_of(metric, cells[0].unit, found if metric in times("tcp") else means)
         shown.append((metric, scale, column_decimals(scale, means)))
     if not shown:
         return None

@@ -209,7 +209,7 @@ pub fn told(saved: &str) -> serde_json::Result<String> {
     };
     let mut remarks = Remarks::new(&facts.variants);
     for row in &saved.summary {
-        let scope = Scope::ALL.into_iter().find(|s| s.as_str() == row.scope);
+        let scope = Scope::from_name(&row.scope);
         let variant = facts.variants.iter().position(|v| *v == row.variant);
         if let (Some(scope), Some(metric), Some(variant)) =
             (scope, Metric::from_name(&row.metric), variant)

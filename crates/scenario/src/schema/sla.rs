@@ -1,9 +1,11 @@
 //! Requirements, in the scenario and in files of customers.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Percent};
-use spillgate_measure::Metric;
+use spillgate_measure::{Metric, Tag};
 
 /// One requirement: a bound on a metric of a class, or a preset of bounds for a class, or a file of
 /// requirements.
@@ -125,48 +127,10 @@ impl JsonSchema for Bound {
 lenient_text!(Bound, "a bound with its unit, such as 20 ms");
 
 /// Metrics that an SLA can bound.
-const BOUNDED: [Metric; 27] = {
-    use Metric::*;
-    [
-        OwdMean,
-        OwdP50,
-        OwdP95,
-        OwdP99,
-        OwdP999,
-        OwdMax,
-        Jitter,
-        Pdv,
-        PdvP99999,
-        LossRatio,
-        Throughput,
-        Goodput,
-        FctP50,
-        FctP95,
-        FctP99,
-        TransfersFailed,
-        TransfersRefused,
-        RFactor,
-        Mos,
-        MosMin,
-        MouthToEar,
-        LateRatio,
-        WaitingTime,
-        WaitingTimeP95,
-        WaitingTimeMax,
-        FlowsWaiting,
-        GapMax,
-    ]
-};
-
-const NAMES: [&str; BOUNDED.len()] = {
-    let mut names = [""; BOUNDED.len()];
-    let mut i = 0;
-    while i < names.len() {
-        names[i] = BOUNDED[i].name();
-        i += 1;
-    }
-    names
-};
+fn bounded() -> impl Iterator<Item = Metric> {
+    let all = Metric::ALL.iter().copied();
+    all.filter(|m| m.has(Tag::Required))
+}
 
 /// A metric that an SLA can bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +152,8 @@ impl Serialize for SlaMetric {
 impl<'de> Deserialize<'de> for SlaMetric {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let name = String::deserialize(d)?;
-        let known = BOUNDED.into_iter().find(|m| m.name() == name);
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| bounded().map(Metric::name).collect());
+        let known = bounded().find(|m| m.name() == name);
         known
             .map(Self)
             .ok_or_else(|| serde::de::Error::unknown_variant(&name, &NAMES))
@@ -204,7 +169,7 @@ impl JsonSchema for SlaMetric {
         let one = |m: Metric| serde_json::json!({"type": "string", "const": m.name(), "description": m.summary()});
         schemars::json_schema!({
             "description": "Metrics that an SLA can bound.",
-            "oneOf": BOUNDED.map(one),
+            "oneOf": bounded().map(one).collect::<Vec<_>>(),
         })
     }
 }

@@ -4,6 +4,7 @@ use spillgate_core::Time;
 use spillgate_events::{EventSet, Rank};
 
 use super::World;
+use crate::observe::Observed;
 
 impl<S: EventSet> World<S> {
     /// Whether the run is over at `at`: the measured period has ended and nothing is outstanding.
@@ -54,25 +55,15 @@ impl<S: EventSet> World<S> {
             tokens.sample(now, || self.buckets());
             self.tokens = Some(tokens);
         }
-        let watched = self.plan.watched_switches.iter();
-        let (cells, voqs): (Vec<f64>, Vec<f64>) = match &mut self.nodes {
-            Some(nodes) => (
-                nodes.waiting_cells(now, &self.plan.watched),
-                watched
-                    .flat_map(|s| nodes.waiting_in_switch(*s as usize))
-                    .collect(),
-            ),
-            None => Default::default(),
-        };
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
-            series.sample(
-                now,
-                (&self.links, &mut self.lane),
+            let observed = Observed {
+                links: &self.links,
+                lane: &mut self.lane,
                 arrivals,
-                &self.tcp,
-                &self.workloads,
-                (&cells, &voqs),
-            );
+                tcp: &self.tcp,
+                workloads: &self.workloads,
+            };
+            series.sample(&self.plan, now, observed, self.nodes.as_deref_mut());
             let next = now + interval;
             if next <= self.window.end() {
                 self.events

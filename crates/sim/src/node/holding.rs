@@ -11,7 +11,7 @@ use std::sync::Arc;
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Dropped, Dur, FlowKey, Packet, Time};
 use spillgate_events::{EventSet, Rank};
-use spillgate_measure::{Measures, Volume};
+use spillgate_measure::{Measures, Samples, Volume};
 use spillgate_queueing::{Evidence, Train};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
@@ -39,14 +39,6 @@ pub(crate) trait Node: Send {
     fn sent(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
     /// A packet is lost in the queue of the port to which it was passed.
     fn dropped(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
-    /// Packets in each of its virtual output queues now; none if it has no such queues.
-    fn waiting(&self) -> Vec<f64> {
-        Vec::new()
-    }
-    /// Cells that wait at the ports of those of these links that begin at an ATM switch, after all else of this instant.
-    fn waiting_cells(&mut self, _now: Time, _links: &[u32]) -> Vec<f64> {
-        Vec::new()
-    }
     /// The last link that cells of a packet take inside the node, and how many links there are, if the packet goes on over these
     /// hops as cells.
     fn way(&self, _hops: &[u32]) -> Option<(u32, u32)> {
@@ -66,6 +58,8 @@ pub(crate) trait Node: Send {
     fn carried(&self) -> Vec<(u32, Volume, Dur)> {
         Vec::new()
     }
+    /// Puts what is sampled of it, after all else of this instant.
+    fn sample(&mut self, _now: Time, _plan: &WorldPlan, _out: &mut Samples) {}
     /// Puts what it has measured until `now`. Before anything has happened it puts the same metrics.
     fn measure(&self, now: Time, plan: &WorldPlan, out: &mut Measures);
 }
@@ -124,8 +118,6 @@ struct Holder {
 pub(crate) struct Nodes {
     /// Those that forward in software, then switches, then one for all ATM switches.
     holders: Vec<Holder>,
-    /// How many forward in software.
-    software: usize,
     /// The one for ATM switches.
     cells: Option<usize>,
     /// The number of the node from which each link leads away.
@@ -185,7 +177,6 @@ impl Nodes {
         Some(Self {
             cells: holders.len().checked_sub(1).filter(|_| last),
             holders,
-            software: plan.forwarding.len(),
             of_link: plan.links.iter().map(from).collect(),
             out: Outbox::default(),
         })
@@ -213,15 +204,11 @@ impl Nodes {
         }
     }
 
-    /// Packets in each virtual output queue of a switch, by its index in the plan.
-    pub(crate) fn waiting_in_switch(&self, switch: usize) -> Vec<f64> {
-        self.holders[self.software + switch].node.waiting()
-    }
-
-    /// Cells that wait at the ports of those of these links that begin at ATM switches, after all else of this instant.
-    pub(crate) fn waiting_cells(&mut self, now: Time, links: &[u32]) -> Vec<f64> {
-        let cells = self.cells.and_then(|cells| self.holders.get_mut(cells));
-        cells.map_or_else(Vec::new, |c| c.node.waiting_cells(now, links))
+    /// Puts what is sampled of them, after all else of this instant.
+    pub(crate) fn sample(&mut self, now: Time, plan: &WorldPlan, out: &mut Samples) {
+        for holder in &mut self.holders {
+            holder.node.sample(now, plan, out);
+        }
     }
 
     /// What takes cells, with its number.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use spillgate_core::{FlowKey, Packet, Rng, Time};
 use spillgate_events::Rank;
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_measure::{Histogram, Measures, Place};
+use spillgate_measure::{Histogram, Measures, Place, Sampled, Samples};
 use spillgate_scenario::plan::{SwitchPlan, WorldPlan};
 use spillgate_switching::{Backlog, Counts, Switch};
 
@@ -295,9 +295,16 @@ impl Node for SwitchNode {
         }
     }
 
-    fn waiting(&self) -> Vec<f64> {
-        let waiting = |(i, o)| f64::from(self.switch.waiting(i, o).0);
-        self.plan.voqs().map(waiting).collect()
+    fn sample(&mut self, _: Time, plan: &WorldPlan, out: &mut Samples) {
+        let watched = plan.watched_switches.iter();
+        let mut nodes = watched.map(|s| plan.switches[*s as usize].node);
+        if nodes.all(|node| node != self.plan.node) {
+            return;
+        }
+        for voq in self.plan.voqs() {
+            let mut of = out.of(|| plan.name_of_voq(&self.plan, voq));
+            of.put(Sampled::VoqBacklog, self.switch.waiting(voq.0, voq.1).0);
+        }
     }
 
     fn measure(&self, now: Time, plan: &WorldPlan, out: &mut Measures) {

@@ -5,6 +5,6 @@ mod recorder;
 pub mod tap;
 mod taps;
 
-pub(crate) use recorder::SeriesRecorder;
 pub use recorder::sampled;
+pub(crate) use recorder::{Observed, SeriesRecorder};
 pub(crate) use taps::flow_infos;

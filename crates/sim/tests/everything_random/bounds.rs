@@ -15,14 +15,7 @@ pub(crate) fn every_share_is_of_its_whole(plan: &Plan, of: &Outcome) -> Result<(
     let layout = layout(&plan.variants[0].world);
     // Sums of floating-point numbers are in Jain's index only.
     let is_share = |v: f64| v.is_nan() || (0.0..=1.0 + 1e-12).contains(&v);
-    let key = |k: &Key| {
-        format!(
-            "{} {} {}",
-            k.scope.as_str(),
-            layout.name(k),
-            k.metric.name()
-        )
-    };
+    let key = |k: &Key| format!("{} {} {}", k.scope.name(), layout.name(k), k.metric.name());
     for (k, v) in layout.keys.iter().zip(&of.values) {
         prop_assert!(k.metric.unit() != "1" || is_share(*v), "{}: {v}", key(k));
     }
@@ -75,7 +68,7 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
             prop_assert!(
                 sum <= rate * (1.0 + 1e-12),
                 "{} {}: {sum} b/s",
-                scope.as_str(),
+                scope.name(),
                 link.name
             );
         }

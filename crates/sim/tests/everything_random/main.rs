@@ -83,12 +83,7 @@ fn sum(plan: &Plan, of: &Outcome, scope: Scope, metric: Metric) -> f64 {
 fn named(plan: &Plan, of: &Outcome) -> Vec<(String, u64)> {
     let layout = layout(&plan.variants[0].world);
     let name = |k: &spillgate_measure::table::Key| {
-        format!(
-            "{}/{}/{}",
-            k.scope.as_str(),
-            layout.name(k),
-            k.metric.name()
-        )
+        format!("{}/{}/{}", k.scope.name(), layout.name(k), k.metric.name())
     };
     let values = layout.keys.iter().zip(&of.values);
     let values = values.map(|(k, v)| (name(k), v.to_bits()));

@@ -11,7 +11,7 @@ from spillgate.papers import judge
 from spillgate.papers.judge import Kind, within
 from spillgate.papers.measured import PerRun, View
 from spillgate.papers.model import Claim, Elsewhere, Part, Quantity, Switch
-from spillgate.papers.ours import Ours, widths
+from spillgate.papers.ours import Ours, percent, points, widths
 from spillgate.papers.shrivastav.system import (
     CELL,
     CROSSBAR,
@@ -31,16 +31,6 @@ from spillgate.papers.shrivastav.system import (
 from spillgate.papers.terms import Check, Term, either, every, number, own, trend
 
 
-def percent(share: float) -> str:
-    """A bound in words.
-
-    Example:
-        >>> percent(0.075)
-        '7.5 %'
-    """
-    return f"{100 * share:.3g} %"
-
-
 def few(part: float) -> float:
     """Packets by which queues may differ that are alike within a part."""
     return 2 * part
@@ -54,11 +44,6 @@ def alike_or_few(part: float) -> str:
         '15 % or 0.3 packets'
     """
     return f"{percent(part)} or {few(part):.3g} packets"
-
-
-def points(part: float) -> str:
-    """A difference of shares in words."""
-    return f"{100 * part:.3g} points"
 
 
 def less_to_more(more: float) -> str:

@@ -23,7 +23,7 @@ use spillgate_core::aal5::CELL;
 use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_events::Rank;
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_measure::{Measures, Volume};
+use spillgate_measure::{Measures, Sampled, Samples, Volume};
 use spillgate_queueing::{Contract, Train};
 use spillgate_scenario::plan::{CellSwitchPlan, RateProcess, WorldPlan};
 use spillgate_scenario::schema::CellPhase;
@@ -362,13 +362,16 @@ impl Node for CellSwitches {
         }
     }
 
-    fn waiting_cells(&mut self, now: Time, links: &[u32]) -> Vec<f64> {
+    fn sample(&mut self, now: Time, plan: &WorldPlan, out: &mut Samples) {
         self.catch_up(now);
-        let of = |l: &u32| self.port_of.get(*l as usize).copied().flatten();
-        let ports = links.iter().filter_map(of);
-        ports
-            .map(|p| f64::from(self.outputs[p as usize].port.waiting()))
-            .collect()
+        for link in &plan.watched {
+            let Some(port) = self.port_of[*link as usize] else {
+                continue;
+            };
+            let mut of = out.of(|| &*plan.links[*link as usize].name);
+            let waiting = self.outputs[port as usize].port.waiting();
+            of.put(Sampled::BacklogCells, waiting);
+        }
     }
 
     fn passes_edge(&mut self, edge: Time) {

@@ -1,21 +1,18 @@
-//! The metrics: name, unit and meaning, one line each.
+//! The catalog: what numbers are about, the metrics, and what is sampled; one line each.
 
 use spillgate_core::DropReason;
 
-/// From one line per metric: the enum, the list, names, units, which way it gets better (nothing
-/// where that depends on what is wanted), what it needs (nothing if it is there of any traffic),
-/// short and long labels, and summaries.
-macro_rules! metrics {
+/// From one line per entry: the enum, the list, names, and words for people.
+macro_rules! entries {
     ($(#[$doc:meta])* $table:ident; $(
-        $variant:ident $name:literal [$unit:literal $($better:ident)? $(; $needs:ident)?]
-        $short:literal $label:literal $summary:literal;
+        $variant:ident $name:literal $short:literal $summary:literal;
     )+) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum $table {
             $(
-                #[doc = concat!($summary, "; in `", $unit, "`.")]
+                #[doc = concat!($summary, ".")]
                 $variant,
             )+
         }
@@ -29,6 +26,40 @@ macro_rules! metrics {
                 match self { $(Self::$variant => $name,)+ }
             }
 
+            /// Its heading in a table or over a figure.
+            pub const fn short(self) -> &'static str {
+                match self { $(Self::$variant => $short,)+ }
+            }
+
+            /// What it is, in a line.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $summary,)+ }
+            }
+
+            /// The one of that name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|e| e.name() == name)
+            }
+        }
+    };
+}
+
+/// As [`entries`], of numbers: with a unit, which way it gets better (nothing where that depends on
+/// what is wanted), what it needs (nothing if it is there of any traffic), what else is true of it
+/// ([`Tag`]), and what people call it.
+macro_rules! numbers {
+    ($(#[$doc:meta])* $table:ident; $(
+        $variant:ident $name:literal
+        [$unit:literal $($better:ident)? $(; $needs:ident)? $(, $tag:ident)*]
+        $short:literal $label:literal $summary:literal;
+    )+) => {
+        entries! {
+            $(#[$doc])*
+            $table;
+            $($variant $name $short $summary;)+
+        }
+
+        impl $table {
             /// Its unit: one of `s`, `b/s`, `B`, `packets`, `cells`, `events`, `transfers`, `flows`,
             /// `sessions`, `score`, `factor`, or `1` for ratios.
             pub const fn unit(self) -> &'static str {
@@ -48,29 +79,54 @@ macro_rules! metrics {
                 all.first().copied()
             }
 
-            /// Its heading in a table or over a figure.
-            pub const fn short(self) -> &'static str {
-                match self { $(Self::$variant => $short,)+ }
+            /// What else is true of it.
+            pub const fn tags(self) -> &'static [Tag] {
+                match self { $(Self::$variant => &[$(Tag::$tag),*],)+ }
+            }
+
+            /// Whether this is true of it.
+            pub fn has(self, tag: Tag) -> bool {
+                self.tags().contains(&tag)
             }
 
             /// What people call it: on an axis, within a sentence.
             pub const fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label,)+ }
             }
-
-            /// What it is, in a line.
-            pub const fn summary(self) -> &'static str {
-                match self { $(Self::$variant => $summary,)+ }
-            }
         }
     };
 }
 
-metrics! {
+entries! {
+    /// What a number is about.
+    Scope;
+    Flow "flow" "flow" "One flow";
+    Class "class" "class" "The flows of a class of service";
+    Dscp "dscp" "DSCP" "The flows with a code point at the source";
+    Queue "queue" "queue" "A queue of a port, `link/queue`";
+    Link "link" "link" "A link";
+    Exp "exp" "EXP" "The labelled packets on a link whose top label has certain EXP bits, `link/5`";
+    Input "input" "arriving" "A class of the policy at the receiving end of a link, `link/class`";
+    Meter "meter" "meter" "The meter of a policer, `link/class`";
+    QueueDscp "queue-dscp" "queue by DSCP" "The packets of a queue that have a code point there, `link/queue/af11`";
+    ClassDscp "class-dscp" "class by DSCP" "The packets of a class that arrived or were lost with a code point, `class/af11`";
+    Node "node" "node" "A node that takes time to forward packets";
+    Switch "switch" "switch" "A switch";
+    SwitchInput "switch-input" "input" "An input of a switch, by the link that ends there: what waits in its queues";
+    SwitchOutput "switch-output" "output" "An output of a switch, by the link that begins there: what waits for it at all inputs";
+    Voq "voq" "virtual output queue" "A virtual output queue of a switch, by the links of its input and its output, `in/out`";
+    AtmPort "atm-port" "port" "An output port of an ATM switch, by the link that begins there: its cells";
+    AtmLine "atm-line" "line" "A line at an edge that circuits of ATM share, `edge/atm0`";
+    Site "site" "site" "The flows of a class at a customer's site, where something is required of them";
+    Admission "admission" "admission at" "The flows of a class at a link with flow admission, `link/class`";
+    Total "total" "all" "All traffic";
+}
+
+numbers! {
     /// A number that a run yields about a flow, a class, a queue or a link.
     Metric;
     Offered "offered" ["b/s"] "offered" "offered load" "Rate of IP packets that the sources sent";
-    Throughput "throughput" ["b/s" More] "throughput" "throughput" "Rate of IP packets that arrived within the measured period, whenever they were sent";
+    Throughput "throughput" ["b/s" More, Required] "throughput" "throughput" "Rate of IP packets that arrived within the measured period, whenever they were sent";
     Carried "carried" ["b/s"] "carried" "carried rate" "Rate that a queue sent or a link carried within the measured period, link overhead included";
     CarriedMarked "carried_marked" ["b/s"] "marked" "rate let in with other marks" "Part of what a policy let in at arrival that it gave another DSCP, EXP, CoS or QoS group";
     Conform "conform" ["b/s" More; Meter] "conforms" "rate in profile" "Rate of packets that a meter found to conform, as its policer counts bytes";
@@ -86,7 +142,7 @@ metrics! {
     ExceedRatio "exceed_ratio" ["1"; Meter] "exceed" "share that exceeds" "Share of the bytes that came to a meter which exceed";
     ViolateRatio "violate_ratio" ["1"; Meter] "violate" "share that violates" "Share of the bytes that came to a meter which violate";
     CarriedLabels "carried_labels" ["b/s"] "labels" "rate of MPLS labels" "Part of what a link carried that is MPLS labels";
-    LossRatio "loss_ratio" ["1" Less] "loss" "lost packets" "Lost packets over sent packets; of a queue `packets_lost` over `packets_offered`";
+    LossRatio "loss_ratio" ["1" Less, Required] "loss" "lost packets" "Lost packets over sent packets; of a queue `packets_lost` over `packets_offered`";
     PacketsSent "packets_sent" ["packets"] "sent" "packets sent" "Packets that the sources sent within the measured period";
     PacketsReceived "packets_received" ["packets" More] "received" "packets received" "Of those: packets that arrived, also after it";
     PacketsOffered "packets_offered" ["packets"] "came" "packets offered to a queue" "Packets that came to a queue or a meter within the measured period, lost ones included";
@@ -107,16 +163,16 @@ metrics! {
     DropsFrame "drops_frame" ["packets" Less] "merged" "packets in frames that were merged" "Lost because the last cell of the frame before was lost, so that AAL5 took both for one";
     DropsEpd "drops_epd" ["packets" Less] "EPD" "packets of early packet discard" "Lost as a whole by early packet discard in an ATM switch";
     MarksCe "marks_ce" ["packets"] "CE marks" "packets marked with CE" "Packets marked with congestion experienced (RFC 3168)";
-    OwdMean "owd_mean" ["s" Less] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
+    OwdMean "owd_mean" ["s" Less, Required] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "smallest delay" "smallest one-way delay" "Smallest one-way delay";
-    OwdP50 "owd_p50" ["s" Less] "median delay" "median one-way delay" "Median one-way delay";
-    OwdP95 "owd_p95" ["s" Less] "95 % delay" "95th percentile of one-way delay" "95th percentile of the one-way delay";
-    OwdP99 "owd_p99" ["s" Less] "99 % delay" "99th percentile of one-way delay" "99th percentile of the one-way delay";
-    OwdP999 "owd_p999" ["s" Less] "99.9 % delay" "99.9th percentile of one-way delay" "99.9th percentile of the one-way delay";
-    OwdMax "owd_max" ["s" Less] "largest delay" "largest one-way delay" "Largest one-way delay";
-    Jitter "jitter" ["s" Less] "jitter" "jitter (RFC 3550)" "Interarrival jitter (RFC 3550), mean over the packets";
-    Pdv "pdv" ["s" Less] "PDV" "delay variation (99.9 % − min)" "Packet delay variation: 99.9th percentile minus minimum of the one-way delay (RFC 5481)";
-    PdvP99999 "pdv_p99999" ["s" Less] "PDV 99.999 %" "delay variation (99.999 % − min)" "99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541); of fewer than 100,000 packets the largest minus the smallest";
+    OwdP50 "owd_p50" ["s" Less, Required] "median delay" "median one-way delay" "Median one-way delay";
+    OwdP95 "owd_p95" ["s" Less, Required] "95 % delay" "95th percentile of one-way delay" "95th percentile of the one-way delay";
+    OwdP99 "owd_p99" ["s" Less, Required] "99 % delay" "99th percentile of one-way delay" "99th percentile of the one-way delay";
+    OwdP999 "owd_p999" ["s" Less, Required] "99.9 % delay" "99.9th percentile of one-way delay" "99.9th percentile of the one-way delay";
+    OwdMax "owd_max" ["s" Less, Required] "largest delay" "largest one-way delay" "Largest one-way delay";
+    Jitter "jitter" ["s" Less, Required] "jitter" "jitter (RFC 3550)" "Interarrival jitter (RFC 3550), mean over the packets";
+    Pdv "pdv" ["s" Less, Required] "PDV" "delay variation (99.9 % − min)" "Packet delay variation: 99.9th percentile minus minimum of the one-way delay (RFC 5481)";
+    PdvP99999 "pdv_p99999" ["s" Less, Required] "PDV 99.999 %" "delay variation (99.999 % − min)" "99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541); of fewer than 100,000 packets the largest minus the smallest";
     SojournMean "sojourn_mean" ["s" Less] "mean sojourn" "mean time in the queue" "Mean time in the queue";
     SojournP50 "sojourn_p50" ["s" Less] "median sojourn" "median time in the queue" "Median time in the queue";
     SojournP95 "sojourn_p95" ["s" Less] "95 % sojourn" "95th percentile of time in the queue" "95th percentile of the time in the queue";
@@ -140,30 +196,30 @@ metrics! {
     BacklogCellsMean "backlog_cells_mean" ["cells" Less] "mean cells" "mean backlog in cells" "Time average of the cells waiting";
     BacklogCellsMax "backlog_cells_max" ["cells" Less] "most cells" "largest backlog in cells" "Most cells waiting at once";
     Utilization "utilization" ["1"] "utilization" "utilization" "Share of the time in which the link was sending, or a node forwarding";
-    Goodput "goodput" ["b/s" More; Tcp] "goodput" "goodput" "Rate of TCP payload that arrived within the measured period, each byte once";
+    Goodput "goodput" ["b/s" More; Tcp, Required] "goodput" "goodput" "Rate of TCP payload that arrived within the measured period, each byte once";
     Retransmits "retransmits" ["packets" Less; Tcp] "retransmits" "segments retransmitted" "TCP segments that were retransmitted";
-    Timeouts "timeouts" ["events" Less; Tcp] "timeouts" "retransmission timeouts" "Expirations of TCP's retransmission timer";
+    Timeouts "timeouts" ["events" Less; Tcp, Rare] "timeouts" "retransmission timeouts" "Expirations of TCP's retransmission timer";
     TransfersBegun "transfers_begun" ["transfers"; Tcp] "begun" "transfers begun" "TCP transfers and requests that began";
     TransfersDone "transfers_done" ["transfers" More; Tcp] "done" "transfers completed" "Of those: completed, also after the measured period (`measurement.grace`)";
-    TransfersFailed "transfers_failed" ["transfers" Less; Tcp] "failed" "transfers given up" "Of those: given up by TCP after too many timeouts";
-    TransfersRefused "transfers_refused" ["transfers" Less; Tcp] "refused" "sessions refused" "Sessions that did not begin because as many as allowed were open";
+    TransfersFailed "transfers_failed" ["transfers" Less; Tcp, Required, Rare] "failed" "transfers given up" "Of those: given up by TCP after too many timeouts";
+    TransfersRefused "transfers_refused" ["transfers" Less; Tcp, Required, Rare] "refused" "sessions refused" "Sessions that did not begin because as many as allowed were open";
     FctMean "fct_mean" ["s" Less; Tcp] "mean time" "mean time of transfers" "Mean time from the start of a transfer to its last acknowledgment, or of a request to its response, of those that completed";
-    FctP50 "fct_p50" ["s" Less; Tcp] "median time" "median time of transfers" "Median of these times";
-    FctP95 "fct_p95" ["s" Less; Tcp] "95 % time" "95th percentile of times of transfers" "95th percentile of these times";
-    FctP99 "fct_p99" ["s" Less; Tcp] "99 % time" "99th percentile of times of transfers" "99th percentile of these times";
-    RFactor "r_factor" ["score" More; Speech] "R factor" "rating of speech (R factor)" "Rating R of speech by the E-model (ITU-T G.107, 0 to 100; of wideband codecs G.107.1, 0 to 129); of several calls the mean, undefined where they are rated on both scales";
-    Mos "mos" ["score" More; Speech] "MOS" "mean opinion score" "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
-    MosMin "mos_min" ["score" More; Speech] "worst MOS" "smallest mean opinion score of a call" "The smallest mean opinion score of a call";
-    MouthToEar "mouth_to_ear" ["s" Less; Speech] "mouth to ear" "delay from mouth to ear" "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
-    LateRatio "late_ratio" ["1" Less; Speech] "late" "packets of speech too late to play" "Packets of speech that came too late to be played over those sent";
+    FctP50 "fct_p50" ["s" Less; Tcp, Required] "median time" "median time of transfers" "Median of these times";
+    FctP95 "fct_p95" ["s" Less; Tcp, Required] "95 % time" "95th percentile of times of transfers" "95th percentile of these times";
+    FctP99 "fct_p99" ["s" Less; Tcp, Required] "99 % time" "99th percentile of times of transfers" "99th percentile of these times";
+    RFactor "r_factor" ["score" More; Speech, Required] "R factor" "rating of speech (R factor)" "Rating R of speech by the E-model (ITU-T G.107, 0 to 100; of wideband codecs G.107.1, 0 to 129); of several calls the mean, undefined where they are rated on both scales";
+    Mos "mos" ["score" More; Speech, Required] "MOS" "mean opinion score" "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
+    MosMin "mos_min" ["score" More; Speech, Required] "worst MOS" "smallest mean opinion score of a call" "The smallest mean opinion score of a call";
+    MouthToEar "mouth_to_ear" ["s" Less; Speech, Required] "mouth to ear" "delay from mouth to ear" "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
+    LateRatio "late_ratio" ["1" Less; Speech, Required] "late" "packets of speech too late to play" "Packets of speech that came too late to be played over those sent";
     BurstRatio "burst_ratio" ["factor"; Speech] "burst ratio" "burst ratio of losses" "Mean length of bursts of missing packets of speech over that of independent losses (ITU-T G.107), 1 to 8";
-    GapMax "gap_max" ["s" Less; Gaps] "longest gap" "longest time without an arrival" "Longest time between arrivals of a flow in the period of `measurement.gaps`, of several flows the longest";
+    GapMax "gap_max" ["s" Less; Gaps, Required] "longest gap" "longest time without an arrival" "Longest time between arrivals of a flow in the period of `measurement.gaps`, of several flows the longest";
     FlowsOffered "flows_offered" ["flows"; Admission] "flows" "flows offered to admission" "Flows whose first packet came to a link with flow admission; several links count several times";
-    FlowsWaiting "flows_waiting" ["flows" Less; Admission] "still waiting" "flows not admitted" "Of those: not admitted when the run ended";
-    FlowsRemoved "flows_removed" ["events"; Admission] "removed" "removals of admitted flows" "Removals of admitted flows by the congestion mechanism of flow admission";
-    WaitingTime "waiting_time" ["s" Less; Admission] "mean wait" "mean time to admission" "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
-    WaitingTimeP95 "waiting_time_p95" ["s" Less; Admission] "95 % wait" "95th percentile of times to admission" "95th percentile of these times";
-    WaitingTimeMax "waiting_time_max" ["s" Less; Admission] "longest wait" "longest time to admission" "The longest of these times";
+    FlowsWaiting "flows_waiting" ["flows" Less; Admission, Required, Rare] "still waiting" "flows not admitted" "Of those: not admitted when the run ended";
+    FlowsRemoved "flows_removed" ["events"; Admission, Rare] "removed" "removals of admitted flows" "Removals of admitted flows by the congestion mechanism of flow admission";
+    WaitingTime "waiting_time" ["s" Less; Admission, Required] "mean wait" "mean time to admission" "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
+    WaitingTimeP95 "waiting_time_p95" ["s" Less; Admission, Required] "95 % wait" "95th percentile of times to admission" "95th percentile of these times";
+    WaitingTimeMax "waiting_time_max" ["s" Less; Admission, Required] "longest wait" "longest time to admission" "The longest of these times";
     LossInput "loss_input" ["1" Less; Switch] "input loss" "packets lost at inputs" "Packets that came to a switch and were lost at its inputs over packets that came to it";
     LossOutput "loss_output" ["1" Less; Switch] "output loss" "packets lost at outputs" "Packets that came to a switch and were lost in the queues of its outputs over packets that came to it";
     SwitchDelayMean "switch_delay_mean" ["s" Less; Switch] "mean delay" "mean delay through the switch" "Mean time from a packet's arrival at a switch until its output begins to send it";
@@ -171,10 +227,10 @@ metrics! {
     SlotsUsed "slots_used" ["1"; Switch] "slots used" "share of slots used" "Share of a crossbar's slots in which something crossed to the output";
     SlotsWasted "slots_wasted" ["1" Less; Switch] "slots wasted" "share of slots wasted" "Share of a crossbar's slots in which nothing crossed to the output although packets for it waited at inputs";
     SlotsIdle "slots_idle" ["1"; Switch] "slots idle" "share of slots idle" "Share of a crossbar's slots in which nothing waited for the output";
-    Jain "jain" ["1" More] "fairness" "Jain's fairness index" "Jain's fairness index of the flows' throughputs";
+    Jain "jain" ["1" More, Plain] "fairness" "Jain's fairness index" "Jain's fairness index of the flows' throughputs";
 }
 
-metrics! {
+numbers! {
     /// A value that is sampled while a run goes on.
     Sampled;
     BacklogPackets "backlog_packets" ["packets"] "Queues" "backlog" "packets waiting in each queue";
@@ -228,6 +284,15 @@ pub enum Needs {
 }
 
 impl Needs {
+    /// What a scenario says to have it measured, if that alone is missing.
+    pub const fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Percentiles => Some("measurement: {percentiles: [backlog]}"),
+            Self::Gaps => Some("measurement: {gaps: {}}"),
+            _ => None,
+        }
+    }
+
     /// `tcp`, `speech`, `admission`, `gaps`, `switch`, `meter` or `percentiles`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -238,6 +303,28 @@ impl Needs {
             Self::Switch => "switch",
             Self::Meter => "meter",
             Self::Percentiles => "percentiles",
+        }
+    }
+}
+
+/// What else is true of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// A requirement may bound it.
+    Required,
+    /// It counts what seldom happens: columns of zeros are left out.
+    Rare,
+    /// A ratio that is shown as a number, not in percent.
+    Plain,
+}
+
+impl Tag {
+    /// `required`, `rare` or `plain`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Rare => "rare",
+            Self::Plain => "plain",
         }
     }
 }
@@ -253,11 +340,6 @@ impl Better {
 }
 
 impl Metric {
-    /// The metric of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|m| m.name() == name)
-    }
-
     /// The metric that counts the drops for `reason`.
     pub const fn drops(reason: DropReason) -> Self {
         match reason {
