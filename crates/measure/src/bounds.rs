@@ -1,8 +1,8 @@
 //! How far what is not known could move a value.
 //!
-//! Of packets that are still on their way when a run ends neither delay nor fate is known. A value that depends
-//! on them is known within bounds: the least and the most that it could have become, had all of them been lost,
-//! had all arrived at once, or had all arrived arbitrarily late.
+//! Of packets that are still on their way when a run ends neither delay nor fate is known. A value
+//! that depends on them is known within bounds: the least and the most that it could have become,
+//! had all of them been lost, had all arrived at once, or had all arrived arbitrarily late.
 
 use spillgate_core::Dur;
 
@@ -20,8 +20,8 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// What a quantile of the known `times` and the unknown ones could be, in seconds: none without a known
-    /// time; the most may be infinite.
+    /// What a quantile of the known `times` and the unknown ones could be, in seconds: none without
+    /// a known time; the most may be infinite.
     pub fn quantile(&self, times: &Histogram, q: f64) -> Option<(f64, f64)> {
         let known = times.quantile(q)?;
         let n = times.count() as f64;

@@ -60,8 +60,8 @@ macro_rules! numbers {
         }
 
         impl $table {
-            /// Its unit: one of `s`, `b/s`, `B`, `packets`, `cells`, `events`, `transfers`, `flows`,
-            /// `sessions`, `score`, `factor`, or `1` for ratios.
+            /// Its unit: one of `s`, `b/s`, `B`, `packets`, `cells`, `events`, `transfers`,
+            /// `flows`, `sessions`, `score`, `factor`, or `1` for ratios.
             pub const fn unit(self) -> &'static str {
                 match self { $(Self::$variant => $unit,)+ }
             }

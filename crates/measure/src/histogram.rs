@@ -72,8 +72,8 @@ impl Histogram {
         self.sum_up(1, delay.as_ps().into(), delay);
     }
 
-    /// The part of [`Self::record`] that cannot be done for many delays at once; [`Self::sum_up`] is
-    /// the other.
+    /// The part of [`Self::record`] that cannot be done for many delays at once; [`Self::sum_up`]
+    /// is the other.
     #[inline]
     pub fn sort_in(&mut self, delay: Dur) {
         let v = delay.as_ps();
@@ -162,7 +162,8 @@ impl Histogram {
         (self.count > 0).then(|| Dur::from_ps(self.max))
     }
 
-    /// The `q`-quantile in seconds, `q` brought into 0..=1; none if there are no values or `q` is NaN.
+    /// The `q`-quantile in seconds, `q` brought into 0..=1; none if there are no values or `q` is
+    /// NaN.
     ///
     /// The quantile is the smallest value whose rank is at least `q n` (the
     /// inverse of the empirical distribution, Hyndman and Fan's type 1). The

@@ -63,8 +63,9 @@ struct Held {
 }
 
 impl Levels {
-    /// An empty queue, measured from `start` to `end`, with 2^`bits` buckets per octave (3..=10): levels
-    /// below 2^(`bits` + 1) are exact, a percentile above is off by at most 2^-`bits` of itself.
+    /// An empty queue, measured from `start` to `end`, with 2^`bits` buckets per octave (3..=10):
+    /// levels below 2^(`bits` + 1) are exact, a percentile above is off by at most 2^-`bits` of
+    /// itself.
     pub fn new(bits: u8, start: Time, end: Time) -> Self {
         Self {
             last: start,
@@ -157,8 +158,8 @@ impl Levels {
         }
     }
 
-    /// The smallest number of packets that was not exceeded in a share of `q` of the period, once it
-    /// is [closed](Self::close).
+    /// The smallest number of packets that was not exceeded in a share of `q` of the period, once
+    /// it is [closed](Self::close).
     pub fn packets(&self, q: f64) -> f64 {
         self.by_packets.quantile(q, self.end.since(self.start))
     }
@@ -267,8 +268,9 @@ mod tests {
     }
 
     proptest! {
-        /// Packets come and leave in order, within the period, before and after it: as a list with the level of each
-        /// picosecond says. Told of departures at arrival or at departure it is the same.
+        /// Packets come and leave in order, within the period, before and after it: as a list with
+        /// the level of each picosecond says. Told of departures at arrival or at departure it is
+        /// the same.
         #[test]
         fn percentiles_are_those_of_a_list(
             steps in prop::collection::vec((0..20_u64, 0..30_u64, 40..2000_u32), 1..60),

@@ -8,8 +8,8 @@ use crate::{Histogram, Jitter, Measures, Metric, Place, Unknown, Volume};
 
 /// Counters, delays and jitter of a flow, or of the flows of a class.
 ///
-/// Bytes are those of IP packets. A packet that is sent within the measured period is counted then, and once
-/// more on being received or lost; what is neither is still on its way
+/// Bytes are those of IP packets. A packet that is sent within the measured period is counted then,
+/// and once more on being received or lost; what is neither is still on its way
 /// ([`FlowMeter::unresolved`]). What arrives within the period is counted whenever it was sent
 /// ([`FlowMeter::on_arrived`]).
 #[derive(Clone, Debug)]
@@ -115,8 +115,8 @@ impl FlowMeter {
         self.jitter.merge(&other.jitter);
     }
 
-    /// Puts what was counted within `period`. What is still on its way has been there for `least` at
-    /// least: values that depend on it have bounds.
+    /// Puts what was counted within `period`. What is still on its way has been there for `least`
+    /// at least: values that depend on it have bounds.
     pub fn measure(&self, period: Dur, least: Dur, out: &mut Place<'_>) {
         let (delay, open) = (&self.delay, self.unresolved());
         let unknown = Unknown {
@@ -176,8 +176,8 @@ impl FlowMeter {
         }
     }
 
-    /// Puts what was counted of packets by the code point with which they arrived or were lost: what
-    /// was sent with it is not known.
+    /// Puts what was counted of packets by the code point with which they arrived or were lost:
+    /// what was sent with it is not known.
     pub fn measure_marked(&self, period: Dur, out: &mut Place<'_>) {
         let (lost, delay) = (self.lost_packets(), &self.delay);
         out.put(Metric::Throughput, self.arrived.rate(period));

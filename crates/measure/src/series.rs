@@ -71,8 +71,9 @@ impl SampledPlace<'_> {
     }
 }
 
-/// The indexes, ascending, of at most about `room` of the values: of each stretch the smallest and the largest, of a
-/// stretch without a value (NaN) its first. Of a series that has room they are all.
+/// The indexes, ascending, of at most about `room` of the values: of each stretch the smallest and
+/// the largest, of a stretch without a value (NaN) its first. Of a series that has room they are
+/// all.
 pub fn outline(values: &[f64], room: usize) -> Vec<usize> {
     if values.len() <= room {
         return (0..values.len()).collect();

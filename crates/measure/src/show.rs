@@ -1,7 +1,7 @@
 //! Numbers for people: units that fit, prefixes and sensible digits.
 //!
-//! Values are in base units everywhere (seconds, bits per second, ratios, packets, bytes); only here they become text.
-//! NaN stands for a value that is undefined and is shown as a dash.
+//! Values are in base units everywhere (seconds, bits per second, ratios, packets, bytes); only
+//! here they become text. NaN stands for a value that is undefined and is shown as a dash.
 
 use std::fmt::Write;
 
@@ -35,8 +35,8 @@ const MOST: i32 = 6;
 /// What stands for a value that is undefined.
 const NONE: &str = "–";
 
-/// The units in which values of a base unit are shown, from the largest, with the factor to each; none of a unit that has no
-/// others. Numbers of unit `score` and `factor` are shown without one.
+/// The units in which values of a base unit are shown, from the largest, with the factor to each;
+/// none of a unit that has no others. Numbers of unit `score` and `factor` are shown without one.
 fn units(base: &str) -> &'static [(f64, &'static str)] {
     match base {
         "s" => &[(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")],
@@ -48,12 +48,13 @@ fn units(base: &str) -> &'static [(f64, &'static str)] {
     }
 }
 
-/// The unit that suits the largest of the values, given in the base unit; those that are not finite do not count.
+/// The unit that suits the largest of the values, given in the base unit; those that are not finite
+/// do not count.
 pub fn fitting(base: &str, values: impl IntoIterator<Item = f64>) -> Scale<'_> {
     let top = largest(values);
     let family = units(base);
-    // The unit that is usual for zeros: ms, Mb/s, B. A shade below 1 keeps 999.9999 of rounding from choosing the
-    // smaller unit.
+    // The unit that is usual for zeros: ms, Mb/s, B. A shade below 1 keeps 999.9999 of rounding
+    // from choosing the smaller unit.
     let suits = |&&(factor, unit): &&(f64, &str)| match top {
         0.0 => matches!(unit, "ms" | "Mb/s" | "B"),
         _ => top * factor >= 0.9999,
@@ -78,8 +79,9 @@ fn parts(x: f64) -> (f64, i32) {
     (digits.parse().unwrap_or(1.0), exponent.parse().unwrap_or(0))
 }
 
-/// How many decimals a mean deserves whose interval has this half-width, 0 if it has none: the half-width keeps one
-/// significant digit, two if it begins with 1; the mean never more than [`SIGNIFICANT`].
+/// How many decimals a mean deserves whose interval has this half-width, 0 if it has none: the
+/// half-width keeps one significant digit, two if it begins with 1; the mean never more than
+/// [`SIGNIFICANT`].
 fn decimals(mean: f64, half: f64) -> i32 {
     let most = match mean == 0.0 {
         true => 2,
@@ -116,8 +118,8 @@ fn width(half: f64, factor: f64) -> f64 {
     if half.is_finite() { half * factor } else { 0.0 }
 }
 
-/// A mean with its half-width in the display unit, which is not named. A half-width below the last digit of the mean
-/// is not shown, nor is any without `interval`.
+/// A mean with its half-width in the display unit, which is not named. A half-width below the last
+/// digit of the mean is not shown, nor is any without `interval`.
 pub fn number(mean: f64, half: f64, factor: f64, interval: bool) -> String {
     if !mean.is_finite() {
         return NONE.to_owned();
@@ -142,8 +144,8 @@ pub fn column(factor: f64, values: impl IntoIterator<Item = f64>) -> i32 {
     decimals(largest(values) * factor, 0.0).min(3)
 }
 
-/// A value of a column whose decimals are given. A value too small for the column is shown as such, so that `0` means
-/// zero.
+/// A value of a column whose decimals are given. A value too small for the column is shown as such,
+/// so that `0` means zero.
 pub fn cell(mean: f64, half: f64, factor: f64, decimals: i32, interval: bool) -> String {
     if !mean.is_finite() {
         return NONE.to_owned();
@@ -217,7 +219,8 @@ pub fn rounded_up(seconds: f64) -> f64 {
     decimal(format!("{:.12}", (seconds / unit - 1e-6).ceil() * unit))
 }
 
-/// A number of some significant digits in the shortest form, as `%g` of C has it: `0.25`, `40`, `1e+06`.
+/// A number of some significant digits in the shortest form, as `%g` of C has it: `0.25`, `40`,
+/// `1e+06`.
 pub fn general(x: f64, digits: usize) -> String {
     if !x.is_finite() {
         return NONE.to_owned();
@@ -266,7 +269,8 @@ pub fn count(n: f64) -> String {
 mod tests {
     use super::*;
 
-    /// `base mean half factor decimals`, then what each function says of it: `value | number | cell | rounded general`.
+    /// `base mean half factor decimals`, then what each function says of it:
+    /// `value | number | cell | rounded general`.
     const VECTORS: &str = include_str!("show/vectors.txt");
 
     #[test]

@@ -40,8 +40,8 @@ impl Layout {
     }
 }
 
-/// The mean of each number that `wanted` chooses over the runs, with its 95 % Student-t interval, one
-/// after the other in the order of the layout. A number that a row lacks counts as undefined.
+/// The mean of each number that `wanted` chooses over the runs, with its 95 % Student-t interval,
+/// one after the other in the order of the layout. A number that a row lacks counts as undefined.
 pub fn summarize_each<'a>(
     layout: &'a Layout,
     runs: &'a [&'a [f64]],

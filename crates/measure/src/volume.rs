@@ -4,10 +4,12 @@ use std::ops::{AddAssign, SubAssign};
 
 use spillgate_core::Dur;
 
-/// An amount of data: of a packet that is under way at an edge of the period, the part within it counts. So what
-/// passes one after the other never adds up to more than the line carries in the period.
+/// An amount of data: of a packet that is under way at an edge of the period, the part within it
+/// counts. So what passes one after the other never adds up to more than the line carries in the
+/// period.
 ///
-/// Kept in 2^-16 B, to which parts are rounded; 2^48 B at most, what a line of 100 Gb/s carries in six hours.
+/// Kept in 2^-16 B, to which parts are rounded; 2^48 B at most, what a line of 100 Gb/s carries in
+/// six hours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Volume(u64);
 

@@ -26,7 +26,8 @@ impl TimeWeighted {
         }
     }
 
-    /// From `now` on the value is `value`. `now` must not decrease; if it does it counts as no time.
+    /// From `now` on the value is `value`. `now` must not decrease; if it does it counts as no
+    /// time.
     #[inline]
     pub fn set(&mut self, now: Time, value: u64) {
         self.area += u128::from(self.value) * u128::from(now.since(self.last).as_ps());

@@ -1,7 +1,7 @@
 //! Time series as a Parquet table: a row a curve.
 //!
-//! Columns: `variant`, `run`, `where`, `metric`, `unit`, `start` (seconds, the first sample), `step`
-//! (seconds), `v` (list of the values; null where undefined).
+//! Columns: `variant`, `run`, `where`, `metric`, `unit`, `start` (seconds, the first sample),
+//! `step` (seconds), `v` (list of the values; null where undefined).
 
 use std::fs::File;
 use std::path::Path;

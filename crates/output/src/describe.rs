@@ -76,8 +76,8 @@ pub struct Description {
     pub sla: Vec<SlaRow>,
     /// What is done about their number: `none`, `bonferroni` or `holm`.
     pub correction: &'static str,
-    /// The variant that the others are compared with, at the same coordinates; of a scenario without variants the first
-    /// point.
+    /// The variant that the others are compared with, at the same coordinates; of a scenario
+    /// without variants the first point.
     pub against: String,
     /// Largest relative error of the quantiles, which come from histograms.
     pub quantile_error: f64,
@@ -90,11 +90,11 @@ pub struct Settings {
     pub policies: Vec<String>,
     /// Policy at its receiving end.
     pub arriving: Vec<Option<String>>,
-    /// The policy as a tree: what each class is promised, its queue, and the limits and thresholds of
-    /// packets with DSCPs that flows send. None for a link without a policy.
+    /// The policy as a tree: what each class is promised, its queue, and the limits and thresholds
+    /// of packets with DSCPs that flows send. None for a link without a policy.
     pub outlines: Vec<Option<Outline>>,
-    /// The transmit ring of each port; none where only the packet in transmission is in it and nothing decides that. Empty if
-    /// all are none.
+    /// The transmit ring of each port; none where only the packet in transmission is in it and
+    /// nothing decides that. Empty if all are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rings: Vec<Option<RingDescription>>,
 }
@@ -170,7 +170,8 @@ pub struct LinkDescription {
 pub struct RingDescription {
     /// Its packets, the one in transmission included.
     pub packets: u32,
-    /// How long a full one takes, in seconds: of the longest packets that flows send over the link, at its rate.
+    /// How long a full one takes, in seconds: of the longest packets that flows send over the link,
+    /// at its rate.
     pub delay: f64,
     /// The length of these packets, in bytes of IP.
     pub longest: u16,

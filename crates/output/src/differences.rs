@@ -1,5 +1,5 @@
-//! Variants compared run by run: the runs of one number have the same arrivals in every variant, so the difference within
-//! a run has far less noise than the two values.
+//! Variants compared run by run: the runs of one number have the same arrivals in every variant, so
+//! the difference within a run has far less noise than the two values.
 
 use std::collections::BTreeMap;
 
@@ -109,8 +109,8 @@ pub struct DifferenceRow {
 }
 
 impl Report {
-    /// The differences of the classes' values to those of the points in the plan's `against`, in pairs of runs of the
-    /// same number.
+    /// The differences of the classes' values to those of the points in the plan's `against`, in
+    /// pairs of runs of the same number.
     pub fn differences(&self) -> Vec<DifferenceRow> {
         let pairs = self.plan().against.iter().enumerate();
         let others = pairs.filter(|(v, against)| v != *against);

@@ -15,10 +15,11 @@ use crate::report::Report;
 /// `results.parquet` has them all.
 const MOST_ROWS: usize = 20_000;
 
-/// Writes the report's parts, one row a line, after the entries of `head`: `scopes`, which are those
-/// of `summary`, without single flows and those of which there are [many](MOST_ROWS), the [words](crate::Words),
-/// `summary`, `verdicts`, `differences`, `transients`, `runs`, `distributions`; an empty list of `series` if there are
-/// none. Memory does not grow with their number.
+/// Writes the report's parts, one row a line, after the entries of `head`: `scopes`, which are
+/// those of `summary`, without single flows and those of which there are [many](MOST_ROWS), the
+/// [words](crate::Words), `summary`, `verdicts`, `differences`, `transients`, `runs`,
+/// `distributions`; an empty list of `series` if there are none. Memory does not grow with their
+/// number.
 ///
 /// # Errors
 /// What the file system says.

@@ -28,7 +28,8 @@ pub struct LoopLink {
     pub limit_packets: Option<u32>,
     /// Limit of its FIFO in bytes; none if it is in packets.
     pub limit_bytes: Option<u64>,
-    /// The switch of whose outputs it is one, if packets for it wait in virtual output queues there.
+    /// The switch of whose outputs it is one, if packets for it wait in virtual output queues
+    /// there.
     pub switch: Option<LoopSwitch>,
     /// Whether packets for it wait in one FIFO at each input of a switch.
     pub input_fifos: bool,
@@ -43,7 +44,8 @@ pub struct LoopLink {
 pub struct LoopSwitch {
     /// Its ports.
     pub ports: usize,
-    /// Rate of all virtual output queues for the output, if all inputs have one, as a multiple of the output's.
+    /// Rate of all virtual output queues for the output, if all inputs have one, as a multiple of
+    /// the output's.
     pub speedup: f64,
     /// Whether the fabric is a crossbar; else it is of parallel links.
     pub is_crossbar: bool,
@@ -62,8 +64,8 @@ pub struct Connections {
     pub cc: &'static str,
     /// Bytes of a full packet on this link.
     pub frame: u32,
-    /// Round trip without queueing: propagation, forwarding, and the transmission of a full packet and of an
-    /// acknowledgment on every link.
+    /// Round trip without queueing: propagation, forwarding, and the transmission of a full packet
+    /// and of an acknowledgment on every link.
     pub rtt: f64,
     /// Segments that one acknowledgment covers.
     pub every: u8,

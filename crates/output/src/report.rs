@@ -161,8 +161,8 @@ impl Report {
         }
     }
 
-    /// Gives the values that are wanted to `take`, one after the other: of thousands of flows or links,
-    /// all rows at once take much more memory than the values.
+    /// Gives the values that are wanted to `take`, one after the other: of thousands of flows or
+    /// links, all rows at once take much more memory than the values.
     ///
     /// # Errors
     /// The first that `take` returns.

@@ -1,8 +1,8 @@
 //! Runs on disk, each in a file of its own under the key of what decides it, so that none is made
 //! twice: a study is resumed, extended, or judged again by asking for its runs once more.
 //!
-//! A file is called `KEY-VERSION.run`. It appears whole: it is written first under a name that nobody else has,
-//! whatever else is at work in the directory.
+//! A file is called `KEY-VERSION.run`. It appears whole: it is written first under a name that
+//! nobody else has, whatever else is at work in the directory.
 
 mod record;
 
@@ -50,8 +50,8 @@ struct MadeAnew {
 }
 
 impl Store {
-    /// Opens a directory, which is made if it is not there. Runs of other versions than `version`, a text without
-    /// separators of paths, and of the other engine are not used.
+    /// Opens a directory, which is made if it is not there. Runs of other versions than `version`,
+    /// a text without separators of paths, and of the other engine are not used.
     ///
     /// # Errors
     /// If the directory can be neither read nor made.
@@ -97,8 +97,9 @@ impl Store {
         })
     }
 
-    /// 32 hexadecimal digits for what decides a run: the point, the seed, the number of the run; and the engine, as
-    /// a run of one that is answered with a run of the other would check nothing.
+    /// 32 hexadecimal digits for what decides a run: the point, the seed, the number of the run;
+    /// and the engine, as a run of one that is answered with a run of the other would check
+    /// nothing.
     pub fn key(&self, run: RunInfo) -> String {
         let point = self.keys[run.variant];
         let mut digest = Digest::default();
@@ -121,7 +122,8 @@ impl Store {
         format!("{}-{}{ENDING}", self.key(run), self.version)
     }
 
-    /// What was there and had to be made anew, and what could not be stored; sentences for the user.
+    /// What was there and had to be made anew, and what could not be stored; sentences for the
+    /// user.
     pub fn notes(&self) -> Vec<String> {
         let found = self.made_anew();
         let damaged = found.damaged.iter().map(|(path, why)| {
@@ -165,8 +167,8 @@ impl Store {
         }
     }
 
-    /// A new file under a name of its own: of other stores in this process, of processes that have its number in another
-    /// container, and of those that were killed, files have other names.
+    /// A new file under a name of its own: of other stores in this process, of processes that have
+    /// its number in another container, and of those that were killed, files have other names.
     fn partial(&self) -> io::Result<(File, PathBuf)> {
         let mut number = 0_u64;
         loop {

@@ -1,4 +1,5 @@
-//! What the tables hold that [`write_parquet`](crate::write_parquet) and [`write_series`](crate::write_series) wrote.
+//! What the tables hold that [`write_parquet`](crate::write_parquet) and
+//! [`write_series`](crate::write_series) wrote.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +14,8 @@ use spillgate_measure::stats::Interval;
 use crate::report::SummaryRow;
 use crate::samples::SampleRow;
 
-/// The values of every finished run, of the scopes, metrics and names that are wanted, point by point.
+/// The values of every finished run, of the scopes, metrics and names that are wanted, point by
+/// point.
 ///
 /// # Errors
 /// If the file cannot be read, or is no table of results.
@@ -187,10 +189,10 @@ fn lists(group: &dyn RowGroupReader, column: usize) -> Result<Vec<Vec<f64>>> {
     Ok(found)
 }
 
-type Columns = parquet::schema::types::SchemaDescPtr;
+type StoredColumns = parquet::schema::types::SchemaDescPtr;
 
 /// A table and what its columns are.
-fn open(path: &Path) -> Result<(SerializedFileReader<File>, Columns)> {
+fn open(path: &Path) -> Result<(SerializedFileReader<File>, StoredColumns)> {
     let file = File::open(path).map_err(|e| ParquetError::External(Box::new(e)))?;
     let reader = SerializedFileReader::new(file)?;
     let columns = reader.metadata().file_metadata().schema_descr_ptr();
@@ -198,7 +200,7 @@ fn open(path: &Path) -> Result<(SerializedFileReader<File>, Columns)> {
 }
 
 /// Which column has a name.
-fn place(columns: &Columns, name: &str) -> Result<usize> {
+fn place(columns: &StoredColumns, name: &str) -> Result<usize> {
     let missing = || ParquetError::General(format!("there is no column `{name}`"));
     let mut all = columns.columns().iter();
     all.position(|c| c.name() == name).ok_or_else(missing)

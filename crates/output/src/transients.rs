@@ -17,14 +17,16 @@ pub struct TransientRow {
     pub class: String,
     /// `throughput` or `owd_mean`.
     pub metric: Cow<'static, str>,
-    /// By how much the mean of the measured period differs from what it settles at, as a share of that.
+    /// By how much the mean of the measured period differs from what it settles at, as a share of
+    /// that.
     pub bias: f64,
     /// The warm-up that would do, in seconds; none if the run ends before it settles.
     pub warmup: Option<f64>,
 }
 
 impl Report {
-    /// What policers and shapers on the way of a class have not yet begun to do when measuring begins.
+    /// What policers and shapers on the way of a class have not yet begun to do when measuring
+    /// begins.
     pub(crate) fn note(&self, variant: usize, class: &str) -> Option<String> {
         let world = &self.plan().variants[variant].world;
         let crosses = |link: u32| {

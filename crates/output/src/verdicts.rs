@@ -51,7 +51,8 @@ pub struct VerdictRow {
     /// Whether something was still on its way when a run ended that could have moved the value.
     #[serde(default)]
     pub open: bool,
-    /// Mean over the runs of the least that the value could have been: the mean itself if nothing is open.
+    /// Mean over the runs of the least that the value could have been: the mean itself if nothing
+    /// is open.
     #[serde(default = "nan", deserialize_with = "or_nan")]
     pub least: f64,
     /// The same of the most; null if it has no end.
@@ -62,15 +63,16 @@ pub struct VerdictRow {
     /// Confidence level of the verdict, above 0.95 where many are corrected for their number.
     #[serde(default = "usual")]
     pub level: f64,
-    /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see [`Report::verdicts`].
+    /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see
+    /// [`Report::verdicts`].
     pub verdict: Cow<'static, str>,
     /// Runs that would probably settle an undecided verdict; null if none would.
     pub further_runs: Option<u32>,
     /// What the class meets on its way that is not yet as it will be; null if nothing was seen.
     #[serde(default)]
     pub note: Option<String>,
-    /// Whom it is about: the class, and the site or the code point if it is about one: `voice @ Bucharest`,
-    /// `data (af11)`.
+    /// Whom it is about: the class, and the site or the code point if it is about one:
+    /// `voice @ Bucharest`, `data (af11)`.
     #[serde(default)]
     pub about: String,
     /// The same with the customer, if it is one's: `Acme: voice @ Bucharest`.
@@ -85,7 +87,8 @@ pub struct VerdictRow {
     /// The mean with its interval, in a fitting unit; what is open from its least to its most.
     #[serde(default)]
     pub measured: String,
-    /// What an undecided verdict needs, in few words: a number of further runs, `longer grace`, `out of reach`.
+    /// What an undecided verdict needs, in few words: a number of further runs, `longer grace`,
+    /// `out of reach`.
     #[serde(default)]
     pub needs: Option<String>,
     /// The same as a clause.
@@ -149,7 +152,8 @@ impl VerdictRow {
     }
 
     fn value(&self) -> String {
-        // JSON has no infinite numbers: what was measured is said as it will be when it is read back.
+        // JSON has no infinite numbers: what was measured is said as it will be when it is read
+        // back.
         let shown = |x: f64| match x.is_finite() {
             true => value(x, &self.unit),
             false => value(f64::NAN, &self.unit),
@@ -171,9 +175,10 @@ impl Report {
     /// Every requirement judged in every variant, with the plan's correction for their number: the
     /// family is all of them.
     ///
-    /// What is not known decides nothing: each requirement is judged once with the least and once with the most
-    /// that the value of each run could have been ([`Outcome::bounds`](spillgate_sim::Outcome::bounds)), and is
-    /// undecided where the two disagree.
+    /// What is not known decides nothing: each requirement is judged once with the least and once
+    /// with the most that the value of each run could have been
+    /// ([`Outcome::bounds`](spillgate_sim::Outcome::bounds)), and is undecided where the two
+    /// disagree.
     pub fn verdicts(&self) -> Vec<VerdictRow> {
         let mut cases = Vec::new();
         for variant in 0..self.plan().variants.len() {
@@ -245,8 +250,8 @@ impl Report {
             .collect()
     }
 
-    /// The intervals of the least and the most that a value could have been in each run of a variant; none if it
-    /// is known in all of them.
+    /// The intervals of the least and the most that a value could have been in each run of a
+    /// variant; none if it is known in all of them.
     fn bounds(&self, variant: usize, at: usize) -> Option<(Interval, Interval)> {
         let runs = self.of(variant).map(|f| {
             let value = f.outcome.values[at];
@@ -310,7 +315,8 @@ impl Judged {
     }
 }
 
-/// The verdict on an interval, whose mean may be infinite: beyond an upper bound, and within a lower one.
+/// The verdict on an interval, whose mean may be infinite: beyond an upper bound, and within a
+/// lower one.
 fn extreme(interval: &Interval, sla: &SlaPlan) -> Verdict {
     match sla.max {
         _ if interval.mean != f64::INFINITY => judge(interval, sla.max, sla.min),

@@ -27,9 +27,9 @@ impl Interval {
 
     /// The mean of independent values with its Student-t interval. NaN values are skipped.
     ///
-    /// One value has an infinite interval; none have mean NaN. Values that are
-    /// all the same have an interval of no width and that value as mean; with an infinite one among them
-    /// nothing but that mean is known.
+    /// One value has an infinite interval; none have mean NaN. Values that are all the same have an
+    /// interval of no width and that value as mean; with an infinite one among them nothing but
+    /// that mean is known.
     pub fn of(xs: &[f64], level: f64) -> Self {
         Self::collect(xs.iter().copied(), level, &mut TQuantiles::new(level))
     }

@@ -6,7 +6,8 @@ use spillgate_core::math::{exp, ln};
 const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 
 /// The remainder of Stirling's series, `ln Γ(x) - (x - 1/2) ln x + x - ln sqrt(2 pi)`, for x of 15
-/// or more (Abramowitz and Stegun 6.1.40). The first term left out is below 2e-3 / x^9: 5e-14 there.
+/// or more (Abramowitz and Stegun 6.1.40). The first term left out is below 2e-3 / x^9: 5e-14
+/// there.
 fn stirling(x: f64) -> f64 {
     let y = 1.0 / (x * x);
     (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y * (1.0 / 1680.0 - y / 1188.0)))) / x

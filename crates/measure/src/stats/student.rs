@@ -43,7 +43,8 @@ fn upper_tail(t: f64, dof: f64) -> f64 {
     0.5 * beta_inc(dof / 2.0, 0.5, dof / all, square / all)
 }
 
-/// The t with P(T > t) = `tail`, for `tail` up to one half: Newton's steps, halving where they leave the bracket.
+/// The t with P(T > t) = `tail`, for `tail` up to one half: Newton's steps, halving where they
+/// leave the bracket.
 fn upper_quantile(tail: f64, dof: f64) -> f64 {
     if tail == 0.0 {
         return f64::INFINITY;
@@ -110,7 +111,8 @@ mod tests {
         }
     }
 
-    /// One degree of freedom is Cauchy (t = tan), two have a closed form, infinitely many are normal.
+    /// One degree of freedom is Cauchy (t = tan), two have a closed form, infinitely many are
+    /// normal.
     #[test]
     fn closed_forms_and_the_normal_limit() {
         for tail in [1e-9, 1e-4, 0.025, 0.2, 0.49] {

@@ -41,19 +41,20 @@ pub fn mser5(xs: &[f64]) -> usize {
 /// What an initial transient does to a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transient {
-    /// How many values to leave out at the beginning; none if the rest is no steadier, so that the series is too
-    /// short.
+    /// How many values to leave out at the beginning; none if the rest is no steadier, so that the
+    /// series is too short.
     pub cut: Option<usize>,
-    /// By how much the mean of all differs from that of the values that stay (the later half if none do), as a
-    /// share of the latter.
+    /// By how much the mean of all differs from that of the values that stay (the later half if
+    /// none do), as a share of the latter.
     pub bias: f64,
 }
 
-/// An initial transient in `xs` that is both beyond chance and larger than `least`, a share of the mean.
+/// An initial transient in `xs` that is both beyond chance and larger than `least`, a share of the
+/// mean.
 ///
-/// Beyond chance: at a level of 0.1 %. How long it lasts: [`mser5`]. Where that is half of the values, the most that
-/// it can be, or the later half still seems to have one of its own (at a level of 5 %), nothing has settled. Fewer
-/// than 40 values give none. Values must not be NaN.
+/// Beyond chance: at a level of 0.1 %. How long it lasts: [`mser5`]. Where that is half of the
+/// values, the most that it can be, or the later half still seems to have one of its own (at a
+/// level of 5 %), nothing has settled. Fewer than 40 values give none. Values must not be NaN.
 pub fn transient(xs: &[f64], least: f64) -> Option<Transient> {
     if xs.len() < 40 {
         return None;
@@ -72,10 +73,10 @@ pub fn transient(xs: &[f64], least: f64) -> Option<Transient> {
 
 /// Whether the beginning of `xs` differs from the rest beyond chance.
 ///
-/// The test of Schruben, Singh and Tierney (1983), `T = sqrt(45) / (n^1.5 sigma) * sum over k of (1 - k/n) k (mean
-/// of all - mean of the first k)`, two-sided at `level`: a t variable if it does not. It also finds a trend over the
-/// whole series. `sigma^2`, n times the variance of the mean, is estimated from ten batches of the
-/// later half.
+/// The test of Schruben, Singh and Tierney (1983),
+/// `T = sqrt(45) / (n^1.5 sigma) * sum over k of (1 - k/n) k (mean of all - mean of the first k)`,
+/// two-sided at `level`: a t variable if it does not. It also finds a trend over the whole series.
+/// `sigma^2`, n times the variance of the mean, is estimated from ten batches of the later half.
 fn begins_off(xs: &[f64], level: f64) -> bool {
     const BATCHES: usize = 10;
     let (n, all, later) = (xs.len() as f64, mean(xs), &xs[xs.len() / 2..]);

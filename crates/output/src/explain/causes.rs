@@ -232,7 +232,8 @@ fn odds(o: &Odds) -> String {
     )
 }
 
-/// What a token bucket had for a packet of so many bytes. One that sufficed gave the packet a color that is dropped.
+/// What a token bucket had for a packet of so many bytes. One that sufficed gave the packet a color
+/// that is dropped.
 fn bucket(whose: &str, b: &BucketLevel, len: u32) -> String {
     let what = if b.tokens >= len.into() {
         "more than"

@@ -278,7 +278,8 @@ impl Names<'_> {
         }
     }
 
-    /// What became of a packet on its way beside its delay: what links counted, labels, marks, other transmissions.
+    /// What became of a packet on its way beside its delay: what links counted, labels, marks,
+    /// other transmissions.
     pub(super) fn notes(&self, j: &Journey) -> Vec<String> {
         let mut notes = Vec::new();
         let judged = |h: &Hop| !h.metered.is_empty() || h.conditioned.is_some();
@@ -360,8 +361,8 @@ impl Names<'_> {
     }
 }
 
-/// What a packet took on a hop, in picoseconds, in the order of [`PARTS`]; being sent, on links, and in queues of ATM switches
-/// are given.
+/// What a packet took on a hop, in picoseconds, in the order of [`PARTS`]; being sent, on links,
+/// and in queues of ATM switches are given.
 pub(super) fn parts(h: &Hop, kept: Kept, [sending, link, cells]: [Dur; 3]) -> [u64; PARTS.len()] {
     let of = |wanted: &[Relation]| -> u64 {
         let served = h.served.iter().filter(|s| wanted.contains(&s.relation));

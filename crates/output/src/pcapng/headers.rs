@@ -3,8 +3,8 @@
 //! Sources: RFC 791 (IPv4), RFC 768 (UDP), RFC 9293, RFC 2018 and RFC 7323 (TCP and its options),
 //! RFC 3032 (labels). Checksums are right, the payload being zeros.
 //!
-//! Made up, as nothing in a run depends on them: MAC addresses, TTL, TCP's window and urgent pointer.
-//! Label values are one for each way and each VPN (`MplsPlan::label_values`).
+//! Made up, as nothing in a run depends on them: MAC addresses, TTL, TCP's window and urgent
+//! pointer. Label values are one for each way and each VPN (`MplsPlan::label_values`).
 
 use std::net::Ipv4Addr;
 

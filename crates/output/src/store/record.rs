@@ -1,5 +1,5 @@
-//! An outcome as bytes: a line of text, a checksum, and a [`Record`] in postcard's format, compressed by
-//! snappy.
+//! An outcome as bytes: a line of text, a checksum, and a [`Record`] in postcard's format,
+//! compressed by snappy.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,7 +39,8 @@ struct Record {
     key: String,
     /// Name, class and nodes of the sites that have values.
     sites: Vec<(String, u16, Vec<u32>)>,
-    /// If it was observed: period of the samples, and the links that have some, then the switches, numbered on.
+    /// If it was observed: period of the samples, and the links that have some, then the switches,
+    /// numbered on.
     sampling: Option<(u64, Vec<u32>)>,
     digest: String,
     events: u64,
@@ -119,8 +120,8 @@ pub fn sealed(packed: &[u8]) -> Vec<u8> {
     [HEAD, &checksum(packed), packed].concat()
 }
 
-/// The outcome that [`encode`] made of a run of `world`, with its time series if it is `observed`; none if it
-/// was stored without what is wanted now.
+/// The outcome that [`encode`] made of a run of `world`, with its time series if it is `observed`;
+/// none if it was stored without what is wanted now.
 ///
 /// # Errors
 /// If the bytes are not of the run of `world` with this key.
@@ -350,7 +351,8 @@ fn outcome(record: Record, world: &WorldPlan) -> Option<Outcome> {
     })
 }
 
-/// An outcome in the layout of a world with fewer sites than it was stored with, or in another order.
+/// An outcome in the layout of a world with fewer sites than it was stored with, or in another
+/// order.
 fn rearranged(found: Outcome, from: &WorldPlan, to: &WorldPlan) -> Outcome {
     let (old, new) = (layout(from), layout(to));
     let names = |l: &spillgate_measure::table::Layout, i: usize| {

@@ -1,4 +1,5 @@
-//! What a reader is told of results in sentences, so that every front end and every saved run says the same.
+//! What a reader is told of results in sentences, so that every front end and every saved run says
+//! the same.
 
 mod assumptions;
 mod conclusion;
@@ -184,9 +185,9 @@ struct Told {
     verdicts: Vec<VerdictRow>,
 }
 
-/// What earlier versions, which had the words elsewhere, saved, in words: a JSON object of `Words` with `verdicts`.
-/// `saved` is one of `scenario` (its description), `summary` (rows of classes, links and queues), `verdicts`,
-/// `transients` and `sampled` (runs).
+/// What earlier versions, which had the words elsewhere, saved, in words: a JSON object of `Words`
+/// with `verdicts`. `saved` is one of `scenario` (its description), `summary` (rows of classes,
+/// links and queues), `verdicts`, `transients` and `sampled` (runs).
 ///
 /// # Errors
 /// If it is none.

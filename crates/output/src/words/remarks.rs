@@ -24,7 +24,8 @@ pub(super) struct Value<'a> {
     pub(super) runs: usize,
 }
 
-/// What is counted and what is said of it; none: transfers that neither completed nor failed, where they are many.
+/// What is counted and what is said of it; none: transfers that neither completed nor failed, where
+/// they are many.
 const ODDITIES: [(Option<Metric>, &str); 11] = [
     (
         Some(Metric::TransfersRefused),
@@ -73,7 +74,8 @@ const ODDITIES: [(Option<Metric>, &str); 11] = [
     ),
 ];
 
-/// Above this share of transfers that neither completed nor failed, percentiles of their times lack.
+/// Above this share of transfers that neither completed nor failed, percentiles of their times
+/// lack.
 const MISSED: f64 = 0.05;
 
 /// Whether remarks depend on a value.
@@ -257,8 +259,8 @@ impl<'a> Remarks<'a> {
         found.copied().unwrap_or_default()
     }
 
-    /// Some transfers always begin just before the end. Connections that are meant to be endless are not missed: a
-    /// class of them completes nothing.
+    /// Some transfers always begin just before the end. Connections that are meant to be endless
+    /// are not missed: a class of them completes nothing.
     fn incomplete(&self, class: usize, variant: usize) -> f64 {
         let of = |metric| self.count(class, metric, variant);
         let (begun, done) = (of(Metric::TransfersBegun), of(Metric::TransfersDone));

@@ -15,8 +15,9 @@ pub(super) struct Alike {
     pub(super) connections: usize,
 }
 
-/// The classes of several connections that always have something to send, from before the measured period to its end, and
-/// differ in nothing that decides on their rates: parameters, DSCP, delay and slowest link of the paths there and back.
+/// The classes of several connections that always have something to send, from before the measured
+/// period to its end, and differ in nothing that decides on their rates: parameters, DSCP, delay
+/// and slowest link of the paths there and back.
 pub(super) fn alike(world: &WorldPlan) -> Vec<Alike> {
     let of_class = |class: usize| {
         let mut flows = world.flows.iter().filter(|f| usize::from(f.class) == class);
@@ -70,8 +71,9 @@ fn same(a: &FlowPlan, b: &FlowPlan, world: &WorldPlan) -> bool {
 
 /// What is said of alike connections with this index of Jain; none if they share.
 ///
-/// The index of n connections times n is the number of connections that, sharing equally, would have it (Jain, Chiu and
-/// Hawe 1984); where that is one, to whole numbers, one connection has nearly everything.
+/// The index of n connections times n is the number of connections that, sharing equally, would
+/// have it (Jain, Chiu and Hawe 1984); where that is one, to whole numbers, one connection has
+/// nearly everything.
 pub(super) fn said(alike: &Alike, jain: f64, at: &str) -> Option<String> {
     let n = alike.connections as f64;
     let share = jain * n;
@@ -92,7 +94,8 @@ pub(super) fn said(alike: &Alike, jain: f64, at: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The bound where one has nearly everything: of n connections one has a share s, and the others the rest equally.
+    /// The bound where one has nearly everything: of n connections one has a share s, and the
+    /// others the rest equally.
     #[test]
     fn one_that_has_nearly_everything_is_told_from_several() {
         for n in [2_usize, 3, 10, 100] {
