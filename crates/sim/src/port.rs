@@ -40,7 +40,8 @@ pub(crate) struct Port {
     pub(crate) server: Option<Box<Server>>,
     /// Random loss and reordering on the link, if any.
     pub(crate) channel: Option<Box<Channel>>,
-    /// What is between the discipline and the server; none if the server takes each packet from the discipline.
+    /// What is between the discipline and the server; none if the server takes each packet from the
+    /// discipline.
     pub(crate) ring: Option<Box<Ring>>,
 }
 
@@ -63,8 +64,8 @@ impl Port {
         ring.is_none_or(|ring| ring.of_leaf(leaf).0 == 0)
     }
 
-    /// When there is something to do next, after all that can be done at `now`: the server is free for what waits, or a shaper
-    /// releases the next packet.
+    /// When there is something to do next, after all that can be done at `now`: the server is free
+    /// for what waits, or a shaper releases the next packet.
     #[inline(always)]
     pub(crate) fn next_wake(&self, now: Time) -> Option<Time> {
         if let Some(ring) = &self.ring {

@@ -162,7 +162,6 @@ impl<S: EventSet> World<S> {
             pipes: Pipes::new(pipes as usize),
             lane,
             hops: paths.hops,
-            step: if fails { 0 } else { 1 << 32 },
             failures: Failures::new(plan, seed, run, failures).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),

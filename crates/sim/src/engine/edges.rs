@@ -87,8 +87,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// What the meters of all policers have found so far: those of the links' own policies, then those at
-    /// their receiving ends.
+    /// What the meters of all policers have found so far: those of the links' own policies, then
+    /// those at their receiving ends.
     fn found(&self) -> Vec<Colored> {
         let own = self.links.iter().filter_map(|l| l.port.as_ref());
         let own = own.flat_map(|p| p.discipline.meters());

@@ -184,7 +184,8 @@ impl<'a> FlowsBuilder<'a> {
         self.names.truncate(last.map_or(0, |i| i + 1));
     }
 
-    /// When nothing that is sent matters any more: twice the measured period after it, and as long as packets are waited for.
+    /// When nothing that is sent matters any more: twice the measured period after it, and as long
+    /// as packets are waited for.
     fn horizon(&self) -> Time {
         let longest = self.plan.links.iter().map(|l| l.delay).max();
         self.window.end()

@@ -12,8 +12,9 @@
 //! - `clock`: the measured period begins, is sampled, and ends.
 //!
 //! Beside this way: `edges` (what is counted as the period begins and ends), `outstanding` (when a
-//! run is over), `rings` (behind disciplines), `sessions` (applications over TCP), `sources` (captures,
-//! backlogged flows), `results`, and `build` with `flows` and `paths` (the world at time 0).
+//! run is over), `rings` (behind disciplines), `sessions` (applications over TCP), `sources`
+//! (captures, backlogged flows), `results`, and `build` with `flows` and `paths` (the world at time
+//! 0).
 //!
 //! - [`node`](crate::node): nodes that do more than pass packets on. [`observe`](crate::observe):
 //!   taps, time series, explanations.
@@ -93,8 +94,7 @@ pub enum Stop {
 /// one thread and owns everything it needs.
 pub struct World<S> {
     pub(crate) events: S,
-    /// The time of the wake that is handled. The express lane moves it ahead while it handles a
-    /// later event.
+    /// The time of the event that is handled.
     pub(crate) now: Time,
     pub(crate) flows: Table<Flow>,
     pub(crate) sources: Vec<OpenLoop>,
@@ -123,8 +123,6 @@ pub struct World<S> {
     /// The paths of the plan, one after another: numbers of links, then [`ARRIVED`]. A flow holds
     /// the index at which its path begins. Where links fail, a path is the one word [`ROUTED`].
     pub(crate) hops: Vec<u32>,
-    /// Added to a packet's handle at each hop: one place in its path; zero where links fail.
-    pub(crate) step: u64,
     pub(crate) failures: Option<Box<Failures>>,
     pub(crate) routing: Option<Box<Routing>>,
     pub(crate) mpls: Option<Box<Mpls>>,
@@ -149,7 +147,7 @@ pub struct World<S> {
     /// By last link of a path: when its latest packet since the end of the measured period had
     /// arrived.
     pub(crate) arrived_until: BTreeMap<u32, Time>,
-    /// The time of the latest loss that the express lane has counted ahead of the clock.
+    /// The time of the latest loss, which may be counted ahead of the clock.
     pub(crate) last_known_loss: Time,
     pub(crate) drops: Drops,
     pub(crate) facts: Facts,

@@ -134,7 +134,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Lets the server of `link` take the next packet, if it is free and there is one, and the ring what it has room for.
+    /// Lets the server of `link` take the next packet, if it is free and there is one, and the ring
+    /// what it has room for.
     pub(crate) fn serve(&mut self, link: usize) {
         let mut marks = 0;
         if self.tap.is_some() {
@@ -250,7 +251,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link, unless its cells go another way.
+    /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link, unless
+    /// its cells go another way.
     fn send(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
         if self.nodes.is_none() || !self.enters_cells(link, packet) {
             self.cross(link, packet, start, end);

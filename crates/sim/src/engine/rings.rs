@@ -5,7 +5,8 @@ use spillgate_events::EventSet;
 use super::World;
 
 impl<S: EventSet> World<S> {
-    /// Lets the discipline of a port whose server is busy give packets to the ring, as many as there is room for.
+    /// Lets the discipline of a port whose server is busy give packets to the ring, as many as
+    /// there is room for.
     #[inline(never)]
     pub(super) fn fill_ring(&mut self, link: usize) {
         while let Some(port) = &self.links[link].port {
@@ -35,7 +36,8 @@ impl<S: EventSet> World<S> {
             let tx = l.rate.tx_time(packet.len);
             if let Some(ring) = &mut port.ring {
                 ring.push(packet, tx);
-                // Known exactly where the rate is constant; else it is told again when the transmission begins.
+                // Known exactly where the rate is constant; else it is told again when the
+                // transmission begins.
                 let end = port.free_at.max(now) + ring.work();
                 port.discipline.transmits_until(packet.leaf, end);
             }
@@ -53,7 +55,8 @@ impl<S: EventSet> World<S> {
         given.is_some()
     }
 
-    /// Notes the backlog of a leaf of a port with a ring, of whose packets the discipline knows nothing.
+    /// Notes the backlog of a leaf of a port with a ring, of whose packets the discipline knows
+    /// nothing.
     #[inline(never)]
     pub(super) fn note_peak(&mut self, link: usize, leaf: u16) {
         let counts = self.window.contains(self.now);

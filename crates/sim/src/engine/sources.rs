@@ -44,7 +44,8 @@ impl<S: EventSet> World<S> {
         self.forward_from(Some(first as usize), &mut packet, now);
     }
 
-    /// A packet of a flow has crossed the fabric of a switch: another one takes its place if the flow is backlogged.
+    /// A packet of a flow has crossed the fabric of a switch: another one takes its place if the
+    /// flow is backlogged.
     pub(crate) fn refill(&mut self, flow: u32) {
         let f = &self.flows[flow as usize];
         let (Origin::Open(source), ecn) = (f.origin, f.ecn) else {

@@ -135,7 +135,7 @@ impl<S: EventSet> World<S> {
         if due < self.lane.samples && !self.is_stalled(link) {
             if let Some(next) = self.next_ahead(onward.ahead, packet) {
                 self.count_hop(due, onward.tie, packet.flow, packet.seq);
-                packet.handle += self.step;
+                packet.handle += 1 << 32;
                 return Some((next, due));
             }
         } else if self.lane.stalls.is_some() {

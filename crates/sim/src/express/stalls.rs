@@ -139,7 +139,7 @@ impl<S: EventSet> World<S> {
             }
             let mut packet = head.packet();
             self.count_hop(head.due, head.tie, packet.flow, packet.seq);
-            packet.handle += self.step;
+            packet.handle += 1 << 32;
             self.offer(next as usize, &mut packet, head.due);
         }
     }
