@@ -39,9 +39,8 @@ impl<S: EventSet> World<S> {
             // The timer has moved, or is no longer needed.
             self.counts.wakes -= 1;
         }
-        let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_timeout(self.now);
-        self.send_acknowledgments(self.now, c, syn_at);
+        self.send_acknowledgments(self.now, c);
         self.segment_left(self.now, c);
     }
 
@@ -55,14 +54,13 @@ impl<S: EventSet> World<S> {
 
     /// The receiver of connection `c` processes a segment.
     #[inline(never)]
-    fn receive_segment(&mut self, now: Time, c: usize, packet: &Packet) {
+    pub(crate) fn receive_segment(&mut self, now: Time, c: usize, packet: &Packet) {
         let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
         connection.in_flight -= 1;
-        let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_segment(now, segment, packet.ecn);
         let complete = connection.receiver.delivered_bytes() >= connection.awaited;
-        self.send_acknowledgments(now, c, syn_at);
+        self.send_acknowledgments(now, c);
         if complete {
             self.awaited_bytes_arrived(c);
         }
@@ -130,16 +128,11 @@ impl<S: EventSet> World<S> {
     }
 
     /// Sends the acknowledgments of connection `c` that are due at `now`, and sets its receiver's
-    /// wake. Its SYN-ACK timer was set to `syn_at` before.
-    fn send_acknowledgments(&mut self, now: Time, c: usize, mut syn_at: Time) {
+    /// wake.
+    fn send_acknowledgments(&mut self, now: Time, c: usize) {
         while let Some(segment) = self.tcp[c].receiver.poll_transmit(now) {
-            // The lane may deliver this segment, and the segment that it triggers, before this call
-            // returns.
-            self.lane_timer_moved(c, syn_at);
             self.put_segment(now, self.tcp[c].acknowledgments, c, segment);
-            syn_at = self.tcp[c].receiver.syn_timeout();
         }
-        self.lane_timer_moved(c, syn_at);
         let connection = &self.tcp[c];
         let at = connection.receiver.poll_timeout();
         self.wake_by(connection.acknowledgments, at.unwrap_or(Time::MAX));

@@ -214,9 +214,7 @@ impl<S: EventSet> World<S> {
         for c in connections.into_iter().flatten() {
             let connection = &mut self.tcp[c as usize];
             self.transfers[connection.transfers as usize].on_closed(connection.counts());
-            let syn_at = connection.receiver.syn_timeout();
             connection.vacate();
-            self.lane_timer_moved(c as usize, syn_at);
         }
         let leaving = (quiet_from, place as u32);
         self.workloads[workload].leaving.push(leaving);

@@ -27,8 +27,8 @@ use crate::tcp::{Connection, NO_SESSION};
 /// run can be stopped only between wakes.
 const MOST_AT_ONCE: usize = 1024;
 
-/// The retransmission times of SYN-ACKs with their connections, in ascending order. A new entry
-/// usually comes last, and the first entries are usually removed first.
+/// The retransmission times of SYN-ACKs, or earlier times, with their connections, in ascending
+/// order. A new entry usually comes last, and the first entries are usually removed first.
 pub(super) struct SynTimers {
     all: VecDeque<(Time, u32)>,
     /// The first time; [`Time::MAX`] if there is none.
@@ -164,10 +164,28 @@ impl<S: EventSet> World<S> {
         }
     }
 
+    /// Removes the times that have passed: their timers have moved, or are gone.
+    #[cold]
+    fn follow_syn_timers(&mut self) {
+        while let Some((at, c)) = self.lane.syn_timers.all.front().copied() {
+            if at > self.now {
+                return;
+            }
+            let now = self.tcp[c as usize].receiver.syn_timeout();
+            self.lane.syn_timers.moved(c, at, now);
+            if now <= self.now {
+                return; // It is due at this instant.
+            }
+        }
+    }
+
     /// The flow of a packet and its meter, if the packet, `due` at a host that answers at once, can
     /// be received ahead: no action of the host and no reading of counters comes before.
     #[inline(always)]
-    fn receivable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
+    fn receivable(&mut self, flow: u32, due: Time) -> Option<(Origin, u32)> {
+        if due >= self.lane.syn_timers.first {
+            self.follow_syn_timers();
+        }
         let lane = &self.lane;
         if due >= self.edges.next.min(lane.samples).min(lane.syn_timers.first) {
             return None;
@@ -175,8 +193,10 @@ impl<S: EventSet> World<S> {
         let f = &self.flows[flow as usize];
         let can = match f.origin {
             Origin::Acknowledgments(c) => {
-                !self.lane.sending && self.only_processes_acks_until(c as usize, due)
+                !lane.sending && self.only_processes_acks_until(c as usize, due)
             }
+            // Its own timer may be set, and not be noted yet.
+            Origin::Data(c) => due < self.tcp[c as usize].receiver.syn_timeout(),
             _ => true,
         };
         can.then_some((f.origin, f.meter))

@@ -12,15 +12,16 @@ use crate::engine::World;
 use crate::tcp::NO_SESSION;
 
 impl<S: EventSet> World<S> {
-    /// A segment reaches the receiver of connection `c` at `now`: handles it if it only needs an
-    /// ACK, and returns whether it did.
+    /// A segment reaches the receiver of connection `c` at `now`.
     #[inline(always)]
-    pub(super) fn acknowledge(&mut self, now: Time, c: usize, packet: &Packet) -> bool {
+    pub(super) fn acknowledge(&mut self, now: Time, c: usize, packet: &Packet) {
         let number = packet.handle as u32;
         let connection = &mut self.tcp[c];
         let segment = self.segments.get_mut(number);
         let Some(ack) = connection.receiver.answer(now, segment) else {
-            return false;
+            let before = self.tcp[c].receiver.syn_timeout();
+            self.receive_segment(now, c, packet);
+            return self.note_syn_timer(c, before);
         };
         let session = connection.session != NO_SESSION;
         let complete = session && connection.receiver.delivered_bytes() >= connection.awaited;
@@ -35,7 +36,6 @@ impl<S: EventSet> World<S> {
         if session {
             self.segment_left(now, c);
         }
-        true
     }
 
     /// A segment reaches the sender of connection `c` at `now`, which may be ahead of the clock:

@@ -145,10 +145,10 @@ impl<S: EventSet> World<S> {
         if !self.lane.open {
             return false;
         }
-        if data {
-            return self.acknowledge(now, c, packet);
+        match data {
+            true => self.acknowledge(now, c, packet),
+            false => self.process_ack(now, c, packet),
         }
-        self.process_ack(now, c, packet);
         true
     }
 
@@ -156,14 +156,6 @@ impl<S: EventSet> World<S> {
     #[inline(always)]
     pub(crate) fn lane_sending(&mut self, sending: bool) -> bool {
         std::mem::replace(&mut self.lane.sending, sending)
-    }
-
-    /// The SYN-ACK timer of connection `c`, which was at `before`, may have moved.
-    #[inline(always)]
-    pub(crate) fn lane_timer_moved(&mut self, c: usize, before: Time) {
-        if self.lane.open {
-            self.note_syn_timer(c, before);
-        }
     }
 
     /// The measured period has begun, if `now` lies in it or behind it.
