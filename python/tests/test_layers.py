@@ -181,7 +181,7 @@ ROOMS = {
     "engine": {"engine", "node", "express", "observe"},
     "node": {"engine", "node", "express"},
     "express": {"engine", "node", "express"},
-    "observe": {"engine", "observe", "express"},
+    "observe": {"engine", "node", "observe", "express"},
     "": {"node", "express", "observe", "engine"},
 }
 
