@@ -12,8 +12,8 @@ use crate::{EventSet, Key, Rank};
 #[derive(Clone, Debug)]
 struct Tree {
     /// The two players of each match. Match i is between the winners of matches 2i and 2i + 1, or
-    /// leaves; leaf s is player `leaves + s`. The second player of match 0 is the winner of all. Any
-    /// number of leaves will do: all are below match 1.
+    /// leaves; leaf s is player `leaves + s`. The second player of match 0 is the winner of all.
+    /// Any number of leaves will do: all are below match 1.
     matches: Vec<[Key; 2]>,
     leaves: usize,
 }
@@ -49,8 +49,8 @@ impl Tree {
         }
     }
 
-    /// Sets a key without looking whether that changes anything: of the winner of all it does, in all
-    /// matches.
+    /// Sets a key without looking whether that changes anything: of the winner of all it does, in
+    /// all matches.
     #[inline]
     fn set_winner(&mut self, leaf: usize, key: Key) {
         let mut player = self.leaves + leaf;
@@ -71,8 +71,8 @@ impl Tree {
     }
 }
 
-/// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones, and
-/// a final. What is set all the time has a shortcut.
+/// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones,
+/// and a final. What is set all the time has a shortcut.
 #[derive(Clone, Debug)]
 pub struct WinnerTree {
     quiet: Tree,
@@ -92,8 +92,8 @@ impl WinnerTree {
         }
     }
 
-    /// Sets the slot that has just been woken, as most wakes do. If it is a busy one it mostly leads
-    /// these still.
+    /// Sets the slot that has just been woken, as most wakes do. If it is a busy one it mostly
+    /// leads these still.
     #[inline]
     fn replace(&mut self, slot: u32, key: Key) {
         match slot.checked_sub(self.first_busy) {

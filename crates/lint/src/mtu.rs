@@ -11,8 +11,8 @@ use crate::registry::{Rule, rule_text};
 
 pub(crate) const RULES: &[&Rule] = &[&ABOVE_MTU];
 
-/// The packets that exceed the MTU of a link: the longest one, its labels, one of its flows, and the
-/// number of flows.
+/// The packets that exceed the MTU of a link: the longest one, its labels, one of its flows, and
+/// the number of flows.
 struct AboveMtu<'a> {
     bytes: u32,
     labels: u8,

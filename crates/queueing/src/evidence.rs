@@ -92,7 +92,8 @@ pub struct RateOdds {
     pub draw: f64,
 }
 
-/// The number of flows and the probability by which GREEN by TCP's equation dropped or marked a packet.
+/// The number of flows and the probability by which GREEN by TCP's equation dropped or marked a
+/// packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowOdds {
     /// Flows that share the link.
@@ -207,8 +208,8 @@ pub enum Cause {
         packets: u32,
         /// Queued bytes of the flow.
         bytes: u64,
-        /// The limits of the flow; none where it was at the discard threshold of a fair queue and its packet
-        /// would have left last.
+        /// The limits of the flow; none where it was at the discard threshold of a fair queue and
+        /// its packet would have left last.
         limit: QueueLimit,
     },
     /// Admission of flows (FAN).
@@ -233,7 +234,8 @@ pub struct Evidence {
     pub queue_bytes: u64,
     /// The limit of the leaf.
     pub limit: QueueLimit,
-    /// The bytes for which tokens were asked, where they are not those that the packet occupies on the link.
+    /// The bytes for which tokens were asked, where they are not those that the packet occupies on
+    /// the link.
     pub counted: Option<u32>,
     /// What decided.
     pub cause: Cause,

@@ -1,13 +1,14 @@
-//! What a policy must know of the line that it is made for: its rate, its longest packet, and which bytes of a packet count.
+//! What a policy must know of the line that it is made for: its rate, its longest packet, and which
+//! bytes of a packet count.
 
 use spillgate_core::{Overhead, Packet, Rate};
 
 /// The longest IP packet of a line of which nothing else is said, in bytes.
 const USUAL_MTU: u16 = 1500;
 
-/// What the rates of a class-based policy count beside the IP packet and its labels, where that is not what the packet occupies
-/// on the link: a router counts the bytes that it queues, not those that its hardware adds. Limits in bytes count what the
-/// packets occupy on the link in any case.
+/// What the rates of a class-based policy count beside the IP packet and its labels, where that is
+/// not what the packet occupies on the link: a router counts the bytes that it queues, not those
+/// that its hardware adds. Limits in bytes count what the packets occupy on the link in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Counting {
     /// What policers and the policers of priority classes count; none: what the link adds.
@@ -65,8 +66,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line that adds `overhead` to packets of up to `mtu` bytes, MPLS labels included; none: of up to 1500 bytes and `labels`
-    /// bytes of labels.
+    /// A line that adds `overhead` to packets of up to `mtu` bytes, MPLS labels included; none: of
+    /// up to 1500 bytes and `labels` bytes of labels.
     pub fn new(
         rate: Rate,
         overhead: Overhead,

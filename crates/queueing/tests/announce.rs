@@ -78,8 +78,8 @@ fn a_shared_list_learns_of_flows_that_come_later() {
     }
 }
 
-/// Packets of flows that a driver forgot to announce are counted where a class or a policer asks for addresses or
-/// ports, and nowhere else. Once announced, the flow is classified by what it is.
+/// Packets of flows that a driver forgot to announce are counted where a class or a policer asks
+/// for addresses or ports, and nowhere else. Once announced, the flow is classified by what it is.
 #[test]
 fn forgotten_flows_are_counted() {
     let classes = |first: &str| {
@@ -144,7 +144,8 @@ fn announcing_takes_no_longer_with_many_flows() {
         assert_eq!(port.flows(), n as usize);
         begun.elapsed()
     };
-    // 16 times, and the logarithm; 256 times if they were copied. On a busy machine some tries are interrupted.
+    // 16 times, and the logarithm; 256 times if they were copied. On a busy machine some tries are
+    // interrupted.
     let tries: Vec<_> = (0..30).map(|_| (took(2_000), took(32_000))).collect();
     let few = tries.iter().map(|t| t.0).min().unwrap();
     let many = tries.iter().map(|t| t.1).min().unwrap();

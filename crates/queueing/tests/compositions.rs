@@ -45,8 +45,8 @@ fn fq_codel_is_fq_with_hashed_queues_under_codel() {
     }
 }
 
-/// A heavy flow of DRR meets its own RED, CoDel or WRED; the thin ones, whose queues never hold more than
-/// one packet, do not. In one queue for all they lose, too.
+/// A heavy flow of DRR meets its own RED, CoDel or WRED; the thin ones, whose queues never hold
+/// more than one packet, do not. In one queue for all they lose, too.
 #[test]
 fn each_queue_has_an_aqm_of_its_own() {
     let aqms = [
@@ -85,10 +85,10 @@ fn each_queue_has_an_aqm_of_its_own() {
     }
 }
 
-/// RED's average is the queue's own, and lasts while nothing of it waits. A burst of 20 packets leaves it at
-/// 19 - 9 + 9 · 0.9^19 = 11.2, below the threshold of 12. A burst that comes 0.5 ms after the last of it has left
-/// begins at 0.9^0.125 of that, 250 packets of 500 B being a second at 1 Mb/s, and ends at 11.05 · 0.9^19 + 11.2 = 12.7;
-/// one that comes a second later begins anew.
+/// RED's average is the queue's own, and lasts while nothing of it waits. A burst of 20 packets
+/// leaves it at 19 - 9 + 9 · 0.9^19 = 11.2, below the threshold of 12. A burst that comes 0.5 ms
+/// after the last of it has left begins at 0.9^0.125 of that, 250 packets of 500 B being a second
+/// at 1 Mb/s, and ends at 11.05 · 0.9^19 + 11.2 = 12.7; one that comes a second later begins anew.
 #[test]
 fn a_queue_is_remembered_while_its_average_is() {
     let json = r#"{"main": {"drr": {"limit": "500 packets", "aqm": {"red":
@@ -107,8 +107,8 @@ fn a_queue_is_remembered_while_its_average_is() {
     assert_eq!(lost_after(1000.0), 0);
 }
 
-/// What CoDel lets go instead of what it drops may be longer than the deficit that let its queue send:
-/// the queue pays for it, and over a long time two queues get the same.
+/// What CoDel lets go instead of what it drops may be longer than the deficit that let its queue
+/// send: the queue pays for it, and over a long time two queues get the same.
 #[test]
 fn a_turn_is_paid_for_what_left() {
     let json = r#"{"main": {"drr": {"quantum": "300 B", "limit": "900 packets",
@@ -126,13 +126,14 @@ fn a_turn_is_paid_for_what_left() {
     let (from, to) = (Time::from_secs_f64(2.0), Time::from_secs_f64(18.0));
     let bytes = |flow| out.bytes(from, to, |p: &Packet| p.flow == flow) as i64;
     assert!(!drops(&out, DropReason::Early).is_empty());
-    // Shreedhar and Varghese bound the difference by a quantum and two packets; a debt adds a packet each.
+    // Shreedhar and Varghese bound the difference by a quantum and two packets; a debt adds a
+    // packet each.
     let (a, b) = (bytes(1), bytes(4));
     assert!((a - b).abs() <= 300 + 4 * 1500, "{a} {b}");
 }
 
-/// What is left of a turn ends with the queue, also where the AQM remembers it: of 1500 B one that comes again has two packets of 700 B
-/// in its turn, whatever it left before.
+/// What is left of a turn ends with the queue, also where the AQM remembers it: of 1500 B one that
+/// comes again has two packets of 700 B in its turn, whatever it left before.
 #[test]
 fn a_queue_that_comes_again_has_saved_nothing() {
     let json = r#"{"main": {"drr": {"quantum": "1500 B", "aqm": {"red": {"weight": 0.5, "min_th": 50, "max_th": 90}}}}}"#;

@@ -121,8 +121,8 @@ proptest! {
         }
     }
 
-    /// At its start a discipline is told another rate: it is as one that was built for it. If there is none, it
-    /// stays what it was.
+    /// At its start a discipline is told another rate: it is as one that was built for it. If there
+    /// is none, it stays what it was.
     #[test]
     fn a_rate_from_the_start_on_is_as_built(ops in ops(), seed in 0_u64..1000, bps in rates()) {
         for preset in presets() {
@@ -154,7 +154,8 @@ proptest! {
         }
     }
 
-    /// However the rate changes: no packet is lost without a word, none is stuck, none leaves twice.
+    /// However the rate changes: no packet is lost without a word, none is stuck, none leaves
+    /// twice.
     #[test]
     fn packets_are_conserved_while_the_rate_changes(
         ops in prop::collection::vec((op(), prop::option::weighted(0.2, rates())), 1..160),
@@ -184,9 +185,10 @@ proptest! {
     fn a_flushed_discipline_works_on_as_a_new_one(
         before in ops(), after in ops(), seed in 0_u64..1000,
     ) {
-        // Of ticks out of phase with the start, the first only begins an interval: once. The average of a
-        // marker starts at its committed rate, and a pause takes it to 0. GREEN's probability changes at packets only, and what
-        // self-configuring and load-adaptive RED have set stays.
+        // Of ticks out of phase with the start, the first only begins an interval: once. The
+        // average of a marker starts at its committed rate, and a pause takes it to 0. GREEN's
+        // probability changes at packets only, and what self-configuring and load-adaptive RED have
+        // set stays.
         let own = [
             "tick_phase",
             "window",
@@ -268,8 +270,8 @@ proptest! {
     }
 }
 
-/// Presets cover the registry: whoever adds a key of a class must add a preset; those of an AQM or a discipline
-/// follow by themselves.
+/// Presets cover the registry: whoever adds a key of a class must add a preset; those of an AQM or
+/// a discipline follow by themselves.
 #[test]
 fn every_kind_is_under_the_contract() {
     for family in spillgate_queueing::kinds() {

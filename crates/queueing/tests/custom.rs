@@ -17,7 +17,8 @@ const STRICT: Contract = Contract {
     work_conserving: true,
 };
 
-/// Every tenth packet that arrives and every seventh that leaves: dropped, or marked if it understands that.
+/// Every tenth packet that arrives and every seventh that leaves: dropped, or marked if it
+/// understands that.
 #[derive(Clone, Debug, Default)]
 struct Counting {
     came: u32,
@@ -99,7 +100,8 @@ impl CustomAqm for Listening {
 }
 
 /// One of two flows gets half of the link from a fair queue, and all of it from a FIFO. The first
-/// measurement is off by the packet that begins it, one in 17, and has a weight of 7/8 per further one.
+/// measurement is off by the packet that begins it, one in 17, and has a weight of 7/8 per further
+/// one.
 #[test]
 fn an_aqm_of_ones_own_is_told_the_drain_rate() {
     for (json, leaf, share) in [
@@ -143,7 +145,8 @@ fn every_queue_has_its_own_state() {
             .map(|d| (d.packet.flow, d.packet.seq))
             .collect::<Vec<_>>()
     };
-    // Packet 5 of 16 is flow 0's third; packet 10 is of flow 1, which understands no mark; 15 is flow 0's.
+    // Packet 5 of 16 is flow 0's third; packet 10 is of flow 1, which understands no mark; 15 is
+    // flow 0's.
     let mut fifo = managed(QUEUES[0].0, "fifo", Counting::default());
     assert_eq!(arrivals(&mut fifo), [(0, 2), (1, 4), (0, 7)]);
     let mut drr = managed(QUEUES[2].0, "drr", Counting::default());
@@ -227,7 +230,8 @@ fn an_aqm_of_ones_own_outlives_a_change_of_the_rate() {
     }
 }
 
-/// First in, first out, one packet every so often, pushing out the oldest of three; it tells what it was told.
+/// First in, first out, one packet every so often, pushing out the oldest of three; it tells what
+/// it was told.
 #[derive(Clone, Debug, Default)]
 struct Paced {
     waiting: Vec<Packet>,

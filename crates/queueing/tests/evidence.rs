@@ -137,8 +137,9 @@ fn a_leaf_is_held_until_its_shaper_s_next_wake() {
     assert!(!discipline.outranks(0, 1) && !discipline.outranks(1, 0));
 }
 
-/// CoDel drops when packets leave: each drop says how long its packet had waited, which of its period
-/// it is, and when it fell due; a drop for want of room, what is left of the queue that gave.
+/// CoDel drops when packets leave: each drop says how long its packet had waited, which of its
+/// period it is, and when it fell due; a drop for want of room, what is left of the queue that
+/// gave.
 #[test]
 fn codel_says_how_long_a_packet_had_waited() {
     for (json, marks) in [
@@ -180,8 +181,8 @@ fn codel_says_how_long_a_packet_had_waited() {
                     );
                     assert!(why.waited >= why.target && why.due.unwrap() <= served);
                     let count = why.count.unwrap();
-                    // The next of its period, the first of one, or the second of one that goes on where
-                    // another was.
+                    // The next of its period, the first of one, or the second of one that goes on
+                    // where another was.
                     assert!(
                         count == last + 1 || count <= last.max(1) || last == 1,
                         "{count} after {last}"
@@ -247,7 +248,8 @@ fn pie_says_the_delay_and_its_probability() {
     }
 }
 
-/// GREEN says the rate of arrivals, or the number of flows, and the draw. Packets of 1500 B every 100 us are 120 Mb/s for 100.
+/// GREEN says the rate of arrivals, or the number of flows, and the draw. Packets of 1500 B every
+/// 100 us are 120 Mb/s for 100.
 #[test]
 fn green_says_the_rate_or_the_flows() {
     let gap = Dur::from_us(100);

@@ -116,7 +116,8 @@ fn check_remaining(ef: &str, statements: [&str; 3], carried: &[f64]) {
     check_classes(&json, &offered, carried);
 }
 
-/// What `bandwidth remaining` says is exact, however little it is: 70 Mb/s in the ratio of 10 to 1 to 25.
+/// What `bandwidth remaining` says is exact, however little it is: 70 Mb/s in the ratio of 10 to 1
+/// to 25.
 #[test]
 fn remaining_bandwidth_is_divided_as_written() {
     let ef = r#""priority": {"rate": "30 %", "burst": "15 kB"}"#;
@@ -136,8 +137,8 @@ fn remaining_bandwidth_is_divided_as_written() {
     );
 }
 
-/// A guaranteed class gets what it is promised beside any number of classes without a statement, which share equally
-/// what it does not use. So it is in a nested policy, too.
+/// A guaranteed class gets what it is promised beside any number of classes without a statement,
+/// which share equally what it does not use. So it is in a nested policy, too.
 #[test]
 fn nothing_is_taken_from_what_is_promised() {
     const SECS: f64 = 4.0;
@@ -174,7 +175,8 @@ fn nothing_is_taken_from_what_is_promised() {
                 }
                 let out = bench.run();
                 let of = |f: u8| mbps(&out, SECS, |p| p.flow == u32::from(f));
-                // At each end of the 3 s one packet of 12 kb that is on the line, and one that waits.
+                // At each end of the 3 s one packet of 12 kb that is on the line, and one that
+                // waits.
                 let within = 4.0 * 0.012 / 3.0;
                 let got = of(0);
                 assert!(

@@ -261,8 +261,8 @@ fn priority_alone_is_no_service() {
     }
 }
 
-/// E6: idle for half an interval, shared by ten in the other half: 50 Mb/s, the larger of the two, not
-/// the sum. 3125 packets of 1000 bytes take exactly 250 ms.
+/// E6: idle for half an interval, shared by ten in the other half: 50 Mb/s, the larger of the two,
+/// not the sum. 3125 packets of 1000 bytes take exactly 250 ms.
 #[test]
 fn the_larger_of_two_not_the_sum() {
     for fan in OPEN {

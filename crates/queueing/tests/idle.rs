@@ -1,5 +1,6 @@
-//! When a queue is idle: from the end of its last packet's transmission on, as in Floyd and Jacobson's
-//! paper, ns-2, ns-3 and Linux. And averages without decay, by the equation of DSRED's paper alone.
+//! When a queue is idle: from the end of its last packet's transmission on, as in Floyd and
+//! Jacobson's paper, ns-2, ns-3 and Linux. And averages without decay, by the equation of DSRED's
+//! paper alone.
 
 mod common;
 
@@ -24,7 +25,8 @@ fn average(d: &Discipline) -> f64 {
     d.gauges(0).average_queue.unwrap()
 }
 
-/// Every AQM that has RED's average, with the same weight, 1/64, and thresholds that nothing reaches.
+/// Every AQM that has RED's average, with the same weight, 1/64, and thresholds that nothing
+/// reaches.
 const FAMILY: [(&str, &str); 8] = [
     (
         "red",
@@ -62,13 +64,14 @@ const FAMILY: [(&str, &str); 8] = [
     ),
 ];
 
-/// The paper's rule over the departures of a FIFO: the average that each arrival sees, without anything of
-/// the code under test. A packet of 500 B takes 4 ms.
+/// The paper's rule over the departures of a FIFO: the average that each arrival sees, without
+/// anything of the code under test. A packet of 500 B takes 4 ms.
 fn by_the_paper(arrivals: &[(f64, f64)]) -> f64 {
     by_rule(arrivals, WEIGHT, true)
 }
 
-/// The same with another weight; without `decay` every arrival is a sample, whatever it finds: avg = (1 - w) avg + w q.
+/// The same with another weight; without `decay` every arrival is a sample, whatever it finds:
+/// `avg = (1 - w) avg + w q`.
 fn by_rule(arrivals: &[(f64, f64)], weight: f64, decay: bool) -> f64 {
     let (mut avg, mut waiting, mut free) = (0.0, Vec::new(), f64::NEG_INFINITY);
     for (at, tx) in arrivals {
@@ -114,7 +117,8 @@ fn measured(policy: &str) -> (f64, Vec<(f64, f64)>) {
     (average(bench.discipline()), arrivals)
 }
 
-/// In a FIFO and in a class, with the average that decays, which is the default, and with one that does not.
+/// In a FIFO and in a class, with the average that decays, which is the default, and with one that
+/// does not.
 #[test]
 fn every_average_decays_or_does_not() {
     for (kind, keys) in FAMILY {
@@ -168,8 +172,9 @@ fn an_average_without_decay_is_told() {
     }
 }
 
-/// One packet of 500 B at 1 Mb/s every 4 ms: the link never falls idle, no packet ever waits, and each arrival
-/// is one sample of an empty queue. At twice the gap half of the time is idle: one typical packet.
+/// One packet of 500 B at 1 Mb/s every 4 ms: the link never falls idle, no packet ever waits, and
+/// each arrival is one sample of an empty queue. At twice the gap half of the time is idle: one
+/// typical packet.
 #[test]
 fn a_queue_whose_last_packet_is_on_the_wire_is_not_idle() {
     for policy in POLICIES {

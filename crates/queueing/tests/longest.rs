@@ -8,7 +8,8 @@ use spillgate_core::{Cells, Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, T
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{Counting, InputRecipe, Line, Recipe, kinds};
 
-/// Every discipline with defaults, and classes with everything that has a default burst or a quantum.
+/// Every discipline with defaults, and classes with everything that has a default burst or a
+/// quantum.
 fn policies() -> BTreeMap<String, DisciplineSpec> {
     let disciplines = kinds().iter().find(|f| f.name == "disciplines").unwrap();
     let plain = disciplines.kinds.iter().map(|k| k.kind);

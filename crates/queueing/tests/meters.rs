@@ -1,5 +1,5 @@
-//! Policers of three colors: against an independent model, and what holds for every sequence. Markers by the average
-//! rate: whose random numbers they draw.
+//! Policers of three colors: against an independent model, and what holds for every sequence.
+//! Markers by the average rate: whose random numbers they draw.
 
 mod common;
 
@@ -117,14 +117,15 @@ fn run(police: &str, arrivals: &[(u64, u16)]) -> (u64, u64, u64, f64) {
 }
 
 proptest! {
-    /// RFC 2697: what conforms is at most CBS + CIR t; with what exceeds, at most CBS + EBS + CIR t.
-    /// A two-color policer of the same rate and burst finds the same packets to conform.
+    /// RFC 2697: what conforms is at most CBS + CIR t; with what exceeds, at most CBS + EBS + CIR
+    /// t. A two-color policer of the same rate and burst finds the same packets to conform.
     #[test]
     fn a_single_rate_bounds_what_it_passes(a in arrivals(), cbs in 20..6000_u64, ebs in 0..6000_u64) {
         let rate = format!(r#""rate": "800 kb/s", "burst": "{cbs} B""#);
         let three = format!(r#"{{{rate}, "excess_burst": "{ebs} B", {MARKS}}}"#);
         let (green, yellow, red, t) = run(&three, &a);
-        // Bytes are whole, and the tokens exact: half a byte covers the rounding of the bound alone.
+        // Bytes are whole, and the tokens exact: half a byte covers the rounding of the bound
+        // alone.
         let brought = 100_000.0 * t + 0.5;
         prop_assert!(green as f64 <= cbs as f64 + brought);
         prop_assert!((green + yellow) as f64 <= (cbs + ebs) as f64 + brought);
@@ -133,8 +134,9 @@ proptest! {
         prop_assert_eq!((same, rest), (green, yellow + red));
     }
 
-    /// RFC 2697 section 2: one of CBS and EBS may be 0. Without a committed burst nothing conforms, and what exceeds is
-    /// what conforms to a bucket of EBS, which all tokens reach; without an excess burst nothing exceeds.
+    /// RFC 2697 section 2: one of CBS and EBS may be 0. Without a committed burst nothing conforms,
+    /// and what exceeds is what conforms to a bucket of EBS, which all tokens reach; without an
+    /// excess burst nothing exceeds.
     #[test]
     fn one_burst_of_a_single_rate_may_be_zero(a in arrivals(), depth in 20..6000_u64) {
         let three = |cbs, ebs| format!(r#"{{"rate": "800 kb/s", "burst": "{cbs} B", "excess_burst": "{ebs} B", {MARKS}}}"#);
@@ -178,8 +180,8 @@ proptest! {
     }
 }
 
-/// Flows whose averages are metered apart draw apart: one more flow moves no mark of another's, and two flows that send
-/// alike are not marked alike.
+/// Flows whose averages are metered apart draw apart: one more flow moves no mark of another's, and
+/// two flows that send alike are not marked alike.
 #[test]
 fn markers_of_flows_draw_apart() {
     let police = r#"{"rate": "400 kb/s", "window": "100 ms", "per_flow": true, "conform": {"set-dscp": "cs1"}, "exceed": {"set-dscp": "cs2"}}"#;
@@ -199,15 +201,16 @@ fn markers_of_flows_draw_apart() {
     assert_eq!(two[0], three[0]);
     assert_eq!(two[1], three[1]);
     assert_ne!(two[0], two[1]);
-    // 800 kb/s at 400: once the average has settled, a half, within four standard deviations of 1500 draws.
+    // 800 kb/s at 400: once the average has settled, a half, within four standard deviations of
+    // 1500 draws.
     for of_flow in &three {
         let marked = of_flow.iter().skip(500).filter(|m| **m).count() as f64;
         assert!((marked - 750.0).abs() < 4.0 * 375_f64.sqrt(), "{marked}");
     }
 }
 
-/// The average of a flow begins with its first packet at the committed rate: one that begins after 10 s is marked as one that begins at
-/// once.
+/// The average of a flow begins with its first packet at the committed rate: one that begins after
+/// 10 s is marked as one that begins at once.
 #[test]
 fn the_average_of_a_flow_begins_with_it() {
     let police = r#"{"rate": "400 kb/s", "window": "100 ms", "per_flow": true, "conform": {"set-dscp": "cs1"}, "exceed": {"set-dscp": "cs2"}}"#;
@@ -223,7 +226,8 @@ fn the_average_of_a_flow_begins_with_it() {
     assert_eq!(marks(10_000), at_once);
 }
 
-/// What a class that drops everything is: no rate lets a packet through, and every drop is a policer's.
+/// What a class that drops everything is: no rate lets a packet through, and every drop is a
+/// policer's.
 #[test]
 fn a_class_that_drops_lets_nothing_through() {
     let spec = spillgate_queueing::spec::PoliceSpec::dropping_all();
@@ -237,8 +241,8 @@ fn a_class_that_drops_lets_nothing_through() {
     assert_eq!(dropped, 100);
 }
 
-/// A marker draws from its own stream: RED behind it drops the same packets as without it, and another stream of
-/// the port changes no mark.
+/// A marker draws from its own stream: RED behind it drops the same packets as without it, and
+/// another stream of the port changes no mark.
 #[test]
 fn a_marker_moves_nobody_s_random_numbers() {
     let red = |police: &str| {
@@ -275,8 +279,8 @@ fn a_marker_moves_nobody_s_random_numbers() {
     let (dropped, first) = marked(3, 3);
     assert_eq!(dropped, without.0);
     assert!(first.len() > 100, "{}", first.len());
-    // Another stream of the marker: other marks. Another of the port: other drops, and of the packets
-    // that both queue the same are marked.
+    // Another stream of the marker: other marks. Another of the port: other drops, and of the
+    // packets that both queue the same are marked.
     assert_ne!(marked(3, 4).1, first);
     let (other, second) = marked(4, 3);
     assert_ne!(other, dropped);

@@ -130,9 +130,9 @@ fn prefixes_are_of_ipv4() {
     );
 }
 
-/// A class with priority that is shaped is first as long as it has tokens, and leaves the line to the
-/// others while it has none. Packets of 1000 B at 8 Mb/s take 1 ms; 800 kb/s with a burst of 2000 B
-/// let two go at once and then one each 10 ms.
+/// A class with priority that is shaped is first as long as it has tokens, and leaves the line to
+/// the others while it has none. Packets of 1000 B at 8 Mb/s take 1 ms; 800 kb/s with a burst of
+/// 2000 B let two go at once and then one each 10 ms.
 #[test]
 fn shaped_priority_waits_for_tokens_only() {
     let json = r#"{"main": {"class-based": {"classes": [
@@ -181,8 +181,8 @@ fn the_first_class_that_matches_wins() {
     assert_eq!(leaves, ["c0", "c2", "c1", "c2", "c1", "c2", "c1", "c2"]);
 }
 
-/// The cache is by flow and DSCP: a flow that changes its DSCP changes its class. A flow that nobody announced
-/// is matched by DSCP alone, and counted.
+/// The cache is by flow and DSCP: a flow that changes its DSCP changes its class. A flow that
+/// nobody announced is matched by DSCP alone, and counted.
 #[test]
 fn classification_follows_the_packet_not_the_flow() {
     let mut d = classifier(&[r#"{"dscp": "ef", "sport": 40000}"#, r#"{"dscp": "cs1"}"#]);

@@ -1,8 +1,9 @@
 //! RED as ns-2 has it, against recorded runs of ns-2.35 (Debian's package `ns2`).
 //!
-//! 10 Mb/s, `Queue/RED` with `thresh_` 10, `maxthresh_` 30, `q_weight_` 0.02, `mean_pktsize_` 1000 and otherwise its
-//! defaults, a limit of 200 packets; Poisson packets of 1000 B at 10.5 Mb/s from 0.1 to 401 s. What RED drops beyond the
-//! overload leaves the line idle: that is what tells variants apart.
+//! 10 Mb/s, `Queue/RED` with `thresh_` 10, `maxthresh_` 30, `q_weight_` 0.02, `mean_pktsize_` 1000
+//! and otherwise its defaults, a limit of 200 packets; Poisson packets of 1000 B at 10.5 Mb/s from
+//! 0.1 to 401 s. What RED drops beyond the overload leaves the line idle: that is what tells
+//! variants apart.
 
 mod common;
 
@@ -10,7 +11,8 @@ use common::{build, packet, rate};
 use spillgate_core::{Dur, Rng, Time, math};
 use spillgate_queueing::testkit::Bench;
 
-/// What `vectors/red_ns2.tcl` prints: `parrivals_` less `pdrops_` of ns-2's queue monitor was at 401 s, with one seed.
+/// What `vectors/red_ns2.tcl` prints: `parrivals_` less `pdrops_` of ns-2's queue monitor was at
+/// 401 s, with one seed.
 const ACCEPTED: [(&str, &str, f64); 4] = [
     // bytes_ and queue_in_bytes_ as they are: true.
     ("bytes", "", 499_256.0),
@@ -52,7 +54,8 @@ fn accepted(keys: &str, seed: u64) -> f64 {
     f64::from(seq) - bench.run().drops.len() as f64
 }
 
-/// Mean over runs, and how far one run more is from it at most with 99.9 %: Student's t with 4 degrees of freedom.
+/// Mean over runs, and how far one run more is from it at most with 99.9 %: Student's t with 4
+/// degrees of freedom.
 fn interval(of: [f64; RUNS]) -> (f64, f64) {
     let n = RUNS as f64;
     let mean = of.iter().sum::<f64>() / n;

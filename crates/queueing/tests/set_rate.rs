@@ -1,5 +1,5 @@
-//! What a change of a port's rate does, and what it leaves. That packets are conserved, and that any policy is as if
-//! built for the rate that it is told at its start, is in `contract.rs`.
+//! What a change of a port's rate does, and what it leaves. That packets are conserved, and that
+//! any policy is as if built for the rate that it is told at its start, is in `contract.rs`.
 
 #![allow(missing_docs)]
 
@@ -156,7 +156,8 @@ fn a_link_without_a_policy_takes_any_rate() {
     assert_eq!(d.set_rate(at_ms(0), rate(1)), Ok(vec![]));
 }
 
-/// All meters, by percent: full buckets are as deep as if built for the rate, what was taken is missing from both.
+/// All meters, by percent: full buckets are as deep as if built for the rate, what was taken is
+/// missing from both.
 #[test]
 fn policers_by_percent_follow_the_rate() {
     for class in [

@@ -1,4 +1,5 @@
-//! Queues in front of a queue: what waits at the inputs of a switch counts for the AQM of an output.
+//! Queues in front of a queue: what waits at the inputs of a switch counts for the AQM of an
+//! output.
 
 mod common;
 
@@ -12,7 +13,8 @@ fn fifo(aqm: &str) -> String {
     format!(r#"{{"main": {{"fifo": {{"limit": "40 packets", "aqm": {aqm}}}}}}}"#)
 }
 
-/// Every AQM of the registry with its defaults, and those whose answer depends on their parameters, in a FIFO.
+/// Every AQM of the registry with its defaults, and those whose answer depends on their parameters,
+/// in a FIFO.
 fn managed() -> Vec<String> {
     let families = spillgate_queueing::kinds().iter();
     let aqms = families.filter(|f| f.name == "aqm").flat_map(|f| f.kinds);
@@ -31,7 +33,8 @@ fn managed() -> Vec<String> {
         .collect()
 }
 
-/// What happens in `ops` with so much in front, told before each of them, and counting `weight` times; none: untold.
+/// What happens in `ops` with so much in front, told before each of them, and counting `weight`
+/// times; none: untold.
 fn ledger(json: &str, seed: u64, ops: &[Op], weight: f64, waiting: u32) -> Driver {
     let mut driver = Driver::new(build(json, BPS), seed);
     driver.discipline.watch_upstream(weight);
@@ -48,8 +51,9 @@ fn ledger(json: &str, seed: u64, ops: &[Op], weight: f64, waiting: u32) -> Drive
     driver
 }
 
-/// What an AQM says of itself is what it does: those that take nothing into account behave alike whatever waits in
-/// front, the others do not; and nothing that waits there, or counts nothing, changes anything for anyone.
+/// What an AQM says of itself is what it does: those that take nothing into account behave alike
+/// whatever waits in front, the others do not; and nothing that waits there, or counts nothing,
+/// changes anything for anyone.
 #[test]
 fn an_aqm_does_what_it_says() {
     let mut uses = Vec::new();
@@ -119,7 +123,8 @@ fn dequeue(d: &mut Discipline, now: Time) {
     d.transmits_until(sent.unwrap().leaf, now + Dur::from_ms(4));
 }
 
-/// Equation 2 of Shrivastav and others, `w = 1/4`, `nu = 1/2`, by hand: all values are exact in binary.
+/// Equation 2 of Shrivastav and others, `w = 1/4`, `nu = 1/2`, by hand: all values are exact in
+/// binary.
 #[test]
 fn the_average_is_that_of_equation_2() {
     for aqm in [
@@ -140,8 +145,8 @@ fn the_average_is_that_of_equation_2() {
             enqueue(&mut d, Time::ZERO);
             got.push(average(&d));
         }
-        // Measures 0, 1 + 4, 2 + 4, 3 + 1, 4 + 1.5; each average is three quarters of the one before and a quarter of
-        // the measure.
+        // Measures 0, 1 + 4, 2 + 4, 3 + 1, 4 + 1.5; each average is three quarters of the one
+        // before and a quarter of the measure.
         let expected = [0.0, 1.25, 2.4375, 2.828_125, 3.496_093_75];
         assert_eq!(got, expected, "{aqm}");
     }
@@ -162,14 +167,16 @@ fn averages_of_bytes_count_bytes() {
         for (bytes, dropped) in [(5499, 0), (5500, 1)] {
             let mut d = d.clone();
             d.set_upstream(Time::ZERO, 1, bytes);
-            // The average was 250 B, of a sample of 500; now 0.5 * 250 + 0.5 * (1000 + bytes / 2): 2000 from 5500 B on.
+            // The average was 250 B, of a sample of 500; now 0.5 * 250 + 0.5 * (1000 + bytes / 2):
+            // 2000 from 5500 B on.
             let drops = enqueue(&mut d, Time::ZERO);
             assert_eq!(drops.as_slice().len(), dropped, "{aqm} {bytes}");
         }
     }
 }
 
-/// The queue is idle only while nothing waits in front of it either: its average decays from when both are empty.
+/// The queue is idle only while nothing waits in front of it either: its average decays from when
+/// both are empty.
 #[test]
 fn a_queue_with_something_in_front_of_it_is_not_idle() {
     let ms = |t| Time::ZERO + Dur::from_ms(t);
@@ -230,7 +237,8 @@ fn a_delay_by_the_drain_rate_counts_what_is_in_front() {
             .filter(|_| enqueue(&mut d, Time::ZERO).as_slice().is_empty())
             .count()
     };
-    // 100 kB/s and 20 ms: a packet of 500 B is let in behind 2000 B, so five of them, three behind 1000 B, one behind 2000 B.
+    // 100 kB/s and 20 ms: a packet of 500 B is let in behind 2000 B, so five of them, three behind
+    // 1000 B, one behind 2000 B.
     assert_eq!(let_in(0.5, 0), 5);
     assert_eq!(let_in(0.5, 2000), 3);
     assert_eq!(let_in(1.0, 2000), 1);

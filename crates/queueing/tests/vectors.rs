@@ -119,7 +119,8 @@ fn run(case: Case) {
     assert_eq!(drops, case.drops, "{name}: drops");
 }
 
-/// Every file of cases, so that a new one needs no line here; files of other forms have tests of their own.
+/// Every file of cases, so that a new one needs no line here; files of other forms have tests of
+/// their own.
 #[test]
 fn every_file_holds() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors");

@@ -738,8 +738,8 @@ fn inadmissible_traffic_is_warned_of() {
     );
 }
 
-/// A reverse link has the delay and the cost of its link, also those that a list deals to the links of
-/// a group.
+/// A reverse link has the delay and the cost of its link, also those that a list deals to the links
+/// of a group.
 #[test]
 fn a_way_back_is_as_long_and_as_dear_as_its_link() {
     let text = SMALL

@@ -68,7 +68,8 @@ impl OpenLoop {
         }
     }
 
-    /// Only what `split` says is sent, and nothing from `horizon` on: what comes of a rare part is looked for no further.
+    /// Only what `split` says is sent, and nothing from `horizon` on: what comes of a rare part is
+    /// looked for no further.
     pub(crate) fn only(self, split: Split, horizon: Time) -> Self {
         Self {
             stop: self.stop.min(horizon),

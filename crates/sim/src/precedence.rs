@@ -1,5 +1,5 @@
-//! What is measured by code point: in queues that drop by it, and of the packets of each class with the code
-//! points that policies gave them. And what the meters of policers found.
+//! What is measured by code point: in queues that drop by it, and of the packets of each class with
+//! the code points that policies gave them. And what the meters of policers found.
 //!
 //! Cost: nothing for other queues, and for worlds in which no policy marks.
 
@@ -34,8 +34,8 @@ impl CodePoints {
         Self { all, place }
     }
 
-    /// Those of the sources and those that policies may set, as queues see them: of labelled packets the
-    /// class selector of their traffic class.
+    /// Those of the sources and those that policies may set, as queues see them: of labelled
+    /// packets the class selector of their traffic class.
     pub(crate) fn of_queues(plan: &WorldPlan) -> Self {
         let labels = match plan.mpls {
             Some(_) => (0..8).map(Dscp::class_selector).collect(),
@@ -200,16 +200,16 @@ impl Marked {
     }
 }
 
-/// By class, the code points that its packets may arrive with: those of its sources, and all that policies
-/// set.
+/// By class, the code points that its packets may arrive with: those of its sources, and all that
+/// policies set.
 fn of_classes(plan: &WorldPlan) -> Vec<u64> {
     let marks = bits(plan.marks().into_iter());
     let sent = plan.sent_with().into_iter();
     sent.map(|own| own | marks).collect()
 }
 
-/// The names of all meters: those of the links' own policies, then those at their receiving ends. Where a
-/// link has both under one name, the second is told apart.
+/// The names of all meters: those of the links' own policies, then those at their receiving ends.
+/// Where a link has both under one name, the second is told apart.
 fn meter_names(plan: &WorldPlan) -> Vec<String> {
     let name = |link: &str, class: &str| format!("{link}/{class}");
     let mut names: Vec<String> = Vec::new();

@@ -1,8 +1,9 @@
 //! The transmit ring of a port: a FIFO between its discipline and its server.
 //!
-//! On a router the scheduler does not feed the line but the ring of the interface, and congestion begins when that is full
-//! (Cisco, "Understanding Packet Counters in show policy-map interface Output", document 10107). As long as it has room the
-//! discipline gives every packet to it at once; what is in it leaves in that order, whatever its class.
+//! On a router the scheduler does not feed the line but the ring of the interface, and congestion
+//! begins when that is full (Cisco, "Understanding Packet Counters in show policy-map interface
+//! Output", document 10107). As long as it has room the discipline gives every packet to it at
+//! once; what is in it leaves in that order, whatever its class.
 
 use std::collections::VecDeque;
 
@@ -11,8 +12,8 @@ use spillgate_core::{Dur, Packet};
 /// A transmit ring.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
-    /// Packets that wait in it at most. The packet in transmission is beside them: its place stays free while the server sends
-    /// none.
+    /// Packets that wait in it at most. The packet in transmission is beside them: its place stays
+    /// free while the server sends none.
     room: usize,
     waiting: VecDeque<(Packet, Dur)>,
     /// The sum of their transmission times at the nominal rate of the link.
@@ -22,7 +23,8 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// The ring of this many packets, the one in transmission included; none if it is that one only.
+    /// The ring of this many packets, the one in transmission included; none if it is that one
+    /// only.
     pub(crate) fn of(packets: u32, leaves: usize) -> Option<Box<Self>> {
         let room = packets.saturating_sub(1) as usize;
         (room > 0).then(|| {

@@ -83,9 +83,9 @@ fn part(kbps: impl Fn(u64) -> u64) -> f64 {
     (0..CUSTOMERS).map(kbps).sum::<u64>() as f64 / (CUSTOMERS * SENT) as f64
 }
 
-/// In the long run what is in profile is CIR / rate of a constant rate above CIR, whatever the meter;
-/// with a peak rate below what is sent, PIR / rate is green or yellow. A bucket is off by a few
-/// packets of 2500. Chance marks 250 000 packets: 0.5 % is five standard deviations, or more.
+/// In the long run what is in profile is CIR / rate of a constant rate above CIR, whatever the
+/// meter; with a peak rate below what is sent, PIR / rate is green or yellow. A bucket is off by a
+/// few packets of 2500. Chance marks 250 000 packets: 0.5 % is five standard deviations, or more.
 #[test]
 fn what_is_in_profile_is_what_was_promised_under_every_meter() {
     for (meter, three) in [
@@ -132,7 +132,8 @@ fn each_of_a_hundred_customers_is_policed_to_its_own_rate() {
     assert_eq!(of(Scope::Queue, "line/out", Metric::Carried), 0.0);
 }
 
-/// Three flows of one customer, each with a bucket of 400 kb/s: what one does not use is not another's.
+/// Three flows of one customer, each with a bucket of 400 kb/s: what one does not use is not
+/// another's.
 #[test]
 fn each_flow_has_a_bucket_of_its_own() {
     for (defaults, lost) in [
@@ -174,8 +175,8 @@ runs: {{count: 1, seed: 3}}
     }
 }
 
-/// A customer with 4 Mb/s committed and one with 1 Mb/s, who sends 12 Mb/s of UDP into an assured class
-/// of 8 Mb/s on a line of 10; `customer` is the traffic of the first.
+/// A customer with 4 Mb/s committed and one with 1 Mb/s, who sends 12 Mb/s of UDP into an assured
+/// class of 8 Mb/s on a line of 10; `customer` is the traffic of the first.
 #[track_caller]
 fn beside_udp(phb: &str, defaults: &str, core: &str, customer: &str) -> Arc<Plan> {
     let yaml = format!(
@@ -203,9 +204,9 @@ runs: {{count: 1, seed: 3}}
     common::plan_with(&yaml, [("t.csv", table.as_bytes().to_vec())])
 }
 
-/// What UDP sends in profile gets through, whatever the meter and the class: 4 of 6 Mb/s, in packets of
-/// 500 B. 45 000 are sent, of which a window marks two thirds by chance: 5 standard deviations are
-/// 1.7 % of those. A bucket is off by a few packets.
+/// What UDP sends in profile gets through, whatever the meter and the class: 4 of 6 Mb/s, in
+/// packets of 500 B. 45 000 are sent, of which a window marks two thirds by chance: 5 standard
+/// deviations are 1.7 % of those. A bucket is off by a few packets.
 #[test]
 fn a_customer_keeps_its_committed_rate_beside_udp_under_every_meter_and_in_every_class() {
     let cbr = "source: {cbr: {rate: 2 Mb/s, packet: 500 B}}";

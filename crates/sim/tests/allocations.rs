@@ -116,8 +116,8 @@ runs: {{count: 1, seed: 1}}
     }
 }
 
-/// Ten seconds of 700 packets each of several hosts, 5.6 Mb/s together; not all are IP. Each repetition
-/// opens the file anew, which allocates its reader and its buffer, whatever is in it.
+/// Ten seconds of 700 packets each of several hosts, 5.6 Mb/s together; not all are IP. Each
+/// repetition opens the file anew, which allocates its reader and its buffer, whatever is in it.
 fn capture() -> Vec<u8> {
     let mut file = Pcap::default();
     for i in 0..7000_u64 {

@@ -1,5 +1,5 @@
-//! Circuits of ATM: packets leave as cells, as early as their contract allows. Against sizes, rates and delays that follow
-//! from their definitions, and cell queues with known answers.
+//! Circuits of ATM: packets leave as cells, as early as their contract allows. Against sizes, rates
+//! and delays that follow from their definitions, and cell queues with known answers.
 
 mod common;
 
@@ -8,8 +8,8 @@ use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Engine, Stop, World};
 
-/// Runs a scenario of one link `l`, on which a cell takes 10 us, with these keys and this traffic: a metric in every run. The
-/// plain engine agrees about the first.
+/// Runs a scenario of one link `l`, on which a cell takes 10 us, with these keys and this traffic:
+/// a metric in every run. The plain engine agrees about the first.
 fn run(
     atm: &str,
     traffic: &str,
@@ -37,7 +37,8 @@ fn close(found: f64, wanted: f64, by: f64) {
     assert!((found - wanted).abs() <= by, "{found}, not {wanted}");
 }
 
-/// Packets that meet no other: the last cell leaves when those before it have, and takes its time on the line.
+/// Packets that meet no other: the last cell leaves when those before it have, and takes its time
+/// on the line.
 #[test]
 fn a_packet_takes_the_time_of_its_cells() {
     // IP packet, encapsulation, cells: (length + header + 8) / 48, rounded up.
@@ -65,8 +66,8 @@ fn a_busy_circuit_carries_its_sustainable_rate() {
     let contract = "contract: {nrt-vbr: {pcr: 21.2 Mb/s, scr: 10.6 Mb/s, mbs: 200, cdvt: 100 us}}";
     let source = "source: {cbr: {rate: 30 Mb/s, packet: 1500 B}}";
     let of = run(contract, source, "warmup: 1 s, duration: 10 s", 1);
-    // Rates count cells: 32 for 1,500 B. Packets at the edges of the period are counted in part, as if their cells were
-    // evenly spread, so that at most two of them are off.
+    // Rates count cells: 32 for 1,500 B. Packets at the edges of the period are counted in part, as
+    // if their cells were evenly spread, so that at most two of them are off.
     let edges = 2.0 * 32.0 * 424.0 / 10.0;
     close(of(Scope::Link, "l", Metric::Carried)[0], 10.6e6, edges);
     close(
@@ -125,9 +126,9 @@ fn a_cell_queue_with_poisson_arrivals() {
     }
 }
 
-/// N·D/D/1: N sources, each of a cell in D cell times, begin at random. The probability that there is work for more than x
-/// cells is (J. Roberts, J. Virtamo, IEEE Transactions on Communications 39(2), 1991)
-/// Σ C(N,n) ((n−x)/D)ⁿ (1−(n−x)/D)ᴺ⁻ⁿ (D−N+x)/(D−n+x), n from above x to N.
+/// N·D/D/1: N sources, each of a cell in D cell times, begin at random. The probability that there
+/// is work for more than x cells is (J. Roberts, J. Virtamo, IEEE Transactions on Communications
+/// 39(2), 1991) Σ C(N,n) ((n−x)/D)ⁿ (1−(n−x)/D)ᴺ⁻ⁿ (D−N+x)/(D−n+x), n from above x to N.
 fn more_work_than(x: f64, sources: u32, period: f64) -> f64 {
     let all = f64::from(sources);
     let mut sum = 0.0;
@@ -148,7 +149,8 @@ fn more_work_than(x: f64, sources: u32, period: f64) -> f64 {
 #[test]
 fn a_cell_queue_with_periodic_sources() {
     for (sources, period) in [(20, 25.0), (9, 10.0)] {
-        // The mean work by the trapezoidal rule between whole numbers, where the formula has its corners.
+        // The mean work by the trapezoidal rule between whole numbers, where the formula has its
+        // corners.
         let steps = 200;
         let mut work = 0.0;
         for i in 0..sources * steps {
@@ -159,7 +161,8 @@ fn a_cell_queue_with_periodic_sources() {
                 / 2.0
                 / f64::from(steps);
         }
-        // Work at any time is λ (w + 1/2) where cells wait w on average (Brumelle 1971), in cell times.
+        // Work at any time is λ (w + 1/2) where cells wait w on average (Brumelle 1971), in cell
+        // times.
         let answer = (work / (f64::from(sources) / period) - 0.5) * 10e-6;
         let rate = 320.0 / (period * 10e-6);
         let traffic = format!(

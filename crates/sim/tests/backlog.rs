@@ -70,7 +70,8 @@ runs: {{count: 1, seed: 3}}
     )
 }
 
-/// Nobody pays for what was not asked for: there are no such values then, and all others are the same.
+/// Nobody pays for what was not asked for: there are no such values then, and all others are the
+/// same.
 #[test]
 fn percentiles_are_measured_where_they_are_asked_for() {
     let asked = scenario(
@@ -106,14 +107,16 @@ fn percentiles_are_measured_where_they_are_asked_for() {
     assert!(others.eq(&fewer));
 }
 
-/// 20 packets of 1 ms come each 25 ms: 19 wait for the first millisecond, 18 for the second, none for the last six.
+/// 20 packets of 1 ms come each 25 ms: 19 wait for the first millisecond, 18 for the second, none
+/// for the last six.
 #[test]
 fn bursts_at_once() {
     let burst = "count: 20, source: {cbr: {rate: 480 kb/s, packet: 1500 B, phase: 0 s}}";
     let times = "warmup: 100 ms, duration: 1 s, interval: 50 ms";
     for policy in ["{fifo: {limit: 64 packets}}", "{drr: {}}"] {
         let (of, _) = run(&scenario(policy, burst, times));
-        // At 50 % of 25 ms it is the level of the 13th, counted from none, at 95 % of the 24th, at 99 % of the 25th.
+        // At 50 % of 25 ms it is the level of the 13th, counted from none, at 95 % of the 24th, at
+        // 99 % of the 25th.
         let expected = [7.0, 18.0, 19.0];
         for (((_, packets), (_, bytes)), level) in PACKETS.into_iter().zip(BYTES).zip(expected) {
             assert_eq!(of(packets), level, "{policy} {packets:?}");
@@ -126,11 +129,13 @@ fn bursts_at_once() {
     }
 }
 
-/// Two packets come in each millisecond, in which one is sent: 64 wait at any time, every second packet is lost.
+/// Two packets come in each millisecond, in which one is sent: 64 wait at any time, every second
+/// packet is lost.
 ///
-/// RED, whose thresholds are far above that, finds 63 and 64 packets in turn. Its average, with weight w, changes by
-/// w (q - average) with each packet, so that the mean of the averages before n packets is that of the q less
-/// (last - first) / (w n), and with them after the packets (last - first) / n more.
+/// RED, whose thresholds are far above that, finds 63 and 64 packets in turn. Its average, with
+/// weight w, changes by w (q - average) with each packet, so that the mean of the averages before n
+/// packets is that of the q less (last - first) / (w n), and with them after the packets (last -
+/// first) / n more.
 #[test]
 fn overload_fills_the_queue() {
     let flood = "source: {cbr: {rate: 24 Mb/s, packet: 1500 B, phase: 0 s}}";
@@ -151,9 +156,10 @@ fn overload_fills_the_queue() {
     }
 }
 
-/// Of the queue of M/M/1/K. The time that a reversible Markov chain spends in a set of share p of its states is, over T,
-/// spread with a variance of at most 2 p (1 - p) / (g T), g being its spectral gap, for M/M/1/K
-/// lambda + mu - 2 sqrt(lambda mu) cos(pi / (K + 1)) (Takacs 1962). Five deviations happen in one of two million.
+/// Of the queue of M/M/1/K. The time that a reversible Markov chain spends in a set of share p of
+/// its states is, over T, spread with a variance of at most 2 p (1 - p) / (g T), g being its
+/// spectral gap, for M/M/1/K lambda + mu - 2 sqrt(lambda mu) cos(pi / (K + 1)) (Takacs 1962). Five
+/// deviations happen in one of two million.
 #[test]
 fn percentiles_of_a_queue_whose_occupancy_is_known() {
     const K: usize = 10;
@@ -190,9 +196,9 @@ fn percentiles_of_a_queue_whose_occupancy_is_known() {
     }
 }
 
-/// TCP over RED, against samples each 10 us. A level is passed downwards at most once with each departure, one in a
-/// millisecond at most, and upwards as often: a sample is wrong about at most the time to the next one, so that
-/// shares of time above a level differ by 2 * 0.01.
+/// TCP over RED, against samples each 10 us. A level is passed downwards at most once with each
+/// departure, one in a millisecond at most, and upwards as often: a sample is wrong about at most
+/// the time to the next one, so that shares of time above a level differ by 2 * 0.01.
 #[test]
 fn percentiles_are_those_of_samples() {
     let red = "{fifo: {limit: 100 packets, aqm: {red: {min_th: 10, max_th: 40, weight: 0.02}}}}";
@@ -242,8 +248,8 @@ fn percentiles_are_those_of_samples() {
     assert!(least < mean && mean < most, "{least} {mean} {most}");
 }
 
-/// What a queue drops is sampled from the start of the run on, in the measured period and before, at each edge of an
-/// interval what has been dropped by then; what its link loses is not.
+/// What a queue drops is sampled from the start of the run on, in the measured period and before,
+/// at each edge of an interval what has been dropped by then; what its link loses is not.
 #[test]
 fn sampled_drops_add_up() {
     let red = "{fifo: {limit: 30 packets, aqm: {red: {min_th: 5, max_th: 15, weight: 0.02}}}}";

@@ -1,5 +1,6 @@
-//! What arrives at one instant comes one after another, in a drawn order, after what is served at that instant: a
-//! free port sends the first of it, and a port that falls free chooses among what waited before.
+//! What arrives at one instant comes one after another, in a drawn order, after what is served at
+//! that instant: a free port sends the first of it, and a port that falls free chooses among what
+//! waited before.
 
 mod common;
 
@@ -64,8 +65,9 @@ fn log(world: &std::sync::Arc<WorldPlan>) -> (Log, Outcome) {
     )
 }
 
-/// Voice and two packets of data come to a free port at the same instant, every 20 ms, from sources at the node or over
-/// links. Voice goes first, or waits for the one packet that was drawn to come before it, never for both.
+/// Voice and two packets of data come to a free port at the same instant, every 20 ms, from sources
+/// at the node or over links. Voice goes first, or waits for the one packet that was drawn to come
+/// before it, never for both.
 #[test]
 fn a_free_port_sends_what_comes_first() {
     let up = "up: {from: a, to: b, rate: 12 Mb/s, policy: P}";
@@ -112,8 +114,8 @@ fn a_free_port_sends_what_comes_first() {
     }
 }
 
-/// Two packets of data come at 0 to a free port that takes 1 ms for each; voice comes at 1 ms, when the first has left:
-/// the second has been chosen.
+/// Two packets of data come at 0 to a free port that takes 1 ms for each; voice comes at 1 ms, when
+/// the first has left: the second has been chosen.
 #[test]
 fn a_port_that_falls_free_chooses_before_arrivals() {
     let plan = common::plan(
@@ -130,7 +132,8 @@ fn a_port_that_falls_free_chooses_before_arrivals() {
 
 type Packets = Vec<(Time, u32, u32)>;
 
-/// What a server of 1 Mb/s sends and drops that takes each packet in when it comes, and before that serves until then.
+/// What a server of 1 Mb/s sends and drops that takes each packet in when it comes, and before that
+/// serves until then.
 fn one_by_one(mut discipline: Discipline, offered: &[(Time, Packet)]) -> (Packets, Packets) {
     let (mut sent, mut lost) = (Vec::new(), Vec::new());
     let (mut rng, mut drops) = (Rng::from_key(0), Drops::new());
@@ -208,8 +211,8 @@ fn yaml(policy: &str, flows: &[(u32, usize, u32, usize)]) -> String {
 proptest! {
     #![proptest_config(common::cases(40))]
 
-    /// A whole run does what a server does that is given the same arrivals one by one, serving first at each instant;
-    /// and it does the same whoever looks on.
+    /// A whole run does what a server does that is given the same arrivals one by one, serving
+    /// first at each instant; and it does the same whoever looks on.
     #[test]
     fn a_run_serves_before_the_arrivals_of_an_instant(
         flows in prop::collection::vec((1_u32..4, 0_usize..6, 0_u32..6, 0_usize..3), 2..7)

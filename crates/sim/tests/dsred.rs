@@ -1,8 +1,10 @@
-//! RIO of ns-2's DiffServ module beside ours: the same scenarios with its rule as it is, and with what is wrong in it mended.
+//! RIO of ns-2's DiffServ module beside ours: the same scenarios with its rule as it is, and with
+//! what is wrong in it mended.
 //!
-//! `diffserv/dsredq.cc` of ns-2.35 spreads gaps by p_a = p_b / (1 - count p_b) as RED does, but without a bound: where p_b
-//! grows between two packets, count p_b passes 1, p_a is negative, and nothing more is dropped by chance until the average leaves
-//! the thresholds. `bench/diffserv.py` compares both programs; where they differ this tells whether that is why.
+//! `diffserv/dsredq.cc` of ns-2.35 spreads gaps by p_a = p_b / (1 - count p_b) as RED does, but
+//! without a bound: where p_b grows between two packets, count p_b passes 1, p_a is negative, and
+//! nothing more is dropped by chance until the average leaves the thresholds. `bench/diffserv.py`
+//! compares both programs; where they differ this tells whether that is why.
 
 mod common;
 
@@ -17,7 +19,8 @@ use spillgate_scenario::plan::Plan;
 const RUNS: u32 = 20;
 const RUNS_OF_NS2: u32 = 100;
 
-/// The module's rule for two precedences, in plain words, with thresholds, `max_p` and weight of `bench/cases/diffserv.yaml`.
+/// The module's rule for two precedences, in plain words, with thresholds, `max_p` and weight of
+/// `bench/cases/diffserv.yaml`.
 #[derive(Clone, Debug)]
 struct Dsred {
     /// RIO-C: the average of what is out is that of all.
@@ -136,7 +139,8 @@ struct Case {
     coupled: bool,
     /// What is other than in the file.
     replaced: &'static [(&'static str, &'static str)],
-    /// What is compared: the mean queue in packets, or the share of packets in profile that are lost, in percent.
+    /// What is compared: the mean queue in packets, or the share of packets in profile that are
+    /// lost, in percent.
     what: What,
     /// Mean and standard deviation of it over 100 runs of ns-2, with seeds 1 to 100.
     ns2: (f64, f64),
@@ -217,7 +221,8 @@ const CASES: [Case; 5] = [
     },
 ];
 
-/// Mean and standard deviation over the runs of what is compared; with an AQM in place of RIO, if there is one.
+/// Mean and standard deviation over the runs of what is compared; with an AQM in place of RIO, if
+/// there is one.
 fn measured(case: &Case, aqm: Option<Dsred>) -> (f64, f64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/cases/diffserv.yaml");
     let mut text = std::fs::read_to_string(path).expect("the scenario");
@@ -257,8 +262,8 @@ fn measured(case: &Case, aqm: Option<Dsred>) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// How far two means of so many runs may be apart: five such intervals hold together with 95 % (Student's t with 19 degrees of
-/// freedom, of which Welch's never are fewer).
+/// How far two means of so many runs may be apart: five such intervals hold together with 95 %
+/// (Student's t with 19 degrees of freedom, of which Welch's never are fewer).
 fn most(a: (f64, u32), b: (f64, u32)) -> f64 {
     let part = |(deviation, runs): (f64, u32)| deviation * deviation / f64::from(runs);
     2.8609 * (part(a) + part(b)).sqrt()

@@ -309,8 +309,8 @@ proptest! {
     }
 }
 
-/// Fingerprint and values of a run are the same with other event sets, with pauses, between the samples of an observer,
-/// and with a tap, for which nothing is worked out ahead.
+/// Fingerprint and values of a run are the same with other event sets, with pauses, between the
+/// samples of an observer, and with a tap, for which nothing is worked out ahead.
 fn same_however_driven(plan: &Plan) -> Result<Outcome, TestCaseError> {
     let reference = outcome::<WinnerTree>(plan, u64::MAX);
     let bits = |o: &Outcome| o.values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
@@ -340,10 +340,10 @@ fn fixed(nodes: &str, links: &str, traffic: &str, measurement: &str) -> Arc<Plan
     ))
 }
 
-/// Hosts whose answers share a link with what comes later: packets of another way to it, and packets
-/// that pass it; and nodes that others pass on their way, over a link with other packets, or where links
-/// fail. Senders with hosts of their own: one whose segments lead to their acknowledgments at once, and
-/// two that meet.
+/// Hosts whose answers share a link with what comes later: packets of another way to it, and
+/// packets that pass it; and nodes that others pass on their way, over a link with other packets,
+/// or where links fail. Senders with hosts of their own: one whose segments lead to their
+/// acknowledgments at once, and two that meet.
 #[test]
 fn answers_keep_their_order_with_others() {
     let two_ways = "
@@ -396,8 +396,8 @@ fn answers_keep_their_order_with_others() {
     }
 }
 
-/// A dialogue ends at both ends at once, on a ring around which all else goes a long way: what the server then
-/// sends is at the next node sooner than any packet could tell it to.
+/// A dialogue ends at both ends at once, on a ring around which all else goes a long way: what the
+/// server then sends is at the next node sooner than any packet could tell it to.
 #[test]
 fn a_dialogue_ends_at_both_ends_at_once() {
     let plan = fixed(
@@ -417,9 +417,9 @@ fn a_dialogue_ends_at_both_ends_at_once() {
     same_however_driven(&plan).expect("the same");
 }
 
-/// A handshake over links so slow that the first data arrive when SYN-ACK has been sent again, where what a
-/// receiver sends is heeded at once and answered at once: the edge of the measured period has it receive SYN
-/// by a wake.
+/// A handshake over links so slow that the first data arrive when SYN-ACK has been sent again,
+/// where what a receiver sends is heeded at once and answered at once: the edge of the measured
+/// period has it receive SYN by a wake.
 #[test]
 fn syn_ack_is_sent_again_before_what_it_leads_to_arrives() {
     let plan = fixed(
@@ -433,8 +433,8 @@ fn syn_ack_is_sent_again_before_what_it_leads_to_arrives() {
     same_however_driven(&plan).expect("the same");
 }
 
-/// Where what a sender sends leads to its acknowledgments at once, a run can still be stopped: a wake heeds
-/// some thousand of them, not all.
+/// Where what a sender sends leads to its acknowledgments at once, a run can still be stopped: a
+/// wake heeds some thousand of them, not all.
 #[test]
 fn a_wake_does_not_take_for_ever() {
     let plan = fixed(
@@ -456,9 +456,9 @@ fn a_wake_does_not_take_for_ever() {
     assert!(most < 2 * 6 * 1024, "{most} hops in one wake");
 }
 
-/// Failures that never happen within the run change nothing: looking up where to go, and queues that
-/// are asked packet by packet since the failures come too late, give the run of compiled paths and
-/// computed departures.
+/// Failures that never happen within the run change nothing: looking up where to go, and queues
+/// that are asked packet by packet since the failures come too late, give the run of compiled paths
+/// and computed departures.
 #[test]
 fn a_world_that_could_fail_runs_like_one_that_cannot() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -1,4 +1,5 @@
-//! What FQ-CoDel and CoDel are for: sparse flows that hardly wait, and TCP without a standing queue.
+//! What FQ-CoDel and CoDel are for: sparse flows that hardly wait, and TCP without a standing
+//! queue.
 
 mod common;
 
@@ -35,10 +36,11 @@ const GREEDY: &str =
     "  - flow: {name: load, count: 4, from: a, to: b, class: load, start_spread: 1 s, tcp: {}}";
 const SPARSE: &str = "  - flow: {name: call, from: a, to: b, class: call, source: {cbr: {rate: 80 kb/s, packet: 200 B, jitter: 10 %}}}";
 
-/// A packet of 200 B every 20 ms: a round of four greedy flows, each of which may send two packets of
-/// 1500 B when it starts with a quantum of 1514 B, takes 9.6 ms, so the flow has left the old
-/// queues before it comes again, and is new. Most packets wait for the one on the wire only; ahead of
-/// others are greedy flows that are new, too, since CoDel keeps their queues short: two packets each.
+/// A packet of 200 B every 20 ms: a round of four greedy flows, each of which may send two packets
+/// of 1500 B when it starts with a quantum of 1514 B, takes 9.6 ms, so the flow has left the old
+/// queues before it comes again, and is new. Most packets wait for the one on the wire only; ahead
+/// of others are greedy flows that are new, too, since CoDel keeps their queues short: two packets
+/// each.
 #[test]
 fn a_sparse_flow_hardly_waits() {
     let traffic = format!("{GREEDY}\n{SPARSE}");
@@ -63,7 +65,8 @@ fn a_sparse_flow_hardly_waits() {
 
 /// The queue of greedy connections is near the target of 5 ms, where a FIFO is full; the link stays
 /// busy. Between drops a queue that CoDel found bad stands up to an interval longer than it should,
-/// so the bound is on the mean: half a window of 20 ms, which one drop in four connections takes off.
+/// so the bound is on the mean: half a window of 20 ms, which one drop in four connections takes
+/// off.
 #[test]
 fn greedy_connections_leave_no_standing_queue() {
     for (policy, queue) in [

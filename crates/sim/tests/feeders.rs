@@ -151,9 +151,9 @@ fn host() -> impl Strategy<Value = Host> {
         .prop_map(|(delay_us, traffic)| Host { delay_us, traffic })
 }
 
-/// The way back of a connection leads over the port where ways meet, so that what is taken there sends
-/// something to it: onto a pipe of its own, onto the pipe that it came over, far ahead of others, and
-/// where a link fails.
+/// The way back of a connection leads over the port where ways meet, so that what is taken there
+/// sends something to it: onto a pipe of its own, onto the pipe that it came over, far ahead of
+/// others, and where a link fails.
 #[test]
 fn answers_that_come_back_to_where_ways_meet() {
     let ring = |ack: &str, more: &str, flows: &str| {
@@ -192,8 +192,8 @@ fn answers_that_come_back_to_where_ways_meet() {
     }
 }
 
-/// Senders and receivers with hosts of their own: data meet at one end of the link between them, and
-/// acknowledgments at the other. What waits at one leads to what comes to the other.
+/// Senders and receivers with hosts of their own: data meet at one end of the link between them,
+/// and acknowledgments at the other. What waits at one leads to what comes to the other.
 #[test]
 fn ways_that_meet_at_both_ends_of_a_link() {
     for (tcp, more) in [
@@ -235,9 +235,9 @@ proptest! {
 
 #[test]
 fn a_pipe_that_overflows_keeps_the_order_of_a_link_across_a_sample() {
-    // h0 has 200 packets of 1000 B in the shared pipe, due from 959 ms on every 4 ms. Those of h1 are due from 1009 ms
-    // on: the first would overtake more than a pipe looks back and go into the link's own pipe, the last do not.
-    // The sample at 1 s keeps all of them in pipes.
+    // h0 has 200 packets of 1000 B in the shared pipe, due from 959 ms on every 4 ms. Those of h1
+    // are due from 1009 ms on: the first would overtake more than a pipe looks back and go into the
+    // link's own pipe, the last do not. The sample at 1 s keeps all of them in pipes.
     let plan = common::plan(
         "schema_version: 1
 topology:

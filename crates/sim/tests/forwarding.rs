@@ -6,7 +6,8 @@ use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Engine, Finished, Stop, World};
 
-/// Runs a scenario in which `a` and `c` send to `b` by way of the router `r` with these keys; the plain engine agrees.
+/// Runs a scenario in which `a` and `c` send to `b` by way of the router `r` with these keys; the
+/// plain engine agrees.
 fn run(
     forwarding: &str,
     traffic: &str,
@@ -72,7 +73,8 @@ fn an_overloaded_router_forwards_at_its_rate_and_keeps_its_queue() {
     assert!((node(Metric::Carried) - 1e8).abs() < 1.0);
     assert_eq!(node(Metric::Utilization), 1.0);
     assert!((node(Metric::DropsInputQueue) - 1e5).abs() <= 1.0);
-    // Who is let in finds 39 waiting, and what is left of the packet in work: half of it, or nothing.
+    // Who is let in finds 39 waiting, and what is left of the packet in work: half of it, or
+    // nothing.
     let longest = node(Metric::SojournMax);
     assert!((39.0e-4..=40.0e-4).contains(&longest), "{longest}");
     assert_eq!(node(Metric::BacklogPacketsMax), 40.0);
@@ -113,7 +115,8 @@ fn a_flood_from_one_link_fills_no_queue_but_its_own() {
 
 #[test]
 fn packets_on_their_way_at_the_end_meet_what_others_go_on_to_send() {
-    // The flows share no link; the last packets of `f` reach the router when all of the flood's that count are through.
+    // The flows share no link; the last packets of `f` reach the router when all of the flood's
+    // that count are through.
     let plan = common::plan(&format!(
         "schema_version: 1\n\
          topology:\n  nodes: [a, c, {{name: r, forwarding: {{per_packet: 100 us, input_queue: 30}}}}, b, d]\n  links:\n    \

@@ -1,10 +1,11 @@
-//! TCP over guaranteed frame rate: what a queue that all share, and queues of circuits with and without their minimum rates, make of
-//! the guarantee.
+//! TCP over guaranteed frame rate: what a queue that all share, and queues of circuits with and
+//! without their minimum rates, make of the guarantee.
 //!
-//! As R. Goyal and others had it (ATM Forum/97-0607, LCN 1998) and O. Bonaventure: with tagging and a threshold for tagged
-//! frames a shared queue gives connections more than an equal share if their minimum rate is larger, but not what is guaranteed, since
-//! frames of a burst are tagged though the mean rate is below the minimum; queues of circuits that are served at their minimum
-//! rates give it.
+//! As R. Goyal and others had it (ATM Forum/97-0607, LCN 1998) and O. Bonaventure: with tagging and
+//! a threshold for tagged frames a shared queue gives connections more than an equal share if their
+//! minimum rate is larger, but not what is guaranteed, since frames of a burst are tagged though
+//! the mean rate is below the minimum; queues of circuits that are served at their minimum rates
+//! give it.
 
 mod common;
 
@@ -13,7 +14,8 @@ use spillgate_measure::table::{Metric, Scope};
 /// The minimum cell rates of ten circuits in Mb/s: 45 of the 50 of the line.
 const MINIMA: [u32; 10] = [2, 2, 3, 3, 4, 4, 6, 6, 7, 8];
 
-/// Goodput of each circuit with so many connections over what whole packets can have of its minimum rate, in each run.
+/// Goodput of each circuit with so many connections over what whole packets can have of its minimum
+/// rate, in each run.
 fn met(switch: &str, connections: u32, mbs: u32, runs: u32) -> Vec<Vec<f64>> {
     let (mut nodes, mut links, mut traffic) = (String::new(), String::new(), String::new());
     for (i, mcr) in MINIMA.iter().enumerate() {
@@ -64,7 +66,8 @@ fn only_circuits_that_are_served_at_their_minimum_rate_get_it() {
             assert!(run[8] < 1.0 && run[9] < 1.0, "{switch}: {run:?}");
         }
     }
-    // The minimum, and a tenth of the 5 Mb/s that are left; a window of 64 kB more or less is 1.1 % of what the slowest get in 20 s.
+    // The minimum, and a tenth of the 5 Mb/s that are left; a window of 64 kB more or less is 1.1 %
+    // of what the slowest get in 20 s.
     for run in met(SERVED, 1, 64, 2) {
         for (found, mcr) in run.iter().zip(MINIMA) {
             let wanted = (f64::from(mcr) + 0.5) / f64::from(mcr);
@@ -107,8 +110,9 @@ runs: {{count: 1, seed: 22}}
         let name = format!("f{i}");
         let metric = Metric::PacketsReceived;
         let got = common::values(&plan, &finished, Scope::Flow, &name, metric)[0];
-        // The minimum, and a fifth of the 5.5 Mb/s that are left. At both edges of the period as many cells wait, but for a few that come
-        // between two of which the circuit is served: less than 26, a thousandth of the least.
+        // The minimum, and a fifth of the 5.5 Mb/s that are left. At both edges of the period as
+        // many cells wait, but for a few that come between two of which the circuit is served: less
+        // than 26, a thousandth of the least.
         let wanted = (minimum + 5.5 / 5.0) * 1e6 * 10.0 / 424.0;
         let off = got / wanted - 1.0;
         assert!(off.abs() < 1e-3, "{contract}: {got} {wanted}");

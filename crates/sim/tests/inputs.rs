@@ -173,7 +173,8 @@ const COS: &str = "  TAG: {class-based: {classes: [{name: v, match: {dscp: ef}, 
     {name: zero, match: {cos: 0}, bandwidth: 10 %},
     {name: untagged, match: {not: {cos: [0, 1, 2, 3, 4, 5, 6, 7]}}, bandwidth: 10 %}]}}";
 
-/// A CoS goes over links with a tag; where nothing has set it, it is 0, and without a tag there is none.
+/// A CoS goes over links with a tag; where nothing has set it, it is 0, and without a tag there is
+/// none.
 #[test]
 fn a_cos_needs_a_tag() {
     let tagged = run(", policy: TAG, dot1q: true", ", dot1q: true", "", COS, "");

@@ -1,5 +1,5 @@
-//! Links whose rate varies, that lose packets, or on which packets overtake each other: against what
-//! follows from their definitions.
+//! Links whose rate varies, that lose packets, or on which packets overtake each other: against
+//! what follows from their definitions.
 
 mod common;
 
@@ -42,8 +42,8 @@ fn a_busy_link_carries_what_its_schedule_allows() {
         FULL,
         "warmup: 1 s, duration: 10 s",
     );
-    // 20 ms at 10 Mb/s, 30 ms at 4 Mb/s, nothing for 50 ms. The edges of the period are edges of the
-    // schedule, and a packet there counts by its time on the link.
+    // 20 ms at 10 Mb/s, 30 ms at 4 Mb/s, nothing for 50 ms. The edges of the period are edges of
+    // the schedule, and a packet there counts by its time on the link.
     let carried = of(Scope::Link, "l", Metric::Carried);
     assert!((carried - 3.2e6).abs() < 12_000.0 / 10.0, "{carried}");
     assert!(of(Scope::Link, "l", Metric::Utilization) > 0.9996);
@@ -75,7 +75,8 @@ fn each_opportunity_takes_a_packet() {
 
 #[test]
 fn opportunities_without_packets_are_lost() {
-    // A packet every 10 ms, 1 ms into each period of the trace: it waits for the opportunity at 3 ms.
+    // A packet every 10 ms, 1 ms into each period of the trace: it waits for the opportunity at
+    // 3 ms.
     let of = run(
         "rate_process: {mahimahi: {file: m.trace, repeat: true}}",
         "start: 1 ms, source: {cbr: {rate: 0.8 Mb/s, packet: 1000 B, phase: 0 s}}",
@@ -103,16 +104,17 @@ fn losses_are_as_frequent_as_said_and_are_accounted_for() {
     );
     // Four standard deviations of 20,000 draws: 4 x sqrt(20000 x 0.02 x 0.98).
     assert!((lost - 400.0).abs() < 80.0, "{lost}");
-    // What is counted at the queue is lost within the period, not sent in it: packets on their way at
-    // its edges are 5 of 20,000.
+    // What is counted at the queue is lost within the period, not sent in it: packets on their way
+    // at its edges are 5 of 20,000.
     let at_queue = of(Scope::Queue, "l/fifo", Metric::DropsLinkLoss);
     assert!((at_queue - lost).abs() <= 5.0, "{at_queue} {lost}");
     // The link has sent them.
     assert!((of(Scope::Link, "l", Metric::Carried) - 8e6).abs() < 800.0);
 }
 
-/// A link with bursts of losses is in its bad state when it begins as often as later: a quarter of the time, in which it loses all. Of
-/// 400 first packets 100 are lost, within four standard deviations.
+/// A link with bursts of losses is in its bad state when it begins as often as later: a quarter of
+/// the time, in which it loses all. Of 400 first packets 100 are lost, within four standard
+/// deviations.
 #[test]
 fn a_link_may_begin_in_its_bad_state() {
     let plan = common::plan(
@@ -176,7 +178,8 @@ fn loss_on_a_link_does_not_depend_on_the_queue_before_it() {
 
 #[test]
 fn flow_admission_sees_that_a_slow_link_is_not_idle() {
-    // Twelve greedy flows, a fair rate of 0.42 Mb/s at 5 Mb/s: below the least one of 0.5 Mb/s. At 10 Mb/s it is above.
+    // Twelve greedy flows, a fair rate of 0.42 Mb/s at 5 Mb/s: below the least one of 0.5 Mb/s. At
+    // 10 Mb/s it is above.
     let refused = |process: &str| {
         let yaml = format!(
             "schema_version: 1\n\

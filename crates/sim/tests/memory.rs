@@ -197,9 +197,10 @@ runs: {count: 3, seed: 1}",
 /// One test in this file: others' allocations would be counted too.
 ///
 /// Above, the bound must hold whatever runs. Below: it counts every queue as full, every meter at
-/// its largest and every connection as far as one alone may get. The widest of these margins is that
-/// of a meter: 64 KB for a histogram whose delays stay within one octave, which takes 2^8 buckets of
-/// 8 B, 2 KB: a factor of 32; a queue that stays empty has none at all. The estimate is off by a factor of 2 at most.
+/// its largest and every connection as far as one alone may get. The widest of these margins is
+/// that of a meter: 64 KB for a histogram whose delays stay within one octave, which takes 2^8
+/// buckets of 8 B, 2 KB: a factor of 32; a queue that stays empty has none at all. The estimate is
+/// off by a factor of 2 at most.
 #[test]
 fn the_estimate_holds_and_is_not_absurd() {
     // What the first campaign brings to life for good: threads, tables.

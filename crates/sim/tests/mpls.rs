@@ -271,7 +271,8 @@ fn what_nobody_changed_stays() {
     assert_queues(&ran, &["out/af"]);
 }
 
-/// In the pipe model pe2 queues for the customer by the EXP bits that it removed; ce2 sees the DSCP.
+/// In the pipe model pe2 queues for the customer by the EXP bits that it removed; ce2 sees the
+/// DSCP.
 #[test]
 fn a_pipe_reaches_to_the_port_of_the_edge() {
     let ran = Case {

@@ -204,8 +204,9 @@ proptest! {
         // Customers are at different edges: whatever arrives has had a label.
         let arrived = sum(&plan, &of, Scope::Flow, Metric::PacketsReceived) as u64;
         prop_assert!(labels.popped >= arrived, "{:?} {}", labels, arrived);
-        // What links sent of labelled packets is labels, of 32 bits each, and the rest. A label that was removed had crossed
-        // a link; one that was put on crosses none where a policer or a shaper loses its packet at once.
+        // What links sent of labelled packets is labels, of 32 bits each, and the rest. A label
+        // that was removed had crossed a link; one that was put on crosses none where a policer or
+        // a shaper loses its packet at once.
         let seconds = 30.0;
         let of_labels = sum(&plan, &of, Scope::Link, Metric::CarriedLabels) * seconds;
         let of_packets = sum(&plan, &of, Scope::Exp, Metric::Carried) * seconds;

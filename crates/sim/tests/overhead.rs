@@ -1,5 +1,5 @@
-//! What packets occupy on links, in a network: transmission times, rates, policers and byte limits against counting by
-//! hand, in both engines.
+//! What packets occupy on links, in a network: transmission times, rates, policers and byte limits
+//! against counting by hand, in both engines.
 
 mod common;
 
@@ -109,8 +109,9 @@ fn policers_count_cells() {
     assert_eq!(lost("63.6 kb/s", queues), 0.0);
 }
 
-/// Two calls in `priority 64 kb/s` beside an upload that congests the line: 127.2 kb/s of cells, of which half is admitted, and
-/// 57.6 kb/s as a router counts them. A shaper of 28.8 kb/s delays nobody's call.
+/// Two calls in `priority 64 kb/s` beside an upload that congests the line: 127.2 kb/s of cells, of
+/// which half is admitted, and 57.6 kb/s as a router counts them. A shaper of 28.8 kb/s delays
+/// nobody's call.
 #[test]
 fn policies_count_what_they_are_told() {
     let upload = "{flow: {name: upload, class: data, from: a, to: b, source: {cbr: {rate: 600 kb/s, packet: 1460 B}}}}";

@@ -76,8 +76,8 @@ fn a_computed_fifo_and_a_queued_fifo_are_the_same() {
     }
 }
 
-/// In the plain engine an AQM sits in a queue; in the express engine the port asks it on arrival and computes
-/// departures. Marks, drops of each kind, waits and peaks are the same.
+/// In the plain engine an AQM sits in a queue; in the express engine the port asks it on arrival
+/// and computes departures. Marks, drops of each kind, waits and peaks are the same.
 #[test]
 fn an_aqm_of_a_computed_fifo_does_what_it_does_in_a_queue() {
     for (aqm, drops) in [

@@ -1,5 +1,6 @@
-//! What was in profile, and what became of it, against what a tap sees: colors by a reference of RFC 2697 and
-//! RFC 2698 beside it, losses and delays of each code point in the core and from end to end.
+//! What was in profile, and what became of it, against what a tap sees: colors by a reference of
+//! RFC 2697 and RFC 2698 beside it, losses and delays of each code point in the core and from end
+//! to end.
 
 mod common;
 
@@ -32,9 +33,11 @@ struct Log {
     flows: Vec<FlowInfo>,
     /// When it came, flow, bytes of IP, code point.
     came: Vec<(Time, u32, u16, Dscp)>,
-    /// By code point: packets that came and were lost in the period, and waits of those that began to leave.
+    /// By code point: packets that came and were lost in the period, and waits of those that began
+    /// to leave.
     queue: BTreeMap<Dscp, (u64, u64, Vec<f64>)>,
-    /// By flow and code point: packets sent in the period that arrived and that were lost, and delays.
+    /// By flow and code point: packets sent in the period that arrived and that were lost, and
+    /// delays.
     ends: BTreeMap<(u32, Dscp), (u64, u64, Vec<f64>)>,
 }
 
@@ -117,7 +120,8 @@ fn run(plan: &Plan) -> (impl Fn(Scope, &str, Metric) -> f64 + use<>, Log) {
     (of, *log.unwrap())
 }
 
-/// A site of two flows before a core; `police` is what the edge does with all of it, `queue` the core's.
+/// A site of two flows before a core; `police` is what the edge does with all of it, `queue` the
+/// core's.
 fn plan(police: &str, queue: &str, traffic: &str) -> Arc<Plan> {
     common::plan(&format!(
         "schema_version: 1
@@ -202,8 +206,8 @@ impl Reference {
 proptest! {
     #![proptest_config(common::cases(48))]
 
-    /// Every packet has the color of the reference, and results count them: within the measured period alone,
-    /// as numbers, bytes, rates and shares.
+    /// Every packet has the color of the reference, and results count them: within the measured
+    /// period alone, as numbers, bytes, rates and shares.
     #[test]
     fn meters_find_what_the_rfcs_say(
         kind in prop_oneof![Just(Kind::TwoColors), Just(Kind::SingleRate), Just(Kind::TwoRates)],
@@ -248,8 +252,8 @@ proptest! {
         }
     }
 
-    /// Losses and waits of each code point in the core's queue, and losses and delays of each class's packets by
-    /// the code point that they had at their end, are what a tap sees.
+    /// Losses and waits of each code point in the core's queue, and losses and delays of each
+    /// class's packets by the code point that they had at their end, are what a tap sees.
     #[test]
     fn losses_and_delays_by_precedence_are_what_a_tap_sees(
         queue in 0..QUEUES.len(),
@@ -326,8 +330,8 @@ fn mean_is(got: f64, values: &[f64]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A container's meter counts what all its classes let through to it, each meter under its own name; what
-/// arrives is told from what leaves where both have one name.
+/// A container's meter counts what all its classes let through to it, each meter under its own
+/// name; what arrives is told from what leaves where both have one name.
 #[test]
 fn every_meter_has_its_own_counts() {
     let plan = common::plan(

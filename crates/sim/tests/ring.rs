@@ -1,4 +1,5 @@
-//! Transmit rings: packets that have left the queues and wait in order for the line, whatever their class.
+//! Transmit rings: packets that have left the queues and wait in order for the line, whatever their
+//! class.
 
 mod common;
 
@@ -35,7 +36,8 @@ fn hop_of(plan: &Plan, flow: &str) -> (Hop, Time) {
     (journey.hops[0].clone(), at)
 }
 
-/// LLQ at 12 Mb/s, which send 1500 B in a millisecond: ten packets of `bulk` come at 0, one of 150 B of `call` at 0.5 ms.
+/// LLQ at 12 Mb/s, which send 1500 B in a millisecond: ten packets of `bulk` come at 0, one of
+/// 150 B of `call` at 0.5 ms.
 fn burst(ring: &str) -> Arc<Plan> {
     common::plan(&format!(
         "
@@ -58,8 +60,8 @@ runs: {{count: 1, seed: 5}}
     ))
 }
 
-/// With three packets in the ring the first is on the line until 1 ms and two are behind it. Then the ring takes the call,
-/// before the seven that are still queued; it leaves from 3 to 3.1 ms.
+/// With three packets in the ring the first is on the line until 1 ms and two are behind it. Then
+/// the ring takes the call, before the seven that are still queued; it leaves from 3 to 3.1 ms.
 #[test]
 fn a_priority_packet_waits_for_what_is_in_the_ring() {
     let (hop, at) = hop_of(&burst(", tx_ring: 3 packets"), "call");
@@ -94,7 +96,8 @@ fn the_ring_leaves_in_order() {
     assert_eq!(found, departures);
 }
 
-/// With n packets in the ring the call waits for the rest of one and for n - 1, as far as there are so many.
+/// With n packets in the ring the call waits for the rest of one and for n - 1, as far as there are
+/// so many.
 #[test]
 fn the_wait_grows_with_the_ring() {
     for n in [1_u64, 2, 3, 5, 8, 10, 11, 64] {
@@ -111,7 +114,8 @@ fn outcome(plan: &Plan, engine: Engine) -> Outcome {
     world.outcome()
 }
 
-/// Values by scope and metric, of flows and classes of service: not of queues, which a ring shortens.
+/// Values by scope and metric, of flows and classes of service: not of queues, which a ring
+/// shortens.
 fn of_flows(plan: &Plan, of: &Outcome) -> Vec<(String, u64)> {
     let layout = layout(&plan.variants[0].world);
     let values = layout.keys.iter().zip(&of.values);
@@ -142,7 +146,8 @@ runs: {{count: 1, seed: 7}}
     ))
 }
 
-/// Tail drop in packets does not see where they wait: a queue of L packets before a ring of n is one of L + n - 1.
+/// Tail drop in packets does not see where they wait: a queue of L packets before a ring of n is
+/// one of L + n - 1.
 #[test]
 fn a_ring_lengthens_a_fifo_by_what_waits_in_it() {
     for (ring, queue) in [(2, 10), (4, 30), (64, 1)] {
@@ -197,9 +202,10 @@ fn a_ring_of_one_packet_is_none() {
     );
 }
 
-/// Four packets of a priority class come at once, with tokens for one of them. Packets are queued, so that the policer acts,
-/// only behind a full ring: the last finds none queued with four places or more, and the one after the first of the queue is
-/// dropped. A policer that always acts takes one in any case.
+/// Four packets of a priority class come at once, with tokens for one of them. Packets are queued,
+/// so that the policer acts, only behind a full ring: the last finds none queued with four places
+/// or more, and the one after the first of the queue is dropped. A policer that always acts takes
+/// one in any case.
 #[test]
 fn a_policer_of_a_priority_class_waits_for_the_ring_to_be_full() {
     let lost = |ring: u32, police: &str| {
@@ -247,14 +253,16 @@ traffic:
 measurement: {warmup: 0 s, duration: 1 s}
 ",
     );
-    // Its tokens are there at 1.5 ms, in the middle of the packet of `other`, which is on the line from 1.2 to 2.2 ms.
+    // Its tokens are there at 1.5 ms, in the middle of the packet of `other`, which is on the line
+    // from 1.2 to 2.2 ms.
     let (hop, at) = hop_of(&plan, "second");
     assert_eq!(hop.ringed, Some(Time::ZERO + us(1500)));
     assert_eq!((hop.in_ring(), hop.idle), (us(700), us(200)));
     assert_eq!(at, Time::ZERO + us(3200));
 }
 
-/// What is in the ring of a link that fails is lost with it, and counted: one on the line, two in the ring, seven queued.
+/// What is in the ring of a link that fails is lost with it, and counted: one on the line, two in
+/// the ring, seven queued.
 #[test]
 fn a_failure_loses_what_is_in_the_ring() {
     let yaml = "

@@ -94,8 +94,9 @@ fn equal_connections_share() {
     }
 }
 
-/// A hundred alike connections over drop-tail: in step with the queue, half of them get nearly everything (Jain's
-/// index of k shares among n is k / n). With random sending times each loses as often as any other.
+/// A hundred alike connections over drop-tail: in step with the queue, half of them get nearly
+/// everything (Jain's index of k shares among n is k / n). With random sending times each loses as
+/// often as any other.
 #[test]
 fn jitter_ends_phase_effects() {
     let n = 100;
@@ -238,8 +239,9 @@ fn wakes_for_nothing_are_no_events() {
     assert_eq!(world.events(), world.hops() + 1);
 }
 
-/// RED at 100 Mb/s and a round trip of 40 ms, whose slowly moving average lets slow start overshoot far; what it
-/// drops after that is, with ECN, every retransmission. 3 runs of `of` flow `f`, with marks or without.
+/// RED at 100 Mb/s and a round trip of 40 ms, whose slowly moving average lets slow start overshoot
+/// far; what it drops after that is, with ECN, every retransmission. 3 runs of `of` flow `f`, with
+/// marks or without.
 fn over_red(ecn: bool, seconds: u32, flow: &str, scope: Scope, metric: Metric) -> Vec<f64> {
     let tcp_ecn = if ecn { "classic" } else { "off" };
     let flow = flow.replace("ECN", tcp_ecn);
@@ -261,9 +263,10 @@ runs: {{count: 3, seed: 3}}
     common::values(&plan, &common::run(&plan, 0), scope, "f", metric)
 }
 
-/// RFC 3168 §6.1.2: echoes of marks that a timeout has answered do not keep the window at one segment until
-/// everything old has been sent again. They did: 30 MB took 10 s, without marks 3.4 s. What marks may cost here
-/// is the round trip or two without growth until the echo ends, at each of the reductions after the overshoot.
+/// RFC 3168 §6.1.2: echoes of marks that a timeout has answered do not keep the window at one
+/// segment until everything old has been sent again. They did: 30 MB took 10 s, without marks
+/// 3.4 s. What marks may cost here is the round trip or two without growth until the echo ends, at
+/// each of the reductions after the overshoot.
 #[test]
 fn marks_cost_little_more_than_losses() {
     let of = |ecn| {

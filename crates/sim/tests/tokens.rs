@@ -5,7 +5,8 @@ mod common;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Campaign, Draining};
 
-/// Voice of `rate` beside data that fill the line, with a priority policer of 15 % and a burst of 20 kB.
+/// Voice of `rate` beside data that fill the line, with a priority policer of 15 % and a burst of
+/// 20 kB.
 fn draining(rate: &str, traffic: &str) -> (Vec<Draining>, f64) {
     let text = format!(
         "

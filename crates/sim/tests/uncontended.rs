@@ -56,8 +56,8 @@ fn run(yaml: &str) -> impl Fn(Metric) -> f64 + use<> {
 
 const EVEN: &str = "source: {cbr: {rate: 6 Mb/s, packet: 1500 B, phase: 0 s}}";
 
-/// A transmission of 1 ms in each 2 ms: of those that begin or end outside the measured period the part
-/// within it is busy time.
+/// A transmission of 1 ms in each 2 ms: of those that begin or end outside the measured period the
+/// part within it is busy time.
 #[test]
 fn edges_of_the_period_cut_transmissions() {
     for (warmup, duration) in [
@@ -107,8 +107,8 @@ fn a_failure_cuts_a_transmission_off() {
     assert_eq!(value(Metric::Utilization), (10.25 + 4.0) / 40.0);
 }
 
-/// Three packets of 1 ms that come at 16 ms and a failure before a fourth does: when the period begins, at
-/// 17 ms, two wait or begin to be sent.
+/// Three packets of 1 ms that come at 16 ms and a failure before a fourth does: when the period
+/// begins, at 17 ms, two wait or begin to be sent.
 #[test]
 fn what_waits_when_the_period_begins_is_a_peak_though_the_link_fails() {
     let link = "policy: P}\n  failures: [{link: l, at: 17.5 ms, repair: 30.5 ms}]\n  routing: {convergence: 1 s";
@@ -118,8 +118,8 @@ fn what_waits_when_the_period_begins_is_a_peak_though_the_link_fails() {
     assert_eq!(value(Metric::BacklogPacketsMax), 2.0);
 }
 
-/// A saturated port, of which it is said how much it carries and how long that waits: 1 ms for each of
-/// the 64 packets that find room, of which one comes in the millisecond in which one leaves.
+/// A saturated port, of which it is said how much it carries and how long that waits: 1 ms for each
+/// of the 64 packets that find room, of which one comes in the millisecond in which one leaves.
 #[test]
 fn what_waits_for_others_as_long_is_counted() {
     let flood = "source: {cbr: {rate: 24 Mb/s, packet: 1500 B, phase: 0 s}}";

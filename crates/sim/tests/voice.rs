@@ -142,7 +142,8 @@ fn listening_changes_nothing() {
     }
 }
 
-/// A queue grows all the time: nearly all packets come too late, and those that are under way at the end may, too.
+/// A queue grows all the time: nearly all packets come too late, and those that are under way at
+/// the end may, too.
 #[test]
 fn no_more_than_all_packets_may_be_late() {
     let voice = "voice: {talk: {codec: g711, jitter_buffer: {fixed: 1 ms}}}\npolicies: {P: {fifo: {limit: 10000 packets}}}";

@@ -36,9 +36,9 @@ runs: {{count: 1, seed: 1}}
     )
 }
 
-/// Packets of 10 ms at 0 to 4 ms, nothing later: of those that wait after 15 ms three wait still, which
-/// is the peak, whether or not somebody looks before the next arrival; as of those until 20 ms, when
-/// the first of them leaves.
+/// Packets of 10 ms at 0 to 4 ms, nothing later: of those that wait after 15 ms three wait still,
+/// which is the peak, whether or not somebody looks before the next arrival; as of those until
+/// 20 ms, when the first of them leaves.
 #[test]
 fn what_waits_when_the_period_begins_is_a_peak() {
     for warmup in [15, 20] {
@@ -262,7 +262,8 @@ fn extremes_end() {
     }
 }
 
-/// A line that is offered 2 Mb/s more than it carries, with what it needs in memory, beside other networks.
+/// A line that is offered 2 Mb/s more than it carries, with what it needs in memory, beside other
+/// networks.
 fn beside(others: &str, traffic: &str, measurement: &str) -> (Arc<Plan>, Vec<Finished>) {
     ran(&format!(
         "
@@ -283,8 +284,8 @@ runs: {{count: 1, seed: 1}}
     ))
 }
 
-/// A network that shares no link changes nothing, however long its packets are under way; nor does it go on
-/// sending while only others wait.
+/// A network that shares no link changes nothing, however long its packets are under way; nor does
+/// it go on sending while only others wait.
 #[test]
 fn an_unrelated_network_changes_nothing() {
     let far = "    far: {from: c, to: d, rate: 10 Mb/s, delay: 3 s}";
@@ -329,8 +330,8 @@ fn an_unrelated_network_changes_nothing() {
     assert!(ours > 500, "{ours}");
 }
 
-/// What is still on its way when a flow's time is over is told apart from what is lost, and bounds what depends on
-/// it; with a longer grace all is known.
+/// What is still on its way when a flow's time is over is told apart from what is lost, and bounds
+/// what depends on it; with a longer grace all is known.
 #[test]
 fn what_is_still_on_its_way_bounds_the_values() {
     let value = |r: &(Arc<Plan>, Vec<Finished>), metric| {
@@ -367,8 +368,8 @@ fn what_is_still_on_its_way_bounds_the_values() {
     assert!(rates[0].0 < 10e6);
 }
 
-/// A transfer that began within the period counts if it ends within the grace, whether packets of the period are
-/// still waited for or not.
+/// A transfer that began within the period counts if it ends within the grace, whether packets of
+/// the period are still waited for or not.
 #[test]
 fn transfers_of_the_period_are_waited_for() {
     let done = |measurement: &str| {

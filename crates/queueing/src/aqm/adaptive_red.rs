@@ -1,15 +1,14 @@
 //! Adaptive RED: RED whose `max_p` follows the load.
 //!
-//! Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of
-//! RED's Active Queue Management", 2001.
+//! Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: An Algorithm for Increasing the
+//! Robustness of RED's Active Queue Management", 2001.
 //!
-//! Idea: the average is steered into the middle fifth between the thresholds: every `interval` `max_p` grows by
-//! a step if the average is above it, and shrinks by a factor if it is below.
+//! Idea: the average is steered into the middle fifth between the thresholds: every `interval`
+//! `max_p` grows by a step if the average is above it, and shrinks by a factor if it is below.
 //!
-//! Deviations: a clock that ticks between two arrivals finds the average that the first left, as a timer would.
-//! `max_p` is clamped to its range after every step; ns-2, ns-3 and Linux test the range before it, and
-//! overshoot.
-//! Cost: O(1), one draw while chance decides.
+//! Deviations: a clock that ticks between two arrivals finds the average that the first left, as a
+//! timer would. `max_p` is clamped to its range after every step; ns-2, ns-3 and Linux test the
+//! range before it, and overshoot. Cost: O(1), one draw while chance decides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,13 +28,15 @@ const MOST_STEPS: u64 = 200;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveRedSpec {
-    /// Lower threshold of the average in packets. Default half of what leaves within `target_delay`, at least 5.
+    /// Lower threshold of the average in packets. Default half of what leaves within
+    /// `target_delay`, at least 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<f64>,
     /// Upper threshold of the average in packets. Default three times `min_th`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_th: Option<f64>,
-    /// Weight of one sample in the average. Default 1 - exp(-1/C), C being packets of `mean_packet` a second.
+    /// Weight of one sample in the average. Default 1 - exp(-1/C), C being packets of `mean_packet`
+    /// a second.
     #[schemars(range(min = 0.0, max = 1.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,

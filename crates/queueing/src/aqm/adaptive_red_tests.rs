@@ -75,8 +75,8 @@ fn floyds_clock_ticks_without_arrivals() {
     assert_eq!(v.ticked, Time::ZERO + Dur::from_secs(2_592_000));
 }
 
-/// With 20 packets always waiting the average ends above the middle, and `max_p` at its upper end; with none
-/// at its lower.
+/// With 20 packets always waiting the average ends above the middle, and `max_p` at its upper end;
+/// with none at its lower.
 #[test]
 fn max_p_follows_the_load() {
     let mut red = resolved(AdaptiveRedSpec {

@@ -1,17 +1,18 @@
 //! Adaptive RIO: RIO whose thresholds for packets out of profile follow the load.
 //!
-//! Source: C.-H. Chien, W. Liao, "A Self-Configuring RED Gateway for Quality of Service (QoS) Networks", ICME
-//! 2003, with its table 1 as defaults.
+//! Source: C.-H. Chien, W. Liao, "A Self-Configuring RED Gateway for Quality of Service (QoS)
+//! Networks", ICME 2003, with its table 1 as defaults.
 //!
-//! Idea: while assured flows are idle, best effort may use the queue, and so the link; when they come back it must give
-//! way. The arrival rate A of all packets, in a sliding window, is compared with a reference C' every
-//! `update`: if A is above it and grows, `max_th` of packets out falls by a step and C' rises; if A is below it and
-//! falls, or no packet in profile has come for a while, the other way round. `min_th` is a part of `max_th`.
+//! Idea: while assured flows are idle, best effort may use the queue, and so the link; when they
+//! come back it must give way. The arrival rate A of all packets, in a sliding window, is compared
+//! with a reference C' every `update`: if A is above it and grows, `max_th` of packets out falls by
+//! a step and C' rises; if A is below it and falls, or no packet in profile has come for a while,
+//! the other way round. `min_th` is a part of `max_th`.
 //!
-//! Deviations: what the paper leaves open. Updates happen at arrivals, the packet being judged before; C' begins at
-//! its lower end, `max_th` at its lower one (the most protective); A counts packets that are dropped, too; the
-//! margin is a part of the present C'; assured flows are absent until the first of their packets.
-//! Cost: that of RIO, and one division for each packet.
+//! Deviations: what the paper leaves open. Updates happen at arrivals, the packet being judged
+//! before; C' begins at its lower end, `max_th` at its lower one (the most protective); A counts
+//! packets that are dropped, too; the margin is a part of the present C'; assured flows are absent
+//! until the first of their packets. Cost: that of RIO, and one division for each packet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,8 @@ use crate::{BuildError, Thresholds};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveRioSpec {
-    /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31 and AF41.
+    /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31 and
+    /// AF41.
     pub profile: Vec<Dscp>,
     /// Thresholds for packets that are in, by the average of these. Default 40, 70, 0.02.
     #[serde(rename = "in")]
@@ -51,7 +53,8 @@ pub struct AdaptiveRioSpec {
     /// The least reference C' as a share of the rate (delta); it begins there. Default 0.9.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub delta: f64,
-    /// A step of the reference as a share of the range that it has (omega): (1 - delta) of the rate. Default 0.002.
+    /// A step of the reference as a share of the range that it has (omega): (1 - delta) of the
+    /// rate. Default 0.002.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub omega: f64,
     /// By which share of itself the reference must be missed (epsilon). Default 0.025.
@@ -69,7 +72,8 @@ pub struct AdaptiveRioSpec {
     pub weight: f64,
     /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
     pub ecn: bool,
-    /// Length of the typical small packet by which the averages of an idle queue decay. Default 500 B.
+    /// Length of the typical small packet by which the averages of an idle queue decay. Default
+    /// 500 B.
     pub mean_packet: Size,
     /// What the average does while the queue is idle. Default `decay` (1993).
     #[serde(skip_serializing_if = "is_default")]

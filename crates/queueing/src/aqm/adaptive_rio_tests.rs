@@ -20,8 +20,9 @@ fn ms(t: u64) -> Time {
     Time::ZERO + Dur::from_ms(t)
 }
 
-/// Every branch, tie and end of the control law: arrival rate in Mb/s, whether a packet in profile came in time,
-/// what follows; thresholds of 30 to 70 in steps of 1.4, C' of 9 to 10 Mb/s in steps of 2 kb/s.
+/// Every branch, tie and end of the control law: arrival rate in Mb/s, whether a packet in profile
+/// came in time, what follows; thresholds of 30 to 70 in steps of 1.4, C' of 9 to 10 Mb/s in steps
+/// of 2 kb/s.
 #[test]
 fn every_branch_of_an_update() {
     let a = adaptive(AdaptiveRioSpec::default());
@@ -99,8 +100,9 @@ fn updates_are_as_far_apart_as_they_must() {
     assert_eq!((c.updated, c.max_th), (ms(7_000), 32.8));
 }
 
-/// The rows of the specification: whether a packet in profile has come, the rate in Mb/s, `max_th` and C' after it. The
-/// range is 15 to 60 in steps of 1.2; before the first packet in profile assured flows are absent, however soon.
+/// The rows of the specification: whether a packet in profile has come, the rate in Mb/s, `max_th`
+/// and C' after it. The range is 15 to 60 in steps of 1.2; before the first packet in profile
+/// assured flows are absent, however soon.
 #[test]
 fn assured_flows_are_absent_before_their_first_packet() {
     let a = adaptive(AdaptiveRioSpec {

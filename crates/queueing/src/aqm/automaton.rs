@@ -46,7 +46,8 @@ impl Backlog {
         }
     }
 
-    /// The length in packets by which AQMs judge: the waiting packets, and the weighted ones in front of the queue.
+    /// The length in packets by which AQMs judge: the waiting packets, and the weighted ones in
+    /// front of the queue.
     #[inline]
     pub fn measure_packets(&self) -> f64 {
         f64::from(self.packets) + self.upstream.packets
@@ -91,7 +92,8 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     const JUDGES_DEPARTURES: bool = false;
     /// Whether it needs the arrival time of the first queued packet.
     const ASKS_HEAD: bool = false;
-    /// Whether a FIFO that computes departures at arrival has to tell it of each ([`Automaton::begins`]).
+    /// Whether a FIFO that computes departures at arrival has to tell it of each
+    /// ([`Automaton::begins`]).
     const FORESEES: bool = false;
     /// Whether it treats packets of one queue by their code points.
     const TELLS_PRECEDENCES: bool = false;
@@ -153,11 +155,11 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     }
     /// `bytes` arrived in front of this queue, whether they were lost there or not.
     fn upstream_arrival(&self, _: &mut Self::Vars, _now: Time, _: &Upstream, _bytes: u32) {}
-    /// The transmission of the packet that was let in last begins at `start`, now or later: said in place of asking at
-    /// departures, and only if [`Automaton::FORESEES`].
+    /// The transmission of the packet that was let in last begins at `start`, now or later: said in
+    /// place of asking at departures, and only if [`Automaton::FORESEES`].
     fn begins(&self, _: &mut Self::Vars, _start: Time, _packet: &Packet) {}
-    /// Whether it needs nothing but the number of queued packets when a packet arrives, and when those that it let in begin
-    /// to leave; then a FIFO may compute departures at arrival.
+    /// Whether it needs nothing but the number of queued packets when a packet arrives, and when
+    /// those that it let in begin to leave; then a FIFO may compute departures at arrival.
     fn decides_by_packets(&self) -> bool {
         false
     }

@@ -71,8 +71,8 @@ impl Average {
         idle_since: Time::MAX,
     };
 
-    /// The average after a sample of `length`, to which what waits in front of the queue belongs: it is idle only while
-    /// nothing waits there either.
+    /// The average after a sample of `length`, to which what waits in front of the queue belongs:
+    /// it is idle only while nothing waits there either.
     #[inline]
     pub(super) fn sample(
         &mut self,
@@ -150,8 +150,9 @@ mod tests {
         assert!(a.sample(&p, Time::from_secs_f64(86_400.0), 0.0, &Upstream::NONE) < 1e-9);
     }
 
-    /// Queue found, seconds, average at w = 1/4 of 8 after it, with decay and without; 375 small packets a second.
-    /// What was idle for 0.1 s is one sample of 0 by the equation alone, and 37.5 by the paper of 1993.
+    /// Queue found, seconds, average at w = 1/4 of 8 after it, with decay and without; 375 small
+    /// packets a second. What was idle for 0.1 s is one sample of 0 by the equation alone, and 37.5
+    /// by the paper of 1993.
     #[test]
     fn without_decay_an_idle_period_is_one_sample() {
         let rows = [

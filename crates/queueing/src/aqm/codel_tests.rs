@@ -55,8 +55,8 @@ fn departures(spec: &CodelSpec, ecn: Ecn, n: u32, gap: f64) -> (Vec<f64>, Vec<f6
     (marks, drops, due)
 }
 
-/// Linux: after packets were pushed out drops are as close as if CoDel had dropped them. Of a queue that has lost 8 so and then waits for
-/// too long the second drop comes 100/√8 ms after the first.
+/// Linux: after packets were pushed out drops are as close as if CoDel had dropped them. Of a queue
+/// that has lost 8 so and then waits for too long the second drop comes 100/√8 ms after the first.
 #[test]
 fn drops_after_a_push_out_are_close() {
     let (mut judge, mut vars) = (judge(&CodelSpec::default()), CodelVars::NEW);

@@ -3,12 +3,12 @@
 //! Source: B. Zheng, M. Atiquzzaman, "DSRED: Improving Performance of Active Queue Management over
 //! Heterogeneous Networks", ICC 2001.
 //!
-//! Idea: RED with two slopes. From `min_th` to the middle the probability rises to 1 - `gamma`, from there to
-//! `max_th` to 1, so that it is gentle while the average is low, steep while it is high, and never jumps.
+//! Idea: RED with two slopes. From `min_th` to the middle the probability rises to 1 - `gamma`,
+//! from there to `max_th` to 1, so that it is gentle while the average is low, steep while it is
+//! high, and never jumps.
 //!
-//! Deviations: the papers say nothing of spreading drops over packets; `spread` does it as RED does. Idle
-//! periods decay as in RED.
-//! Cost: O(1), one draw between the thresholds.
+//! Deviations: the papers say nothing of spreading drops over packets; `spread` does it as RED
+//! does. Idle periods decay as in RED. Cost: O(1), one draw between the thresholds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,8 @@ pub struct DsredSpec {
     pub min_th: f64,
     /// Upper threshold of the average in packets (Kh), from which on all is dropped. Default 20.
     pub max_th: f64,
-    /// The part of the probability that the second slope has: 1 - `gamma` is reached in the middle between the
-    /// thresholds. Default 0.96.
+    /// The part of the probability that the second slope has: 1 - `gamma` is reached in the middle
+    /// between the thresholds. Default 0.96.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gamma: f64,
     /// Weight of one sample in the average. Default 0.07.

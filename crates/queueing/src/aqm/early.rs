@@ -1,5 +1,6 @@
 //! What AQMs that drop by a curve over an average queue have in common: the curve of RED, drops
-//! whose gaps are spread as RED spreads them (Floyd and Jacobson 1993, figure 2), and RED whose curve something else moves.
+//! whose gaps are spread as RED spreads them (Floyd and Jacobson 1993, figure 2), and RED whose
+//! curve something else moves.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,8 +36,8 @@ pub struct RedCurve {
 }
 
 impl RedCurve {
-    /// Below `min_th` all passes, from `max_th` on nothing; with `gentle` the probability rises to 1 at twice
-    /// `max_th` instead.
+    /// Below `min_th` all passes, from `max_th` on nothing; with `gentle` the probability rises to
+    /// 1 at twice `max_th` instead.
     pub(super) fn region(&self, average: f64, gentle: bool) -> Region {
         if average < self.min_th {
             Region::Pass
@@ -130,8 +131,9 @@ impl Count {
         self.0 = 0;
     }
 
-    /// The verdict on a packet, with its odds if it is dropped or marked. `certain` has the average and its
-    /// thresholds. With `ecn` a packet that is capable of it is marked where chance decides (RFC 3168 section 7).
+    /// The verdict on a packet, with its odds if it is dropped or marked. `certain` has the average
+    /// and its thresholds. With `ecn` a packet that is capable of it is marked where chance decides
+    /// (RFC 3168 section 7).
     pub(super) fn verdict<D: Draw>(
         &mut self,
         region: Region,

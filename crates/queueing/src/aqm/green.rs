@@ -1,18 +1,21 @@
 //! GREEN, by the rate of arrivals.
 //!
-//! Source: B. Wydrowski, M. Zukerman, "GREEN: An Active Queue Management Algorithm for a Self Managed Internet", ICC 2002, and
-//! "Implementation of Active Queue Management in a Combined Input and Output Queued Switch", ICC 2003.
+//! Source: B. Wydrowski, M. Zukerman, "GREEN: An Active Queue Management Algorithm for a Self
+//! Managed Internet", ICC 2002, and "Implementation of Active Queue Management in a Combined Input
+//! and Output Queued Switch", ICC 2003.
 //!
-//! Idea: the rate x at which packets arrive is estimated, and the drop probability rises while x is above a target just below the
-//! rate of the link and falls while it is below, so that the queue is short whatever the load.
+//! Idea: the rate x at which packets arrive is estimated, and the drop probability rises while x is
+//! above a target just below the rate of the link and falls while it is below, so that the queue is
+//! short whatever the load.
 //!
-//! Equations, at a packet of b bytes after a gap D: x <- (1 - e^(-D/K)) b/D + e^(-D/K) x; P <- P + dP sgn(x - uC), dP = max(|x -
-//! uC|, k), within 0 and 1.
+//! Equations, at a packet of b bytes after a gap D: x <- (1 - e^(-D/K)) b/D + e^(-D/K) x; P <- P +
+//! dP sgn(x - uC), dP = max(|x - uC|, k), within 0 and 1.
 //!
-//! Deviations: the papers leave the unit of dP open. Here x - uC and k are shares of C, times `gain`. With D = 0 the first term is its
-//! limit b/K. Behind the inputs of a switch x is the rate at which the congestion measure is fed, output queue plus nu
-//! times what waits at the inputs: an arrival there counts nu, and one at the output 1 - nu, since it has left there.
-//! Cost: O(1), an exponential for each packet, one draw while P is above 0.
+//! Deviations: the papers leave the unit of dP open. Here x - uC and k are shares of C, times
+//! `gain`. With D = 0 the first term is its limit b/K. Behind the inputs of a switch x is the rate
+//! at which the congestion measure is fed, output queue plus nu times what waits at the inputs: an
+//! arrival there counts nu, and one at the output 1 - nu, since it has left there. Cost: O(1), an
+//! exponential for each packet, one draw while P is above 0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,13 +30,14 @@ use crate::recipe::At;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreenSpec {
-    /// The rate of arrivals that is aimed at, as a share of the link's (u), above 0 and at most 1. Default 0.97.
+    /// The rate of arrivals that is aimed at, as a share of the link's (u), above 0 and at most 1.
+    /// Default 0.97.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub utilization: f64,
     /// Time constant of the estimate of the rate (K). Default 100 ms.
     pub time_constant: Dur,
-    /// The probability changes at each packet by this times the distance of the rate from its target as a share of the link's
-    /// rate. Default 0.0001.
+    /// The probability changes at each packet by this times the distance of the rate from its
+    /// target as a share of the link's rate. Default 0.0001.
     pub gain: f64,
     /// The least distance that counts (k), as a share of the link's rate. Default 0.01.
     pub min_distance: f64,

@@ -1,14 +1,15 @@
 //! GREEN, by TCP's equation.
 //!
-//! Source: W. Feng, A. Kapadia, S. Thulasidasan, "GREEN: Proactive Queue Management over a Best-Effort Network", GLOBECOM 2002; of the
-//! name only it shares with [`super::green`].
+//! Source: W. Feng, A. Kapadia, S. Thulasidasan, "GREEN: Proactive Queue Management over a
+//! Best-Effort Network", GLOBECOM 2002; of the name only it shares with [`super::green`].
 //!
-//! Idea: a TCP connection that loses a share p of its packets sends c MSS / (RTT sqrt(p)). So that N of them share a link of rate L,
-//! p = (N MSS c / (L RTT))^2, at most 1, whatever the queue.
+//! Idea: a TCP connection that loses a share p of its packets sends c MSS / (RTT sqrt(p)). So that
+//! N of them share a link of rate L, p = (N MSS c / (L RTT))^2, at most 1, whatever the queue.
 //!
-//! Deviations: routers of the paper read a connection's RTT from its packets, here all have `rtt`. N is the number of flows that
-//! sent a packet within `window`, the packet in question included; the paper leaves open how it is counted.
-//! Cost: O(log N) for each packet, 16 B for each flow twice, one draw.
+//! Deviations: routers of the paper read a connection's RTT from its packets, here all have `rtt`.
+//! N is the number of flows that sent a packet within `window`, the packet in question included;
+//! the paper leaves open how it is counted. Cost: O(log N) for each packet, 16 B for each flow
+//! twice, one draw.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +30,8 @@ pub struct GreenTcpSpec {
     pub rtt: Dur,
     /// The length of their packets. Default 1000 B (the authors' ns-2: 8000 bits).
     pub mss: Size,
-    /// The constant of the equation: 1.22 if each packet is acknowledged, 0.93 if every other (Mathis and others 1997).
-    /// Default 1.31 (the authors' ns-2).
+    /// The constant of the equation: 1.22 if each packet is acknowledged, 0.93 if every other
+    /// (Mathis and others 1997). Default 1.31 (the authors' ns-2).
     pub c: f64,
     /// A flow counts for that long after a packet. Default 1 s.
     pub window: Dur,

@@ -17,7 +17,8 @@ fn us(us: u64) -> Time {
     Time::ZERO + Dur::from_us(us)
 }
 
-/// The estimate by hand, K = 100 ms, packets of 1000 B: 1 ms after nothing, 1 ms later, half a millisecond later.
+/// The estimate by hand, K = 100 ms, packets of 1000 B: 1 ms after nothing, 1 ms later, half a
+/// millisecond later.
 #[test]
 fn the_rate_is_estimated_as_in_the_paper() {
     let green = running(0.001);
@@ -30,7 +31,8 @@ fn the_rate_is_estimated_as_in_the_paper() {
     let mut v = green.vars();
     green.count(&mut v, Time::ZERO, 1000.0);
     assert_eq!(v.rate, 10_000.0);
-    // A constant rate is found: 1000 B every 100 ms. The sawtooth of an estimate that is made at packets is constant.
+    // A constant rate is found: 1000 B every 100 ms. The sawtooth of an estimate that is made at
+    // packets is constant.
     let mut v = green.vars();
     for packet in 1..200 {
         green.count(&mut v, us(100_000 * packet), 1000.0);
@@ -63,7 +65,8 @@ fn the_probability_follows_the_distance() {
     }
 }
 
-/// A packet is judged by what it has made of the probability, and a number is drawn only where chance decides.
+/// A packet is judged by what it has made of the probability, and a number is drawn only where
+/// chance decides.
 #[test]
 fn packets_are_judged_after_they_count() {
     let mut green = running(0.1);
@@ -95,8 +98,9 @@ fn packets_are_judged_after_they_count() {
     assert_eq!((verdict, none.drawn), (Verdict::Pass, 0));
 }
 
-/// Packets that arrive at 12,000 B/s in front of the queue and at 6000 B/s here, where the fabric is too slow: weight nu makes
-/// 6000 + 6000 nu of them, and nothing of it is an average of averages.
+/// Packets that arrive at 12,000 B/s in front of the queue and at 6000 B/s here, where the fabric
+/// is too slow: weight nu makes 6000 + 6000 nu of them, and nothing of it is an average of
+/// averages.
 #[test]
 fn arrivals_in_front_of_the_queue_count_by_their_weight() {
     for (weight, expected) in [(0.0, 6000.0), (0.5, 9000.0), (1.0, 12_000.0)] {
@@ -118,7 +122,8 @@ fn arrivals_in_front_of_the_queue_count_by_their_weight() {
                 green.arrival(&mut v, now, &backlog, &packet, &mut pass);
             }
         }
-        // After 10 K nothing is left of the beginning, e^-10; a packet moves the estimate by 100 B/s.
+        // After 10 K nothing is left of the beginning, e^-10; a packet moves the estimate by
+        // 100 B/s.
         assert!(
             (v.rate - expected).abs() < 100.0 + 1.0,
             "{weight}: {}",

@@ -1,5 +1,5 @@
-//! Control laws of AQMs in numbers, for analysis: what of their parameters decides how the drop probability
-//! follows the queue.
+//! Control laws of AQMs in numbers, for analysis: what of their parameters decides how the drop
+//! probability follows the queue.
 
 use serde::Serialize;
 use spillgate_core::Rate;

@@ -1,18 +1,22 @@
-//! Load-adaptive RED: RED whose thresholds follow the share of packets that it drops. A reconstruction.
+//! Load-adaptive RED: RED whose thresholds follow the share of packets that it drops. A
+//! reconstruction.
 //!
-//! Source: J. Aweya, M. Ouellette, D. Montuno, A. Chapman, "Enhancing TCP performance with a load-adaptive RED mechanism",
-//! International Journal of Network Management 11(1), 2001, of which we have the abstract only. It says that thresholds, not
-//! `max_p`, change with the load, so that loss is controlled while the link stays busy; Chien and Liao 2003 cite it for that.
+//! Source: J. Aweya, M. Ouellette, D. Montuno, A. Chapman, "Enhancing TCP performance with a
+//! load-adaptive RED mechanism", International Journal of Network Management 11(1), 2001, of which
+//! we have the abstract only. It says that thresholds, not `max_p`, change with the load, so that
+//! loss is controlled while the link stays busy; Chien and Liao 2003 cite it for that.
 //!
-//! Idea: many connections need a long queue, since each of them wants a few packets in flight. So while more than a wanted share of
-//! packets is lost the thresholds rise, and while less is lost they fall.
+//! Idea: many connections need a long queue, since each of them wants a few packets in flight. So
+//! while more than a wanted share of packets is lost the thresholds rise, and while less is lost
+//! they fall.
 //!
-//! Equations, ours, every `period` in which something arrived, of which the share d was dropped: d' <- (1 - w) d' + w d;
-//! T <- T + gain (d' - target_loss), within its range; `min_th` = T / 2, `max_th` = 3 T / 2, so that the slope of the curve has one shape.
+//! Equations, ours, every `period` in which something arrived, of which the share d was dropped: d'
+//! <- (1 - w) d' + w d; T <- T + gain (d' - target_loss), within its range; `min_th` = T / 2,
+//! `max_th` = 3 T / 2, so that the slope of the curve has one shape.
 //!
-//! Deviations: all but the idea, see above. The period ends at the first arrival after it. Marks count as drops, and so does what
-//! the limit of the queue refuses.
-//! Cost: O(1), one draw while chance decides.
+//! Deviations: all but the idea, see above. The period ends at the first arrival after it. Marks
+//! count as drops, and so does what the limit of the queue refuses. Cost: O(1), one draw while
+//! chance decides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,17 +41,19 @@ pub struct LoadAdaptiveRedSpec {
     /// Weight of the loss of one period in its average, above 0 and at most 1. Default 0.1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss_weight: f64,
-    /// By how many packets the threshold rises in a period if the average of the loss is 1 above its target. Default half the
-    /// limit of the queue.
+    /// By how many packets the threshold rises in a period if the average of the loss is 1 above
+    /// its target. Default half the limit of the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
     /// The middle between both thresholds to begin with, in packets. Default `threshold_low`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
-    /// The least middle, in packets; `min_th` is half of it. Default 10, or `threshold_high` if that is less.
+    /// The least middle, in packets; `min_th` is half of it. Default 10, or `threshold_high` if
+    /// that is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold_low: Option<f64>,
-    /// The largest middle, in packets; `max_th` is one and a half times that. Default two thirds of the limit of the queue.
+    /// The largest middle, in packets; `max_th` is one and a half times that. Default two thirds of
+    /// the limit of the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold_high: Option<f64>,
     /// The probability at `max_th`. Default 0.1.
@@ -56,11 +62,13 @@ pub struct LoadAdaptiveRedSpec {
     /// Weight of one sample in the average queue. Default 0.002.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: f64,
-    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default false.
+    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default
+    /// false.
     pub gentle: bool,
     /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
     pub ecn: bool,
-    /// Length of the typical packet: of a limit in bytes, and of an idle queue's decay. Default 500 B.
+    /// Length of the typical packet: of a limit in bytes, and of an idle queue's decay. Default
+    /// 500 B.
     pub mean_packet: Size,
     /// What the average does while the queue is idle. Default `decay` (1993).
     #[serde(skip_serializing_if = "is_default")]

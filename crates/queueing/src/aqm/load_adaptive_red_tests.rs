@@ -28,7 +28,8 @@ fn ms(t: u64) -> Time {
     Time::ZERO + Dur::from_ms(t)
 }
 
-/// Averages of the loss, and the middle after each: gain 0.5 times 200 packets, target 0.05, by hand; both ends.
+/// Averages of the loss, and the middle after each: gain 0.5 times 200 packets, target 0.05, by
+/// hand; both ends.
 #[test]
 fn the_threshold_follows_the_loss() {
     let red = resolved(LoadAdaptiveRedSpec {
@@ -99,8 +100,8 @@ fn arrive(
     assert_eq!((found, script.drawn), (verdict, draws.len()), "at {at}");
 }
 
-/// What counts as lost, and when: scripted arrivals with a weight of 1, so that the average is the backlog, and with a loss that
-/// is not averaged.
+/// What counts as lost, and when: scripted arrivals with a weight of 1, so that the average is the
+/// backlog, and with a loss that is not averaged.
 #[test]
 fn every_loss_of_a_period_counts() {
     let mut red = resolved(LoadAdaptiveRedSpec {
@@ -129,7 +130,8 @@ fn every_loss_of_a_period_counts() {
     arrive(&mut red, &mut v, 5, 29, &plain, &[], Verdict::Pass);
     red.overflowed(&mut v);
     assert_eq!((v.arrived, v.lost), (5, 4));
-    // Still the first second; then 4 of 6 were lost: 60 + 100 (2/3 - 0.05) = 121.67, thresholds 60.83 and 182.5.
+    // Still the first second; then 4 of 6 were lost: 60 + 100 (2/3 - 0.05) = 121.67, thresholds
+    // 60.83 and 182.5.
     arrive(&mut red, &mut v, 999, 29, &plain, &[], Verdict::Pass);
     assert_eq!(v.threshold, 60.0);
     arrive(&mut red, &mut v, 1_000, 60, &plain, &[], Verdict::Pass);
@@ -137,7 +139,8 @@ fn every_loss_of_a_period_counts() {
     assert_eq!((v.arrived, v.lost, v.began), (1, 0, ms(1_000)));
     // One of one is pushed out, and one that had come before.
     red.pushed_out(&mut v, 2);
-    // Three seconds and a half later one period ends, with no more than everything lost; the others had no arrivals.
+    // Three seconds and a half later one period ends, with no more than everything lost; the others
+    // had no arrivals.
     arrive(&mut red, &mut v, 4_500, 60, &plain, &[], Verdict::Pass);
     assert_eq!(
         (v.threshold, v.loss, v.began),
@@ -272,7 +275,8 @@ fn agrees_with_the_plain_one() {
     assert!(most > 130.0 && drops > 1_000, "{most} {drops}");
 }
 
-/// With a queue of 20 a middle of 10 drops everything, so the thresholds rise until the target's share is lost; then they rest.
+/// With a queue of 20 a middle of 10 drops everything, so the thresholds rise until the target's
+/// share is lost; then they rest.
 #[test]
 fn it_comes_to_rest_at_the_target() {
     let mut red = resolved(LoadAdaptiveRedSpec {
@@ -289,8 +293,8 @@ fn it_comes_to_rest_at_the_target() {
             settled.push(v.threshold);
         }
     }
-    // Gaps are uniform on 1 to 1/p_b - 1 packets, so that 0.05 are lost at 1/p_b = 40: of 0.1 a quarter of the way from T/2 to 3T/2
-    // is 3T/4 = 20.
+    // Gaps are uniform on 1 to 1/p_b - 1 packets, so that 0.05 are lost at 1/p_b = 40: of 0.1 a
+    // quarter of the way from T/2 to 3T/2 is 3T/4 = 20.
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
     assert!(
         (math::pow(mean * 0.75 / 20.0, 2.0) - 1.0).abs() < 0.05,

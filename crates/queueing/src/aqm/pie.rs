@@ -15,12 +15,13 @@
 //! Deviations: the delay is the time for which the first packet has been queued at the instant of
 //! the update (RFC 8033 §5.2 prefers timestamps to the estimate of a rate; Linux takes the delay of
 //! the last packet that left). With `dq_rate_estimator` it is the queue at the update divided by
-//! the drain rate, 0 before there is one. Updates are computed when the next packet arrives or leaves. They
-//! begin anew with the first packet after the probability is 0 and the queue empty. PIE is always
-//! active, as in Linux. With `as: linux` it follows Linux 6.1 (net/sched/sch_pie.c): the delay is that
-//! of the packet that left last, 0 if the queue is then empty; the burst allowance is reduced by
-//! the time between departures; updates are on the grid of `update`; the probability of an empty queue falls by 1/64; a delay above 250 ms adds
-//! 0.02. Cost: O(1) per packet and update, at most one draw per packet.
+//! the drain rate, 0 before there is one. Updates are computed when the next packet arrives or
+//! leaves. They begin anew with the first packet after the probability is 0 and the queue empty.
+//! PIE is always active, as in Linux. With `as: linux` it follows Linux 6.1 (net/sched/sch_pie.c):
+//! the delay is that of the packet that left last, 0 if the queue is then empty; the burst
+//! allowance is reduced by the time between departures; updates are on the grid of `update`; the
+//! probability of an empty queue falls by 1/64; a delay above 250 ms adds 0.02. Cost: O(1) per
+//! packet and update, at most one draw per packet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

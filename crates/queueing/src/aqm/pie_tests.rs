@@ -14,7 +14,8 @@ fn ms(t: f64) -> Dur {
     Dur::from_us((t * 1e3) as u64)
 }
 
-/// RFC 8033 §4.2: the burst allowance comes back once two delays in a row are below half of the target, not with the first.
+/// RFC 8033 §4.2: the burst allowance comes back once two delays in a row are below half of the
+/// target, not with the first.
 #[test]
 fn one_short_delay_brings_no_burst_allowance() {
     let spec = PieSpec::default();

@@ -116,7 +116,8 @@ pub enum RedSpread {
 pub enum RedShape {
     /// In proportion, to `max_p` (1993).
     Linear,
-    /// With the square, to 1.5 `max_p`, which gives as much on average: nonlinear RED (Zhou, Yeung and Li 2006).
+    /// With the square, to 1.5 `max_p`, which gives as much on average: nonlinear RED (Zhou, Yeung
+    /// and Li 2006).
     Quadratic,
 }
 

@@ -1,17 +1,20 @@
 //! RED with in and out (RIO), coupled and decoupled.
 //!
-//! Source: D. Clark, W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM
-//! Transactions on Networking 6(4), 1998; the decoupled variant is that of ns-2.35 `diffserv/dsredq.cc`.
+//! Source: D. Clark, W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service",
+//! IEEE/ACM Transactions on Networking 6(4), 1998; the decoupled variant is that of ns-2.35
+//! `diffserv/dsredq.cc`.
 //!
-//! Idea: one queue, packets *in* and *out* of their profile. A packet that is in is judged by the average number
-//! of packets in, with high thresholds; one that is out by the average of all packets (RIO-C), or of those that are
-//! out (RIO-D), with low ones. So what is out goes first, and what is in only if it fills the queue by itself.
+//! Idea: one queue, packets *in* and *out* of their profile. A packet that is in is judged by the
+//! average number of packets in, with high thresholds; one that is out by the average of all
+//! packets (RIO-C), or of those that are out (RIO-D), with low ones. So what is out goes first, and
+//! what is in only if it fills the queue by itself.
 //!
-//! Deviations: an average over packets of one color idles from the end of the transmission of its last one, at the
-//! rate of the queue, so that what is out keeps no average of what is in from decaying. `Queue/RED/RIO` of ns-2 updates
-//! no average when a packet that is out arrives, and takes the slope of one color for both; `dsredq.cc` has negative p_a. Behind
-//! the inputs of a switch, of whose packets the colors are not known, they count in the average of all packets (RIO-C).
-//! Cost: O(1), an entry for each waiting packet, one draw between the thresholds.
+//! Deviations: an average over packets of one color idles from the end of the transmission of its
+//! last one, at the rate of the queue, so that what is out keeps no average of what is in from
+//! decaying. `Queue/RED/RIO` of ns-2 updates no average when a packet that is out arrives, and
+//! takes the slope of one color for both; `dsredq.cc` has negative p_a. Behind the inputs of a
+//! switch, of whose packets the colors are not known, they count in the average of all packets
+//! (RIO-C). Cost: O(1), an entry for each waiting packet, one draw between the thresholds.
 
 use std::collections::VecDeque;
 
@@ -35,7 +38,8 @@ use crate::{BuildError, Thresholds};
 pub struct RioSpec {
     /// Which average judges packets that are out. Default `coupled`.
     pub mode: RioMode,
-    /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31 and AF41.
+    /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31 and
+    /// AF41.
     pub profile: Vec<Dscp>,
     /// Thresholds for packets that are in, by the average of these. Default 40, 70, 0.02.
     #[serde(rename = "in")]
@@ -45,11 +49,13 @@ pub struct RioSpec {
     /// Weight of one sample in the averages. Default 0.002.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: f64,
-    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default false.
+    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default
+    /// false.
     pub gentle: bool,
     /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
     pub ecn: bool,
-    /// Length of the typical small packet by which the averages of an idle queue decay. Default 500 B.
+    /// Length of the typical small packet by which the averages of an idle queue decay. Default
+    /// 500 B.
     pub mean_packet: Size,
     /// What the average does while the queue is idle. Default `decay` (1993).
     #[serde(skip_serializing_if = "is_default")]

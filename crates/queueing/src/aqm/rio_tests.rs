@@ -25,7 +25,8 @@ fn arrive(rio: &mut Rio, v: &mut Vars, now: Time, within: bool, draw: &mut impl 
     rio.arrival(v, now, &backlog, &packet(within), draw)
 }
 
-/// Six arrivals without a departure at w = 0.5: averages of packets in, packets out, and all, by hand.
+/// Six arrivals without a departure at w = 0.5: averages of packets in, packets out, and all, by
+/// hand.
 #[test]
 fn averages_by_color() {
     let script = [true, true, false, false, true, false];
@@ -92,9 +93,10 @@ fn packets_out_go_first() {
     );
 }
 
-/// Gaps between losses are counted from a packet that the full queue refused, too. At w = 1 and probability n / 100 behind n
-/// packets the 8th arrival, the first after the refusal of the 7th, is lost with 0.06 / (1 - 0.06) = 0.064; had six passed since the last
-/// loss it would be 0.06 / (1 - 0.42) = 0.103.
+/// Gaps between losses are counted from a packet that the full queue refused, too. At w = 1 and
+/// probability n / 100 behind n packets the 8th arrival, the first after the refusal of the 7th, is
+/// lost with 0.06 / (1 - 0.06) = 0.064; had six passed since the last loss it would be 0.06 / (1 -
+/// 0.42) = 0.103.
 #[test]
 fn a_refusal_of_the_full_queue_restarts_the_gap() {
     for within in [true, false] {
@@ -120,7 +122,8 @@ fn a_refusal_of_the_full_queue_restarts_the_gap() {
     }
 }
 
-/// The average of packets in decays from the end of the last one's transmission, though others wait.
+/// The average of packets in decays from the end of the last one's transmission, though others
+/// wait.
 #[test]
 fn each_color_idles_by_itself() {
     let mut rio = rio(RioSpec {
@@ -153,7 +156,8 @@ fn each_color_idles_by_itself() {
     );
 }
 
-/// The algorithm as one would write it first: a list of the waiting packets, counted anew for each arrival.
+/// The algorithm as one would write it first: a list of the waiting packets, counted anew for each
+/// arrival.
 #[derive(Default)]
 struct Plain {
     waiting: Vec<bool>,
@@ -315,8 +319,8 @@ fn wrong_parameters_are_refused_and_odd_ones_warned_of() {
     }));
 }
 
-/// Told in advance when packets will leave it decides as if it saw each of them leave: 40,000 packets at a line that takes one at a
-/// time, with idle times.
+/// Told in advance when packets will leave it decides as if it saw each of them leave:
+/// 40,000 packets at a line that takes one at a time, with idle times.
 #[test]
 fn foreseen_departures_are_those_seen() {
     for mode in [RioMode::Coupled, RioMode::Decoupled] {

@@ -1,15 +1,15 @@
 //! Self-configuring RED: RED whose `max_p` changes when its average leaves the thresholds.
 //!
-//! Source: W. Feng, D. Kandlur, D. Saha, K. Shin, "A Self-Configuring RED Gateway", IEEE INFOCOM 1999, figure 5; ns-3
-//! `red-queue-disc.cc` (`FengAdaptive`) for the factors 3 and 2.
+//! Source: W. Feng, D. Kandlur, D. Saha, K. Shin, "A Self-Configuring RED Gateway", IEEE INFOCOM
+//! 1999, figure 5; ns-3 `red-queue-disc.cc` (`FengAdaptive`) for the factors 3 and 2.
 //!
-//! Idea: an average that comes below `min_th` says that RED drops too much, and divides `max_p` by `alpha`; one that
-//! comes above `max_th` says that it drops too little, and multiplies `max_p` by `beta`. Nothing happens again on the same side
-//! before the average has been elsewhere.
+//! Idea: an average that comes below `min_th` says that RED drops too much, and divides `max_p` by
+//! `alpha`; one that comes above `max_th` says that it drops too little, and multiplies `max_p` by
+//! `beta`. Nothing happens again on the same side before the average has been elsewhere.
 //!
-//! Deviations: the paper has no range of `max_p`; here it is 0.0001 to 1. An average of `min_th` or `max_th` exactly changes nothing,
-//! as the paper's signs have it. At the start the average counts as above (ns-3).
-//! Cost: O(1), one draw while chance decides.
+//! Deviations: the paper has no range of `max_p`; here it is 0.0001 to 1. An average of `min_th` or
+//! `max_th` exactly changes nothing, as the paper's signs have it. At the start the average counts
+//! as above (ns-3). Cost: O(1), one draw while chance decides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,11 +44,13 @@ pub struct SelfConfiguringRedSpec {
     /// Weight of one sample in the average. Default 0.002.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: f64,
-    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default false.
+    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default
+    /// false.
     pub gentle: bool,
     /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
     pub ecn: bool,
-    /// Length of the typical small packet by which the average of an idle queue decays. Default 500 B.
+    /// Length of the typical small packet by which the average of an idle queue decays. Default
+    /// 500 B.
     pub mean_packet: Size,
     /// What the average does while the queue is idle. Default `decay` (1993).
     #[serde(skip_serializing_if = "is_default")]

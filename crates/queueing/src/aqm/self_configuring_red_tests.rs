@@ -12,7 +12,8 @@ fn ms(t: u64) -> Time {
     Time::ZERO + Dur::from_ms(t)
 }
 
-/// Averages one after the other, and `max_p` after each: the rule of figure 5 with 3 and 2, by hand.
+/// Averages one after the other, and `max_p` after each: the rule of figure 5 with 3 and 2, by
+/// hand.
 #[test]
 fn every_branch_of_the_rule() {
     let red = resolved(SelfConfiguringRedSpec::default());
@@ -33,7 +34,8 @@ fn every_branch_of_the_rule() {
         // From above to below at once, and back.
         (3.0, 0.4 / 27.0),
         (16.0, 0.8 / 27.0),
-        // On a threshold: nothing, and what it was before stays, so that the next above is not a first one.
+        // On a threshold: nothing, and what it was before stays, so that the next above is not a
+        // first one.
         (15.0, 0.8 / 27.0),
         (16.0, 0.8 / 27.0),
         (5.0, 0.8 / 27.0),
@@ -94,8 +96,8 @@ fn factors_are_those_that_were_written() {
     assert!((v.max_p - 0.0375).abs() < 1e-15);
 }
 
-/// Scripted arrivals with a weight of 1, so that the average is the backlog: the step comes before the verdict, and counts of
-/// packets go on as RED's do.
+/// Scripted arrivals with a weight of 1, so that the average is the backlog: the step comes before
+/// the verdict, and counts of packets go on as RED's do.
 #[test]
 fn the_changed_probability_judges_at_once() {
     let mut red = resolved(SelfConfiguringRedSpec {
@@ -136,7 +138,8 @@ fn the_changed_probability_judges_at_once() {
     }
 }
 
-/// The gateway in the words of its authors and of RED's: thresholds 5 and 15, w = 0.02, 375 packets a second.
+/// The gateway in the words of its authors and of RED's: thresholds 5 and 15, w = 0.02, 375 packets
+/// a second.
 struct Plain {
     avg: f64,
     idle: Option<f64>,
@@ -213,7 +216,8 @@ fn agrees_with_the_plain_one() {
     let packet = Packet::new(0, 0, 500);
     for i in 0..100_000_u32 {
         now += Dur::from_us(1 + (4_000.0 * walk.f64()) as u64);
-        // Up in one phase, down in the next, and level; now and then never down to the lower threshold.
+        // Up in one phase, down in the next, and level; now and then never down to the lower
+        // threshold.
         let up = [0.5, 0.7, 0.5, 0.3][(i / 300 % 4) as usize];
         let floor = if i / 10_000 % 5 == 4 { 8 } else { 0 };
         q = match walk.f64() < up {

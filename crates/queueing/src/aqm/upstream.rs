@@ -1,13 +1,14 @@
 //! What waits in front of a queue: the virtual output queues of a switch, at an output of it.
 //!
-//! Source: M. Shrivastav, S. Mukherjee, S. Gonnade, "Congestion Control in Computer Networks Using a Modified RED AQM
-//! Algorithm", equation 2: RED averages `nu * q_input + q_output` in place of the output queue alone, `q_input` being the
-//! sum of all virtual output queues for that output. Only what AQMs judge by is changed: the limit of the queue holds for
-//! the queue.
+//! Source: M. Shrivastav, S. Mukherjee, S. Gonnade, "Congestion Control in Computer Networks Using
+//! a Modified RED AQM Algorithm", equation 2: RED averages `nu * q_input + q_output` in place of
+//! the output queue alone, `q_input` being the sum of all virtual output queues for that output.
+//! Only what AQMs judge by is changed: the limit of the queue holds for the queue.
 
 use spillgate_core::Time;
 
-/// What waits in front of a queue and will join it, weighted; nothing for queues that are not at the output of a switch.
+/// What waits in front of a queue and will join it, weighted; nothing for queues that are not at
+/// the output of a switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Upstream {
     /// The weight (nu).
@@ -58,7 +59,8 @@ impl Upstream {
     }
 }
 
-/// What the AQM of a discipline takes into account of queues in front of it: see [`crate::Discipline::watch_upstream`].
+/// What the AQM of a discipline takes into account of queues in front of it: see
+/// [`crate::Discipline::watch_upstream`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UpstreamUse {
     /// Nothing: there is no AQM, or it judges neither by length nor by rate of arrival.
@@ -68,7 +70,7 @@ pub enum UpstreamUse {
     Length,
     /// It judges by the rate of arrivals, to which those at the queues in front then belong.
     Rate,
-    /// It cannot be told: the discipline has several queues, or several kinds of packets in one, and which of them waits
-    /// in front is not known.
+    /// It cannot be told: the discipline has several queues, or several kinds of packets in one,
+    /// and which of them waits in front is not known.
     Unknown,
 }

@@ -46,8 +46,9 @@ pub struct WredSpec {
     /// The default thresholds, where no profile gives any. Default `ios`.
     #[serde(skip_serializing_if = "is_default")]
     pub defaults: WredDefaults,
-    /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16. Default 9; with `defaults:
-    /// staggered` the largest up to 9 whose 2ⁿ packets are no more than a quarter of the queue's limit.
+    /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16. Default 9; with
+    /// `defaults: staggered` the largest up to 9 whose 2ⁿ packets are no more than a quarter of the
+    /// queue's limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub exponential_weighting_constant: Option<u8>,
@@ -103,7 +104,8 @@ pub enum WredUnit {
     Packets,
     /// Waiting bytes.
     Bytes,
-    /// Waiting bytes, as the milliseconds that the rate which the queue is guaranteed takes for them.
+    /// Waiting bytes, as the milliseconds that the rate which the queue is guaranteed takes for
+    /// them.
     Ms,
 }
 
@@ -137,9 +139,9 @@ pub enum WredDefaults {
     /// rounded down. A packet of the limit counts 1500 B in bytes.
     IosXe,
     /// Shares of the queue's limit that do not overlap, so that what is in profile is dropped only
-    /// once everything else is: drop precedence 1 of assured forwarding from three quarters of it to
-    /// the whole, 2 from a quarter to a half, 3 from an eighth to a quarter. EF and CS1 .. CS7 are
-    /// treated as drop precedence 1, all others as 3. For `by: dscp` only.
+    /// once everything else is: drop precedence 1 of assured forwarding from three quarters of it
+    /// to the whole, 2 from a quarter to a half, 3 from an eighth to a quarter. EF and CS1 .. CS7
+    /// are treated as drop precedence 1, all others as 3. For `by: dscp` only.
     Staggered,
 }
 
@@ -272,13 +274,14 @@ impl WredProfile {
 }
 
 impl WredSpec {
-    /// The exponential weighting constant in force in a queue with this limit; times are converted at
-    /// `rate`.
+    /// The exponential weighting constant in force in a queue with this limit; times are converted
+    /// at `rate`.
     ///
     /// The average lags behind a queue that grows by a packet at each arrival by 2ⁿ − 1 packets at
     /// most: with e the lag and w = 2⁻ⁿ, e' ≤ (1 − w)(e + 1). Until the average is at the upper
     /// threshold of drop precedence 2, half of the limit, the queue is shorter than that and 2ⁿ
-    /// together: with 2ⁿ no more than a quarter of the limit, the last quarter is left to what is in profile.
+    /// together: with 2ⁿ no more than a quarter of the limit, the last quarter is left to what is
+    /// in profile.
     pub fn weighting_constant(&self, limit: Limit, rate: Rate) -> u8 {
         const USUAL: u8 = 9;
         self.exponential_weighting_constant
@@ -291,8 +294,8 @@ impl WredSpec {
             })
     }
 
-    /// The profile in force for a DSCP in a queue with this limit, in packets or bytes: the active table
-    /// of a router. Times are converted at `rate`.
+    /// The profile in force for a DSCP in a queue with this limit, in packets or bytes: the active
+    /// table of a router. Times are converted at `rate`.
     pub fn profile(&self, dscp: Dscp, limit: Limit, rate: Rate) -> WredProfile {
         let written = match self.by {
             WredBy::Dscp => self.dscp.get(&dscp),

@@ -313,8 +313,8 @@ fn staggered_thresholds_do_not_overlap() {
 }
 
 proptest! {
-    /// Whatever comes out of profile, and however it comes, the last quarter of the queue is left to
-    /// what is in profile; and that is dropped only where it has filled more than this itself.
+    /// Whatever comes out of profile, and however it comes, the last quarter of the queue is left
+    /// to what is in profile; and that is dropped only where it has filled more than this itself.
     #[test]
     fn what_is_out_of_profile_leaves_a_quarter_of_the_queue(
         limit in 16_u32..3000,
@@ -342,8 +342,8 @@ proptest! {
     }
 }
 
-/// Milliseconds are those of the rate that the queue is guaranteed, as IOS XE prints a limit of 10 ms
-/// in a class with 300 Mb/s as 375,000 B.
+/// Milliseconds are those of the rate that the queue is guaranteed, as IOS XE prints a limit of
+/// 10 ms in a class with 300 Mb/s as 375,000 B.
 #[test]
 fn times_are_bytes_at_the_rate_of_the_queue() {
     let rate = Rate::from_bps(300_000_000).unwrap();

@@ -1,4 +1,5 @@
-//! What an ATM traffic contract lets a virtual circuit send, and what it promises it, by service category.
+//! What an ATM traffic contract lets a virtual circuit send, and what it promises it, by service
+//! category.
 //!
 //! Source: ATM Forum TM 4.1 sections 2 and 4, ITU-T I.371. Rates count cells of 53 bytes.
 
@@ -70,7 +71,8 @@ impl Contract {
         }
     }
 
-    /// The rate that the network sets aside: the PCR of CBR, the SCR of VBR, the minimum of UBR and GFR.
+    /// The rate that the network sets aside: the PCR of CBR, the SCR of VBR, the minimum of UBR and
+    /// GFR.
     pub fn guaranteed(&self) -> Option<Rate> {
         match self.promise {
             Promise::Peak => Some(self.pcr),
@@ -86,8 +88,8 @@ impl Contract {
         self.guaranteed().filter(|_| has_minimum)
     }
 
-    /// GCRA(1/MCR, BT + CDVT), which tells what the minimum rate covers; BT = (MBS − 1)(1/MCR − 1/PCR), and 0 with UBR. With GFR it
-    /// is applied to frames, as F-GCRA.
+    /// GCRA(1/MCR, BT + CDVT), which tells what the minimum rate covers; BT = (MBS − 1)(1/MCR −
+    /// 1/PCR), and 0 with UBR. With GFR it is applied to frames, as F-GCRA.
     pub fn minimum(&self) -> Option<Gcra> {
         let mbs = self.frames().map_or(1, |(mbs, _)| mbs);
         Some(self.slower(self.minimum_rate()?, mbs))
@@ -131,7 +133,8 @@ impl Contract {
         Gcra::new(self.pcr.tx_time(CELL), self.cdvt)
     }
 
-    /// GCRA(1/SCR, BT + CDVT) with the burst tolerance BT = (MBS − 1)(1/SCR − 1/PCR), if there is a sustainable rate.
+    /// GCRA(1/SCR, BT + CDVT) with the burst tolerance BT = (MBS − 1)(1/SCR − 1/PCR), if there is a
+    /// sustainable rate.
     pub fn sustained(&self) -> Option<Gcra> {
         let (scr, mbs) = self.burst()?;
         Some(self.slower(scr, mbs))

@@ -1,7 +1,7 @@
 //! ATM traffic contracts as they are written.
 //!
-//! Sources: ATM Forum TM 4.1 sections 2 and 4 (service categories, conformance, GFR), its addendum af-tm-0150 (the minimum
-//! desired cell rate of UBR), ITU-T I.371. Rates count cells of 53 bytes.
+//! Sources: ATM Forum TM 4.1 sections 2 and 4 (service categories, conformance, GFR), its addendum
+//! af-tm-0150 (the minimum desired cell rate of UBR), ITU-T I.371. Rates count cells of 53 bytes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,11 @@ pub enum ContractSpec {
     RtVbr(VbrSpec),
     /// Variable bit rate for everything else.
     NrtVbr(VbrSpec),
-    /// Unspecified bit rate: up to the peak cell rate, without a guarantee, or with a minimum that is desired.
+    /// Unspecified bit rate: up to the peak cell rate, without a guarantee, or with a minimum that
+    /// is desired.
     Ubr(UbrSpec),
-    /// Guaranteed frame rate: a minimum cell rate for whole frames, and what is left up to the peak cell rate.
+    /// Guaranteed frame rate: a minimum cell rate for whole frames, and what is left up to the peak
+    /// cell rate.
     Gfr(GfrSpec),
 }
 
@@ -41,7 +43,8 @@ impl Default for ContractSpec {
 pub struct CbrSpec {
     /// The peak cell rate (PCR) in bits of cells of 53 bytes, at most the rate of the link.
     pub pcr: Rate,
-    /// The cell delay variation tolerance (CDVT): how much earlier than the PCR has it a cell may leave, at most 1 s. Default 0 s.
+    /// The cell delay variation tolerance (CDVT): how much earlier than the PCR has it a cell may
+    /// leave, at most 1 s. Default 0 s.
     #[serde(default)]
     pub cdvt: Dur,
 }
@@ -57,7 +60,8 @@ pub struct VbrSpec {
     /// The maximum burst size (MBS): cells that may leave at the PCR, at least 1.
     #[schemars(range(min = 1))]
     pub mbs: u32,
-    /// The cell delay variation tolerance (CDVT): how much earlier than the PCR has it a cell may leave, at most 1 s. Default 0 s.
+    /// The cell delay variation tolerance (CDVT): how much earlier than the PCR has it a cell may
+    /// leave, at most 1 s. Default 0 s.
     #[serde(default)]
     pub cdvt: Dur,
 }
@@ -66,14 +70,16 @@ pub struct VbrSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UbrSpec {
-    /// The peak cell rate (PCR) in bits of cells of 53 bytes, at most the rate of the link. Default: that rate.
+    /// The peak cell rate (PCR) in bits of cells of 53 bytes, at most the rate of the link.
+    /// Default: that rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcr: Option<Rate>,
-    /// The minimum desired cell rate (MDCR), at most `pcr`: ports whose service knows categories give it to the circuit. Routers
-    /// call UBR with it UBR+, and the rate MCR. Default: none.
+    /// The minimum desired cell rate (MDCR), at most `pcr`: ports whose service knows categories
+    /// give it to the circuit. Routers call UBR with it UBR+, and the rate MCR. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mdcr: Option<Rate>,
-    /// The cell delay variation tolerance (CDVT): how much earlier than the PCR has it a cell may leave, at most 1 s. Default 0 s.
+    /// The cell delay variation tolerance (CDVT): how much earlier than the PCR has it a cell may
+    /// leave, at most 1 s. Default 0 s.
     pub cdvt: Dur,
 }
 
@@ -81,7 +87,8 @@ pub struct UbrSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GfrSpec {
-    /// The peak cell rate (PCR) in bits of cells of 53 bytes, at most the rate of the link. Default: that rate.
+    /// The peak cell rate (PCR) in bits of cells of 53 bytes, at most the rate of the link.
+    /// Default: that rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcr: Option<Rate>,
     /// The minimum cell rate (MCR), at most `pcr`.
@@ -89,11 +96,12 @@ pub struct GfrSpec {
     /// The maximum burst size (MBS): cells at the PCR that the minimum rate covers, at least 1.
     #[schemars(range(min = 1))]
     pub mbs: u32,
-    /// The maximum frame size (MFS) in cells, at least 1 and at least what a packet of the link's `mtu` takes: longer frames do not
-    /// conform.
+    /// The maximum frame size (MFS) in cells, at least 1 and at least what a packet of the link's
+    /// `mtu` takes: longer frames do not conform.
     #[schemars(range(min = 1))]
     pub mfs: u32,
-    /// The cell delay variation tolerance (CDVT) of both rates: how much earlier a cell may leave, at most 1 s. Default 0 s.
+    /// The cell delay variation tolerance (CDVT) of both rates: how much earlier a cell may leave,
+    /// at most 1 s. Default 0 s.
     #[serde(default)]
     pub cdvt: Dur,
 }

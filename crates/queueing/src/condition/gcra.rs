@@ -1,9 +1,10 @@
 //! The generic cell rate algorithm, GCRA(T, τ): a cell every T, early by at most τ.
 //!
-//! Source: ITU-T I.371 annex A and ATM Forum TM 4.1 section 4.4.2, in both of their formulations: [`Gcra`] is virtual
-//! scheduling, [`CellBucket`] the continuous-state leaky bucket. They judge every stream alike. Times are whole
-//! picoseconds, T as [`Rate::tx_time`](spillgate_core::Rate::tx_time) has it, rounded down: a source may be faster than its
-//! rate by one picosecond in T. O(1) for each cell.
+//! Source: ITU-T I.371 annex A and ATM Forum TM 4.1 section 4.4.2, in both of their formulations:
+//! [`Gcra`] is virtual scheduling, [`CellBucket`] the continuous-state leaky bucket. They judge
+//! every stream alike. Times are whole picoseconds, T as
+//! [`Rate::tx_time`](spillgate_core::Rate::tx_time) has it, rounded down: a source may be faster
+//! than its rate by one picosecond in T. O(1) for each cell.
 
 use spillgate_core::{Dur, Time};
 
@@ -64,8 +65,8 @@ impl Gcra {
         conforms
     }
 
-    /// How many cells conform after one at `first`, each `gap` after the one before, `gap` being shorter than the
-    /// increment; the cell at `first` conforms and is not counted yet.
+    /// How many cells conform after one at `first`, each `gap` after the one before, `gap` being
+    /// shorter than the increment; the cell at `first` conforms and is not counted yet.
     pub(super) fn more_at(&self, first: Time, gap: Dur) -> u64 {
         let slack = (first + self.limit).since(self.tat.max(first));
         slack.as_ps() / (self.increment - gap).as_ps().max(1)
@@ -79,7 +80,8 @@ impl Gcra {
     }
 }
 
-/// GCRA as a leaky bucket whose level falls by one in a unit of time, and rises by T with each cell.
+/// GCRA as a leaky bucket whose level falls by one in a unit of time, and rises by T with each
+/// cell.
 #[derive(Clone, Debug)]
 pub struct CellBucket {
     increment: Dur,
@@ -120,8 +122,8 @@ mod tests {
         Time::from_ps(ps)
     }
 
-    /// GCRA(4.5 δ, τ) and cells in slots of δ, the examples of I.371 appendix (TM 4.1 figures C-1 to C-4): with
-    /// τ = 0.5 δ one cell in 4 or 5 slots, with τ = 7 δ three cells back to back.
+    /// GCRA(4.5 δ, τ) and cells in slots of δ, the examples of I.371 appendix (TM 4.1 figures C-1
+    /// to C-4): with τ = 0.5 δ one cell in 4 or 5 slots, with τ = 7 δ three cells back to back.
     #[test]
     fn the_examples_of_the_standard() {
         let sent = |tau: u64| -> Vec<u64> {

@@ -88,8 +88,8 @@ impl InputRecipe {
         self.line
     }
 
-    /// Names of the classes that have meters, a container's before or after those of its own classes, in
-    /// the order of [`Conditioner::meters`].
+    /// Names of the classes that have meters, a container's before or after those of its own
+    /// classes, in the order of [`Conditioner::meters`].
     pub fn meter_names(&self) -> impl Iterator<Item = &str> {
         self.prototype.meters().map(|(name, _)| name)
     }
@@ -152,8 +152,8 @@ impl Conditioner {
         self.steps.iter_mut().for_each(|s| s.seed(stream));
     }
 
-    /// The meters that the last packet, of this class, went through, by their classes, and the color that each
-    /// gave to it.
+    /// The meters that the last packet, of this class, went through, by their classes, and the
+    /// color that each gave to it.
     pub fn colors(&self, class: u16, admitted: bool) -> Vec<(&str, Color)> {
         let route = &self.routes[usize::from(class)];
         let refused_by = self.refused_by.filter(|_| !admitted);

@@ -39,8 +39,8 @@ fn put_into(packet: &mut Packet, group: u16) {
     packet.set_marks(marks);
 }
 
-/// The meters among the steps of a packet's class, and the color that each gave to it, up to the step that
-/// refused it.
+/// The meters among the steps of a packet's class, and the color that each gave to it, up to the
+/// step that refused it.
 pub(crate) fn colors<'a>(
     steps: &'a [Step],
     of_class: &'a [u16],

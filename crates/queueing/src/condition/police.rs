@@ -34,9 +34,10 @@ pub struct PoliceSpec {
     /// send: that of the nearest enclosing shaper or policer, else the port's. An enclosing
     /// `bandwidth` is not a maximum.
     pub rate: RateOrPercent,
-    /// The committed burst, in bytes or in time at `rate`. Default 1500 B, the longest packet as it is counted, or 250 ms at
-    /// `rate`, whichever is most (Cisco IOS: CIR/32 bytes). Above 0; at a single rate with three colors it may
-    /// be 0 beside an `excess_burst` (RFC 2697 section 2): then no packet conforms.
+    /// The committed burst, in bytes or in time at `rate`. Default 1500 B, the longest packet as it
+    /// is counted, or 250 ms at `rate`, whichever is most (Cisco IOS: CIR/32 bytes). Above 0; at a
+    /// single rate with three colors it may be 0 beside an `excess_burst` (RFC 2697 section 2):
+    /// then no packet conforms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
     /// The peak information rate, at least `rate`: packets above it violate, those between the two
@@ -212,8 +213,8 @@ impl ColorRules {
     }
 }
 
-/// What a meter has found of the packets of its class: those that conform, exceed and violate, in this
-/// order. A meter of two colors finds none that violates.
+/// What a meter has found of the packets of its class: those that conform, exceed and violate, in
+/// this order. A meter of two colors finds none that violates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Colored {
     /// Packets by color.

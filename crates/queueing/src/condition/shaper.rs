@@ -1,7 +1,9 @@
-//! A shaper of cells: when the cells of a packet may leave at the earliest under a traffic contract.
+//! A shaper of cells: when the cells of a packet may leave at the earliest under a traffic
+//! contract.
 //!
-//! The cells of a packet leave in at most three runs of even steps: at the rate of the line while the tolerance of the
-//! peak lasts, at the peak cell rate while the burst lasts, then at the sustainable rate. O(1) for each packet.
+//! The cells of a packet leave in at most three runs of even steps: at the rate of the line while
+//! the tolerance of the peak lasts, at the peak cell rate while the burst lasts, then at the
+//! sustainable rate. O(1) for each packet.
 
 use spillgate_core::{Dur, Time};
 
@@ -112,7 +114,8 @@ impl CellShaper {
         self.free
     }
 
-    /// The line is free from `now` on: what it was sending is cut off. Cells that were to follow count as sent.
+    /// The line is free from `now` on: what it was sending is cut off. Cells that were to follow
+    /// count as sent.
     pub fn cut(&mut self, now: Time) {
         self.free = self.free.min(now);
     }
@@ -127,7 +130,8 @@ impl CellShaper {
         at
     }
 
-    /// Sends the cells of a packet, the first at `now` or as soon as it may leave, and each other as early as it may.
+    /// Sends the cells of a packet, the first at `now` or as soon as it may leave, and each other
+    /// as early as it may.
     pub fn send(&mut self, now: Time, cells: u32) -> Train {
         let mut train = Train::default();
         let Some(mut left) = cells.checked_sub(1) else {
@@ -217,8 +221,8 @@ mod tests {
             train.runs(),
             [run(start, peak, 200), run(second, sustained, 800)]
         );
-        // MBS cells are there again once the bucket has run empty: after MBS - 1 cells at the sustainable rate without
-        // their time at the peak.
+        // MBS cells are there again once the bucket has run empty: after MBS - 1 cells at the
+        // sustainable rate without their time at the peak.
         let empty = second + sustained * 800 + (sustained - peak) * 199;
         assert_eq!(shaper.send(empty, 200).runs(), [run(empty, peak, 200)]);
     }
@@ -249,8 +253,9 @@ mod tests {
             (LINE, LINE, 50),
         ] {
             let mut shaper = CellShaper::new(&vbr(pcr, scr, mbs, 0), slot());
-            // The burst brings at most MBS cells more than the rate, and T is less than 1 ps too short: with 4,000 MBS
-            // cells the first is 0.025 %, and the second below 1e-6 for all these.
+            // The burst brings at most MBS cells more than the rate, and T is less than 1 ps too
+            // short: with 4,000 MBS cells the first is 0.025 %, and the second below 1e-6 for all
+            // these.
             let cells = 4_000 * mbs;
             let end = shaper.send(Time::ZERO, cells).runs().last().unwrap().last();
             let got = f64::from(cells - 1) * 424.0 / end.as_secs_f64();
@@ -266,7 +271,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whole packets at once, cell by cell, and as a policer sees them; and no cell could have left earlier.
+        /// Whole packets at once, cell by cell, and as a policer sees them; and no cell could have
+        /// left earlier.
         #[test]
         fn shaped_cells_conform_and_are_as_early_as_can_be(
             contract in contract(),

@@ -112,7 +112,8 @@ impl SlidingWindow {
         self.rng = stream(&self.name);
     }
 
-    /// The same marker for one flow that begins at `now`, with a stream of random numbers of its own.
+    /// The same marker for one flow that begins at `now`, with a stream of random numbers of its
+    /// own.
     pub(crate) fn of_flow(&self, flow: u32, now: Time) -> Self {
         let mut own = self.clone();
         own.rng = Rng::from_key(own.rng.u64() ^ hash_bytes(&flow.to_le_bytes()));

@@ -28,7 +28,8 @@ pub struct FanSpec {
     /// the flow with the longest backlog. Time is counted at the link's rate. Default 1000 packets.
     pub limit: Limit,
     /// Bytes of priority that a flow may get while the scheduler lists it; not below the largest
-    /// packet, the link's overhead included. Default 1500 B, or the longest packet as the link counts it, whichever is more.
+    /// packet, the link's overhead included. Default 1500 B, or the longest packet as the link
+    /// counts it, whichever is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Size>,
     /// The link is congested while the measured fair rate is below this. Default 5 % of the link.
@@ -102,7 +103,8 @@ impl FanSpec {
     /// The priority that a flow gets, on a line with this longest packet.
     pub fn unit(&self, longest: Longest) -> Size {
         let longest = u64::from(longest.occupied);
-        // A quantum that is written may be shorter than the link's packets: the unit is not above it.
+        // A quantum that is written may be shorter than the link's packets: the unit is not above
+        // it.
         let most = match &self.scheduler {
             FanScheduler::Pdrr(s) => s.quantum.map_or(longest, |q| q.0),
             FanScheduler::Pfq(_) => longest,

@@ -144,8 +144,8 @@ fn concerns(dscp: &[Dscp], sent: Sent<'_>) -> bool {
 }
 
 impl Policy<'_> {
-    /// All of it. Limits and thresholds are those of packets with DSCPs among `sent`; where a policy
-    /// states some for them, its defaults are left out.
+    /// All of it. Limits and thresholds are those of packets with DSCPs among `sent`; where a
+    /// policy states some for them, its defaults are left out.
     pub fn outline(&self, sent: Option<&[Dscp]>) -> Outline {
         Outline {
             classes: self.outlines("", sent),

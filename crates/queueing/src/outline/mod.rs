@@ -1,6 +1,6 @@
 //! A policy as a tree: its classes with their rates, their queues and the policies inside them. Who
-//! reads policies reads this tree: importer, rules and exporters, and [`Outline`] is what faces show
-//! of it.
+//! reads policies reads this tree: importer, rules and exporters, and [`Outline`] is what faces
+//! show of it.
 
 mod condition;
 mod facts;
@@ -141,8 +141,8 @@ impl Class<'_> {
         self.division.guaranteed.filter(|_| self.around.is_some())
     }
 
-    /// How much may wait in its own queue; none without one, and where only the limits of a fair queue
-    /// hold.
+    /// How much may wait in its own queue; none without one, and where only the limits of a fair
+    /// queue hold.
     pub fn limit(&self) -> Option<Limit> {
         if !self.division.queued || self.spec.policy.is_some() {
             return None;

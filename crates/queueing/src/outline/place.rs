@@ -1,5 +1,5 @@
-//! The places where packets wait and an AQM may stand: one list for every kind of policy, so that who looks at queues looks at
-//! all of them.
+//! The places where packets wait and an AQM may stand: one list for every kind of policy, so that
+//! who looks at queues looks at all of them.
 
 use spillgate_core::Limit;
 
@@ -8,7 +8,8 @@ use crate::aqm::AqmSpec;
 use crate::sched::flow_queue::FlowQueueSpec;
 use crate::spec::{ClassSpec, DisciplineSpec, FanScheduler};
 
-/// The queue of a port or of a class, or the queues of its flows. Keys are below the discipline or the class.
+/// The queue of a port or of a class, or the queues of its flows. Keys are below the discipline or
+/// the class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// How much may wait in all, by key; the default where nothing is written.
@@ -17,7 +18,8 @@ pub struct Place {
     pub flow_limit: Option<(String, Limit)>,
     /// Its AQM.
     pub aqm: Option<PlacedAqm>,
-    /// Bytes that a flow of weight 1 may send in its turn, where flows take turns by deficit and this is written.
+    /// Bytes that a flow of weight 1 may send in its turn, where flows take turns by deficit and
+    /// this is written.
     pub quantum: Option<(String, u64)>,
     /// Whether flows have queues of their own; thresholds of an AQM are then those of one of them.
     pub by_flow: bool,
@@ -28,7 +30,8 @@ pub struct Place {
 pub struct PlacedAqm {
     /// Its parameters.
     pub spec: AqmSpec,
-    /// The key of the whole: `aqm`, `fq.aqm` or `fq_codel`; empty where the discipline is one with its AQM.
+    /// The key of the whole: `aqm`, `fq.aqm` or `fq_codel`; empty where the discipline is one with
+    /// its AQM.
     pub key: String,
     /// What its parameters begin with: `aqm.red.`, `fq_codel.` or nothing.
     pub prefix: String,
@@ -116,7 +119,8 @@ impl DisciplineSpec {
 }
 
 impl Class<'_> {
-    /// Where its packets wait; none without a queue of its own, and where a policy inside it queues them.
+    /// Where its packets wait; none without a queue of its own, and where a policy inside it queues
+    /// them.
     pub fn place(&self) -> Option<Place> {
         if !self.division.queued || self.spec.policy.is_some() {
             return None;
@@ -171,7 +175,8 @@ mod tests {
 
     use super::*;
 
-    /// Every path of keys to an AQM below `node`, through lists and references, but not into an AQM.
+    /// Every path of keys to an AQM below `node`, through lists and references, but not into an
+    /// AQM.
     fn paths(all: &Value, node: &Value, path: &str, into: &mut BTreeSet<String>, depth: usize) {
         if depth > 24 {
             return;
@@ -248,7 +253,8 @@ mod tests {
         }
     }
 
-    /// Every discipline of the registry but classes has a place with a limit, and so has a class of any kind.
+    /// Every discipline of the registry but classes has a place with a limit, and so has a class of
+    /// any kind.
     #[test]
     fn every_discipline_and_every_class_has_a_place() {
         for kind in crate::spec::KINDS.iter().map(|k| k.kind) {

@@ -29,8 +29,8 @@ pub struct FqCodelSpec {
     /// Number of queues into which flows are hashed, 1 to 65536. Default 1024 (RFC 8290 §5.2.3).
     #[schemars(range(min = 1, max = 65536))]
     pub flows: u32,
-    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2), or the longest packet as the
-    /// link counts it, whichever is more.
+    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2), or
+    /// the longest packet as the link counts it, whichever is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
     /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).

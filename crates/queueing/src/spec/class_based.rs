@@ -36,18 +36,18 @@ pub struct ClassSpec {
     /// `phb`.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<MatchSpec>,
-    /// Its per-hop behavior: `default`, `le`, `ef`, `af1` .. `af4` or `cs1` .. `cs7`. Shorthand for a
-    /// `match` of the behavior's code points and for a queue that fits it; what the class says
+    /// Its per-hop behavior: `default`, `le`, `ef`, `af1` .. `af4` or `cs1` .. `cs7`. Shorthand for
+    /// a `match` of the behavior's code points and for a queue that fits it; what the class says
     /// itself stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phb: Option<Phb>,
-    /// Strict priority (LLQ). Excludes `bandwidth`, `queue_limit` and `aqm`; beside `shape` the class is
-    /// first as long as it has tokens (IOS XR).
+    /// Strict priority (LLQ). Excludes `bandwidth`, `queue_limit` and `aqm`; beside `shape` the
+    /// class is first as long as it has tokens (IOS XR).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<PrioritySpec>,
     /// Guaranteed bandwidth: a rate, or a percentage of the enclosing rate. Classes without any
-    /// bandwidth statement share the rest equally; if nothing is left, they are served only while no
-    /// class with a share can send.
+    /// bandwidth statement share the rest equally; if nothing is left, they are served only while
+    /// no class with a share can send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<RateOrPercent>,
     /// Share of the rate that priority and guaranteed classes leave.
@@ -65,7 +65,8 @@ pub struct ClassSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceSpec>,
     /// Limit of the class's queue. Default 64 packets; with `fair_queue`, no limit beside the fair
-    /// queue's own. Time is counted at the class's guaranteed rate, at the enclosing rate if it has none.
+    /// queue's own. Time is counted at the class's guaranteed rate, at the enclosing rate if it has
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<Limit>,
     /// Weighted tail drop: a packet of one of these DSCPs is dropped on arrival unless it fits
@@ -204,7 +205,8 @@ pub struct PrioritySpec {
     /// The rate at which the class may send when the port is congested. None: it is never policed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateOrPercent>,
-    /// The policer's burst. Default 200 ms at `rate` (Cisco IOS), at least the longest packet as it is counted.
+    /// The policer's burst. Default 200 ms at `rate` (Cisco IOS), at least the longest packet as it
+    /// is counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
     /// When the policer acts.

@@ -2,9 +2,10 @@
 //!
 //! Sources: RFC 2474 (default and class selectors), RFC 2597 (assured forwarding), RFC 3246
 //! (expedited forwarding), RFC 8622 (lower effort). The RFCs say how packets are to be treated, not
-//! by which mechanism; the mechanisms here are those of Cisco IOS. The thresholds of assured forwarding
-//! are not: those of IOS share a maximum, so that under a load which does not yield what is in profile
-//! is dropped with the rest, where RFC 2597 section 2 wants a committed rate to be kept.
+//! by which mechanism; the mechanisms here are those of Cisco IOS. The thresholds of assured
+//! forwarding are not: those of IOS share a maximum, so that under a load which does not yield what
+//! is in profile is dropped with the rest, where RFC 2597 section 2 wants a committed rate to be
+//! kept.
 
 use std::borrow::Cow;
 use std::fmt;

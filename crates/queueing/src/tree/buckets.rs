@@ -35,7 +35,8 @@ impl Tree {
         self.steps.iter().filter_map(Step::meter)
     }
 
-    /// The meters that the last packet went through, by their classes, and the color that each gave to it.
+    /// The meters that the last packet went through, by their classes, and the color that each gave
+    /// to it.
     pub(crate) fn colors(&self, refused: bool) -> Vec<(&str, Color)> {
         let Some(route) = self.routes.get(usize::from(self.last_route)) else {
             return Vec::new();

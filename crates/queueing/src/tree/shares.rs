@@ -1,14 +1,14 @@
 //! How the classes of a policy divide their enclosing rate.
 //!
-//! Priority and guaranteed classes get what they ask for. The rest is divided by `bandwidth
-//! remaining` statements, and the rest of that is shared equally by the classes without any
-//! statement, `class-default` among them (I. Pepelnjak, "First HQF impressions", blog.ipspace.net, 2009,
-//! measured on Cisco IOS: a class gets the bandwidth that it asks for, and what is left is distributed
-//! equally among classes without a statement).
+//! Priority and guaranteed classes get what they ask for. The rest is divided by
+//! `bandwidth remaining` statements, and the rest of that is shared equally by the classes without
+//! any statement, `class-default` among them (I. Pepelnjak, "First HQF impressions",
+//! blog.ipspace.net, 2009, measured on Cisco IOS: a class gets the bandwidth that it asks for, and
+//! what is left is distributed equally among classes without a statement).
 //!
-//! Where nothing is left, the classes that would share it have a rank of their own: they are served while
-//! no class of a lower rank can send. So no promise is broken, and what the promised do not use is still
-//! divided as the statements say.
+//! Where nothing is left, the classes that would share it have a rank of their own: they are served
+//! while no class of a lower rank can send. So no promise is broken, and what the promised do not
+//! use is still divided as the statements say.
 
 use spillgate_core::Rate;
 
@@ -39,7 +39,8 @@ pub(crate) struct Share {
     /// It is served only while no class of a lower rank can send. Only the classes of rank 0 have a
     /// share of the rate.
     pub(crate) rank: u8,
-    /// Its part of the enclosing rate, above rank 0 of what lower ranks leave. 0 for priority classes.
+    /// Its part of the enclosing rate, above rank 0 of what lower ranks leave. 0 for priority
+    /// classes.
     pub(crate) part: f64,
 }
 

@@ -77,7 +77,8 @@ pub(super) fn read(
     all
 }
 
-/// A link at a switch: what comes there are cells, and what leaves it are the cells of all circuits.
+/// A link at a switch: what comes there are cells, and what leaves it are the cells of all
+/// circuits.
 fn check_link(
     ctx: &mut Ctx<'_>,
     root: &Node,

@@ -1,12 +1,14 @@
-//! A switch: packets wait at its inputs, cross its fabric, and are queued at the ports of its outputs.
+//! A switch: packets wait at its inputs, cross its fabric, and are queued at the ports of its
+//! outputs.
 //!
-//! [`Switch`] is the input side and the fabric; the queue of an output is the port of the link that begins there. This
-//! node connects the two, and measures what concerns both: delay through the switch and losses at its outputs. What
-//! comes over a link that is at no input, or leaves over one that is at no output, passes at once. O(1) for each packet
-//! beside the fabric if the queue of the output is a FIFO, else O(packets in it).
+//! [`Switch`] is the input side and the fabric; the queue of an output is the port of the link that
+//! begins there. This node connects the two, and measures what concerns both: delay through the
+//! switch and losses at its outputs. What comes over a link that is at no input, or leaves over one
+//! that is at no output, passes at once. O(1) for each packet beside the fabric if the queue of the
+//! output is a FIFO, else O(packets in it).
 //!
-//! Arrivals come before what the fabric does at the same instant, so a cell that arrives as a slot begins takes part in
-//! its matching.
+//! Arrivals come before what the fabric does at the same instant, so a cell that arrives as a slot
+//! begins takes part in its matching.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -118,7 +120,8 @@ pub(crate) struct SwitchNode {
     input_of: Ports,
     output_of: Ports,
     by_output: Vec<Output>,
-    /// By output: packets and bytes that wait for it, as its AQM was told; empty if no AQM is to know.
+    /// By output: packets and bytes that wait for it, as its AQM was told; empty if no AQM is to
+    /// know.
     told: Vec<(u32, u64)>,
     /// By flow of the plan: whether it keeps a queue filled; empty if none does.
     backlogged: Arc<[bool]>,

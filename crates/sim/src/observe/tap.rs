@@ -69,19 +69,20 @@ pub trait Tap: Any + Send {
     fn begin(&mut self, _flows: &[FlowInfo]) {}
     /// A source sends a packet; `timeouts` counts those of its connection so far.
     fn sent(&mut self, _now: Time, _seen: Seen<'_>, _timeouts: u32) {}
-    /// A switch with queues at its inputs lets a packet, which began to cross its fabric at `since`, go to the port of
-    /// `link`.
+    /// A switch with queues at its inputs lets a packet, which began to cross its fabric at
+    /// `since`, go to the port of `link`.
     fn crossed(&mut self, _now: Time, _link: u32, _since: Time, _seen: Seen<'_>) {}
-    /// A packet that the port of `link` begins to send goes as cells over the lines of ATM switches.
+    /// A packet that the port of `link` begins to send goes as cells over the lines of ATM
+    /// switches.
     fn enters_cells(&mut self, _link: u32, _lines: &[u32], _seen: Seen<'_>) {}
     /// The last cell of a packet has left the last ATM switch.
     fn leaves_cells(&mut self, _now: Time, _seen: Seen<'_>) {}
     /// A packet arrives at a port. [`Packet::leaf`] is the leaf of its class; it is neither policed
     /// nor queued yet.
     fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
-    /// The policy at the receiving end of `link` has judged a packet, which came with the code point `before`:
-    /// the meters that it went through, by their classes, and the color that each gave to it. If it is
-    /// refused, [`Tap::lost`] follows.
+    /// The policy at the receiving end of `link` has judged a packet, which came with the code
+    /// point `before`: the meters that it went through, by their classes, and the color that each
+    /// gave to it. If it is refused, [`Tap::lost`] follows.
     fn conditioned(
         &mut self,
         _now: Time,
@@ -91,21 +92,22 @@ pub trait Tap: Any + Send {
         _seen: Seen<'_>,
     ) {
     }
-    /// The same by the policy of a port, which [`Tap::offered`] has told of the packet; what it makes of its code
-    /// point is seen when it leaves.
+    /// The same by the policy of a port, which [`Tap::offered`] has told of the packet; what it
+    /// makes of its code point is seen when it leaves.
     fn metered(&mut self, _port: &PortView<'_>, _found: &[(&str, Color)], _seen: Seen<'_>) {}
     /// A packet that a port has queued was marked with congestion experienced there.
     fn marked(&mut self, _port: &PortView<'_>, _why: &Evidence, _seen: Seen<'_>) {}
-    /// The server of a port is free, or its transmit ring has room, and something waits: it is about to ask for the next
-    /// packet, which a shaper may refuse.
+    /// The server of a port is free, or its transmit ring has room, and something waits: it is
+    /// about to ask for the next packet, which a shaper may refuse.
     fn choosing(&mut self, _port: &PortView<'_>) {}
-    /// The discipline of the port of `link` gives a packet to the transmit ring, behind which the server takes it later.
+    /// The discipline of the port of `link` gives a packet to the transmit ring, behind which the
+    /// server takes it later.
     fn ringed(&mut self, _now: Time, _link: u32, _seen: Seen<'_>) {}
-    /// The server of a port begins to send a packet; the transmission ends at `port.free_at`. That is [`Time::MAX`] if it is
-    /// not known yet: then [`Tap::sent_until`] follows.
+    /// The server of a port begins to send a packet; the transmission ends at `port.free_at`. That
+    /// is [`Time::MAX`] if it is not known yet: then [`Tap::sent_until`] follows.
     fn served(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
-    /// The transmission by the port of `link` that began last ends at `end`, and the next can begin at `free_at`, both at the
-    /// present time or soon after.
+    /// The transmission by the port of `link` that began last ends at `end`, and the next can begin
+    /// at `free_at`, both at the present time or soon after.
     fn sent_until(&mut self, _link: u32, _end: Time, _free_at: Time, _seen: Seen<'_>) {}
     /// A packet is lost.
     fn lost(&mut self, _now: Time, _place: Place, _lost: &Dropped, _seen: Seen<'_>) {}

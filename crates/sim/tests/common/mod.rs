@@ -28,8 +28,8 @@ impl Tap for Blind {
     }
 }
 
-/// Both engines show the same at every sample, also where there is nothing to show; what the express engine gives is
-/// returned.
+/// Both engines show the same at every sample, also where there is nothing to show; what the
+/// express engine gives is returned.
 #[track_caller]
 pub(crate) fn same_series(plan: &Plan, seed: u64) -> Outcome {
     let [plain, express] = [Engine::Plain, Engine::Express].map(|engine| {

@@ -145,7 +145,8 @@ struct Hub {
     switches: [[usize; 4]; 2],
     /// Rate in Mb/s and delay in µs of the line.
     line: (u32, u32),
-    /// For each link of the ring the circuits of both directions, if they lead through the switches.
+    /// For each link of the ring the circuits of both directions, if they lead through the
+    /// switches.
     circuits: Vec<Option<(usize, usize)>>,
     /// Rate in Mb/s of the line that the circuits of a node share, if they do.
     shared: Option<u32>,
@@ -164,7 +165,8 @@ pub(crate) struct Net {
     failures: Vec<(usize, u32, u32)>,
     mpls: Option<usize>,
     reroute_ms: u32,
-    /// What each node of the ring takes for a packet, its delay in units of 100 µs, and its input queue.
+    /// What each node of the ring takes for a packet, its delay in units of 100 µs, and its input
+    /// queue.
     forwarding: Vec<Option<(u32, u32, u32)>>,
     /// What each other node of the ring is as a switch, and whether with a congestion measure.
     switches: Vec<Option<(usize, bool)>>,
@@ -261,8 +263,8 @@ fn hub() -> impl Strategy<Value = Hub> {
 }
 
 impl Net {
-    /// Nodes `n0` ... on a ring with one chord, each with a customer `c0` ...; of all but the last of the ring
-    /// under MPLS, which then has no customer.
+    /// Nodes `n0` ... on a ring with one chord, each with a customer `c0` ...; of all but the last
+    /// of the ring under MPLS, which then has no customer.
     pub(crate) fn yaml(&self, stop: &str, measurement: &str) -> String {
         let n = self.core.len() - 1;
         let mpls = self.mpls.filter(|_| self.hub.is_none());

@@ -6,8 +6,9 @@ use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Outcome, layout};
 
-/// What came to a queue and was lost there by code point adds to the queue's numbers; what arrived and was lost of
-/// a class by code point to the class's; and what conforms, exceeds and violates to what came to the meter.
+/// What came to a queue and was lost there by code point adds to the queue's numbers; what arrived
+/// and was lost of a class by code point to the class's; and what conforms, exceeds and violates to
+/// what came to the meter.
 pub(crate) fn parts_add_up(plan: &Plan, of: &Outcome) -> Result<(), TestCaseError> {
     let layout = layout(&plan.variants[0].world);
     let value = |scope, name: &str, metric| Some(of.values[layout.position(scope, name, metric)?]);

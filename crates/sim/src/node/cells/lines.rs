@@ -1,8 +1,8 @@
 //! Lines at edges that circuits share: packets in segmentation, cell by cell.
 //!
-//! The component is woken when a packet's last cell may have left, at the earliest; how the cells before it came to take turns is worked
-//! out then. A wake too early does no harm: it is followed by another, when half of what is missing has been sent if two
-//! circuits take turns.
+//! The component is woken when a packet's last cell may have left, at the earliest; how the cells
+//! before it came to take turns is worked out then. A wake too early does no harm: it is followed
+//! by another, when half of what is missing has been sent if two circuits take turns.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -88,8 +88,8 @@ impl Line {
         }
     }
 
-    /// Sends the next cell, or what is left of the only packet if nobody need know when its cells leave, and all have by a time: the last of
-    /// these cells.
+    /// Sends the next cell, or what is left of the only packet if nobody need know when its cells
+    /// leave, and all have by a time: the last of these cells.
     fn send(&mut self, window: Window, by: Option<Time>) -> Option<SentCell> {
         let leads_on = |c: &u32| {
             let sending = self.edges[*c as usize].sending.as_ref();

@@ -1,16 +1,21 @@
-//! The ATM switches of a world: from circuits at edges through output ports to the edges where frames end.
+//! The ATM switches of a world: from circuits at edges through output ports to the edges where
+//! frames end.
 //!
-//! When the server of a circuit begins to send a packet, it knows when each of its cells leaves. The packet is handed over
-//! then, with these times, and comes back when its last cell has left the last switch: on its way over the last link if
-//! all cells have come there, else as lost. Between these times cells are taken in the order of their events, from a queue of
-//! their own: what one circuit sends next, a line that has sent a cell, a cell that reaches the next switch.
+//! When the server of a circuit begins to send a packet, it knows when each of its cells leaves.
+//! The packet is handed over then, with these times, and comes back when its last cell has left the
+//! last switch: on its way over the last link if all cells have come there, else as lost. Between
+//! these times cells are taken in the order of their events, from a queue of their own: what one
+//! circuit sends next, a line that has sent a cell, a cell that reaches the next switch.
 //!
-//! The engine need not know of each. It wakes the switches when something may happen that it must know of, the arrival of the last
-//! cell of a frame at a switch or its departure from there; all cells until then are taken in one go (`cells: merged`). Cells
-//! of a frame that meet nobody at a line are taken together. With `cells: exact` the engine wakes the switches for each
-//! cell, and none are taken together. Both do the same things in the same order, and so have the same results.
+//! The engine need not know of each. It wakes the switches when something may happen that it must
+//! know of, the arrival of the last cell of a frame at a switch or its departure from there; all
+//! cells until then are taken in one go (`cells: merged`). Cells of a frame that meet nobody at a
+//! line are taken together. With `cells: exact` the engine wakes the switches for each cell, and
+//! none are taken together. Both do the same things in the same order, and so have the same
+//! results.
 //!
-//! O(log n) for each cell in the number of circuits that are sending, O(1) for cells that meet nobody.
+//! O(log n) for each cell in the number of circuits that are sending, O(1) for cells that meet
+//! nobody.
 
 mod events;
 mod lines;
@@ -44,7 +49,8 @@ struct Output {
     frames: Option<Frames>,
     is_ideal: bool,
     police: CellPolice,
-    /// Packets that were lost, by reason: where their first cell was, or where their frame was not whole.
+    /// Packets that were lost, by reason: where their first cell was, or where their frame was not
+    /// whole.
     lost: [u64; DropReason::ALL.len()],
 }
 
@@ -76,8 +82,8 @@ struct Travel {
     lost: Option<(DropReason, u32)>,
 }
 
-/// What happens next somewhere, in order: by time, then lines before cells, then by place. Slots of edges come first: ports
-/// send what follows among other services.
+/// What happens next somewhere, in order: by time, then lines before cells, then by place. Slots of
+/// edges come first: ports send what follows among other services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     /// A slot of the line of an edge is over.
@@ -225,7 +231,8 @@ impl CellSwitches {
         debug_assert!(none.hopped.is_empty() && none.sent.is_empty());
     }
 
-    /// Notes a packet whose cells begin to come over the link of an edge, and returns the index of its record.
+    /// Notes a packet whose cells begin to come over the link of an edge, and returns the index of
+    /// its record.
     fn add_travel(&mut self, from: u32, circuit: u32, packet: Packet, cells: u32) -> u32 {
         self.frames = self.frames.wrapping_add(1);
         let index = self.free.pop().unwrap_or(self.travels.len() as u32);
@@ -248,7 +255,8 @@ impl CellSwitches {
         index
     }
 
-    /// When something may happen that the engine must know of, and whether that is the end of a slot of an edge.
+    /// When something may happen that the engine must know of, and whether that is the end of a
+    /// slot of an edge.
     fn next(&self) -> Option<(Time, bool)> {
         if self.exact {
             let first = self.queue.peek()?;

@@ -1,10 +1,12 @@
-//! Usage parameter control: which cells of a circuit conform to its contract where they come to the first switch.
+//! Usage parameter control: which cells of a circuit conform to its contract where they come to the
+//! first switch.
 //!
-//! Cells of CBR, VBR and UBR are judged one by one. Those of GFR (ATM Forum TM 4.1, with F-GCRA in its appendix VI) do not conform if they exceed the
-//! PCR, or if they make their frame longer than MFS cells; they are lost, and with them what is left of their frame but for the last
-//! cell. Of what conforms, whole frames are within the MCR or not, by F-GCRA: the first cell is judged, and all cells of
-//! a frame that passes count. Those of other frames are tagged where the network tags (GFR.2). What is said of PCR and MFS is
-//! recalled, not checked against the text of the standard.
+//! Cells of CBR, VBR and UBR are judged one by one. Those of GFR (ATM Forum TM 4.1, with F-GCRA in
+//! its appendix VI) do not conform if they exceed the PCR, or if they make their frame longer than
+//! MFS cells; they are lost, and with them what is left of their frame but for the last cell. Of
+//! what conforms, whole frames are within the MCR or not, by F-GCRA: the first cell is judged, and
+//! all cells of a frame that passes count. Those of other frames are tagged where the network tags
+//! (GFR.2). What is said of PCR and MFS is recalled, not checked against the text of the standard.
 
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::{Contract, Gcra};
@@ -119,7 +121,8 @@ mod tests {
         Policer::new(&spec.resolve(line).unwrap(), Dur::ZERO)
     }
 
-    /// What becomes of frames that begin at these times in us, with so many cells and a gap: `.` passes, `t` is tagged, `-` lost.
+    /// What becomes of frames that begin at these times in us, with so many cells and a gap: `.`
+    /// passes, `t` is tagged, `-` lost.
     fn judged(policer: &mut Policer, police: CellPolice, frames: &[(u64, u64, u64)]) -> String {
         let letter = |judged| match judged {
             Judged::Passes => '.',
@@ -134,9 +137,9 @@ mod tests {
         frames.iter().map(frame).collect::<Vec<_>>().join(" ")
     }
 
-    /// Each begins when the four cells of the one before are through. BT is 9 (1 ms - 100 us) = 8.1 ms: the first frames count 1 ms a
-    /// cell, so that TAT is 4, 8 and 12 ms when the next begin at 0.4, 0.8 and 1.2 ms; the fourth is more than 8.1 ms early. At 4 ms it
-    /// is not.
+    /// Each begins when the four cells of the one before are through. BT is 9 (1 ms - 100 us) =
+    /// 8.1 ms: the first frames count 1 ms a cell, so that TAT is 4, 8 and 12 ms when the next
+    /// begin at 0.4, 0.8 and 1.2 ms; the fourth is more than 8.1 ms early. At 4 ms it is not.
     #[test]
     fn whole_frames_are_within_the_minimum_or_not() {
         let mut gfr = policer(10, 4);
@@ -156,8 +159,8 @@ mod tests {
         assert_eq!(found, ".... .... .... .... ....");
     }
 
-    /// Beyond the PCR a cell is lost and the rest with it, but for the last one, which tells where the next frame begins; at the
-    /// rate of the line the second is 90 us too early.
+    /// Beyond the PCR a cell is lost and the rest with it, but for the last one, which tells where
+    /// the next frame begins; at the rate of the line the second is 90 us too early.
     #[test]
     fn what_exceeds_the_peak_is_lost() {
         let mut gfr = policer(100, 4);

@@ -152,7 +152,8 @@ pub struct Hop {
     pub labels: [Option<(u32, u8)>; 2],
     /// DSCP on arrival and when it left: a policer or class may change it.
     pub dscp: (Dscp, Dscp),
-    /// The meters of its policy that the packet went through, by their classes, and what they found.
+    /// The meters of its policy that the packet went through, by their classes, and what they
+    /// found.
     pub metered: Vec<(String, Color)>,
     /// What the policy at the receiving end of the link made of it.
     pub conditioned: Option<Conditioned>,
@@ -170,7 +171,8 @@ pub struct Hop {
     pub served: Vec<Served>,
     /// How long the server stood idle because shapers lacked tokens.
     pub idle: Dur,
-    /// When the scheduler gave it to the transmit ring; none if the server took it from the scheduler.
+    /// When the scheduler gave it to the transmit ring; none if the server took it from the
+    /// scheduler.
     pub ringed: Option<Time>,
     /// The ATM switches that its cells went through behind the link, if there are any.
     pub cells: Option<ThroughCells>,

@@ -50,8 +50,8 @@ struct Ringed {
 }
 
 impl AtPort {
-    /// The server begins with the next packet before the one before has left, as a circuit of ATM does whose packets have
-    /// phases of their own.
+    /// The server begins with the next packet before the one before has left, as a circuit of ATM
+    /// does whose packets have phases of their own.
     fn cut(&self, hop: &mut Hop, overlap: Dur) {
         if let Some(last) = self.counted.and_then(|i| hop.served.get_mut(i)) {
             last.time = last.time - overlap;
@@ -78,7 +78,8 @@ pub(super) struct Trails {
     over: BTreeSet<usize>,
     /// The number of time-outs of a segment's connection at its last transmission.
     timeouts: BTreeMap<(u32, u64), u32>,
-    /// By journey: since when it crosses the fabric of the switch from which it comes to a port now.
+    /// By journey: since when it crosses the fabric of the switch from which it comes to a port
+    /// now.
     crossed_since: Vec<Option<Time>>,
     /// By link: what is in its transmit ring, in order.
     rings: Vec<VecDeque<Ringed>>,
