@@ -10,6 +10,8 @@
 //! A host whose only traffic is one sender behaves like this until the sender's next timer: an ACK
 //! is processed when it is sent on the link to the host, and the segments that it permits depart
 //! then. The ACK must not overtake segments that the sender is sending at that moment.
+//!
+//! Without it D50 takes 1.17 of its instructions, D1k 1.25, a parking lot 1.17.
 
 use std::collections::VecDeque;
 

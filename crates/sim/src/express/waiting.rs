@@ -1,4 +1,7 @@
 //! Waiting packets at a port with known departures.
+//!
+//! Packets of one length that wait are counted together: without that D50 takes 1.15 of its
+//! instructions, a parking lot 1.12.
 
 use std::collections::VecDeque;
 
