@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write scenarios of large networks, which are too long to be kept as files.
 
-    python3 bench/networks.py mesh|fat-tree [--policy FIFO|DRR|FQ-CODEL|CLASSES] > scenario.yaml
+    python3 bench/networks.py mesh|tcp-mesh|fat-tree [--policy FIFO|DRR|FQ-CODEL|CLASSES] > scenario.yaml
 
 The same words give the same text, on any machine.
 """
@@ -45,18 +45,23 @@ def scenario(name: str, nodes: list[str], links: list[str], flows: list[str], po
     return "\n".join(lines) + "\n"
 
 
-def mesh(policy: str, nodes: int = 200, flows: int = 400, degree: int = 4) -> str:
-    """A random connected network; Poisson traffic that fills its links to a half or so."""
-    rng = random.Random(7)
+def random_links(rng: random.Random, nodes: int, degree: int) -> list[str]:
+    """The links of a random connected network."""
     pairs = {(rng.randrange(n), n) for n in range(1, nodes)}
     while len(pairs) < nodes * degree // 2:
         a, b = sorted(rng.sample(range(nodes), 2))
         pairs.add((a, b))
-    links = [
+    return [
         f"l{i}: {{from: n{a}, to: n{b}, rate: 100 Mb/s, delay: {rng.randint(1, 5)} ms, "
         "policy: P, duplex: true}"
         for i, (a, b) in enumerate(sorted(pairs))
     ]
+
+
+def mesh(policy: str, nodes: int = 200, flows: int = 400, degree: int = 4) -> str:
+    """A random connected network; Poisson traffic that fills its links to a half or so."""
+    rng = random.Random(7)
+    links = random_links(rng, nodes, degree)
     traffic = []
     for i in range(flows):
         a, b = rng.sample(range(nodes), 2)
@@ -64,6 +69,20 @@ def mesh(policy: str, nodes: int = 200, flows: int = 400, degree: int = 4) -> st
         traffic.append(f"name: f{i}, from: n{a}, to: n{b}, dscp: {DSCPS[i % 3]}, source: {source}")
     names = [f"n{i}" for i in range(nodes)]
     return scenario(f"Mesh of {nodes} nodes, {policy}", names, links, traffic, policy)
+
+
+def tcp_mesh(policy: str, nodes: int = 200, flows: int = 400, degree: int = 4) -> str:
+    """The same network with greedy connections, which fill links and lose packets."""
+    rng = random.Random(7)
+    links = random_links(rng, nodes, degree)
+    traffic = []
+    for i in range(flows):
+        a, b = rng.sample(range(nodes), 2)
+        traffic.append(f"name: f{i}, from: n{a}, to: n{b}, start_spread: 100 ms, tcp: {{}}")
+    names = [f"n{i}" for i in range(nodes)]
+    title = f"TCP over a mesh of {nodes} nodes, {policy}"
+    text = scenario(title, names, links, traffic, policy)
+    return text.replace("duration: 5 s", "duration: 2 s")
 
 
 def fat_tree(policy: str, k: int = 8, flows: int = 255) -> str:
@@ -101,7 +120,7 @@ def fat_tree(policy: str, k: int = 8, flows: int = 255) -> str:
     return text.replace("duration: 5 s", "duration: 200 ms")
 
 
-NETWORKS = {"mesh": mesh, "fat-tree": fat_tree}
+NETWORKS = {"mesh": mesh, "tcp-mesh": tcp_mesh, "fat-tree": fat_tree}
 """What can be written."""
 
 

@@ -6,12 +6,12 @@ resident memory are the operating system's account of the process, reading the
 scenario included; CPU time is the median of five processes after one that is
 not counted, memory the largest of the five.
 
-Four more tables follow: what a hop costs by feature (`features`), two runs on two
-threads beside the same on one (`parallel`), what a connection takes of memory
-(`memory`), and what a hop costs a connection whose window grows to a million
-segments (`growth`).
+Five more tables follow: what a hop costs by feature (`features`), what one costs TCP that
+loses packets in meshes (`meshes`), two runs on two threads beside the same on one
+(`parallel`), what a connection takes of memory (`memory`), and what a hop costs a
+connection whose window grows to a million segments (`growth`).
 
-    python3 bench/run.py [--repeats N] [--check] [CASE ...]
+    python3 bench/run.py [--repeats N] [--check] [--reference PROGRAM] [CASE ...]
 
 With --check the exit status is 1 if a case misses its target.
 """
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from features import MAX_NS, NAMES, base, feature
-from networks import NETWORKS, POLICIES
+from networks import NETWORKS, POLICIES, tcp_mesh
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -42,6 +42,11 @@ KIB = 1024
 MAX_PARALLEL = 0.55
 MAX_FLOW_KB = 1.0
 MAX_GROWTH = 2.0
+# Of a hop of D50 with 1,000 B on the wire, as version 9f873a9 takes it.
+MAX_OF_D50 = {"FIFO": 5.0, "DRR": 9.6, "FQ-CODEL": 10.8}
+# Of a hop between 50 nodes.
+MAX_MESH_GROWTH = 1.6
+MESH_NODES = (50, 200, 1000)
 MADE = Path(tempfile.gettempdir()) / f"spillgate-bench-{os.getpid()}"
 
 
@@ -157,7 +162,7 @@ CASES = (
             f"{network} {policy}",
             max_ns_per_hop=100 if policy == "FIFO" else 150,
         )
-        for network in NETWORKS
+        for network in ("mesh", "fat-tree")
         for policy in POLICIES
     ),
 )
@@ -174,9 +179,9 @@ class Figures:
     digest: str
 
 
-def run(args: list[str]) -> tuple[dict[str, Any], float]:
+def run(args: list[str], binary: Path = BINARY) -> tuple[dict[str, Any], float]:
     """Run Spillgate's program; what it says, and its CPU seconds."""
-    command = [str(BINARY), *args]
+    command = [str(binary), *args]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         out = process.stdout.read()
@@ -187,9 +192,9 @@ def run(args: list[str]) -> tuple[dict[str, Any], float]:
     return json.loads(out), usage.ru_utime + usage.ru_stime
 
 
-def once(case: Case) -> Figures:
+def once(case: Case, binary: Path = BINARY) -> Figures:
     """Run a case once and return the operating system's account of it."""
-    did, cpu_s = run(case.args(MADE))
+    did, cpu_s = run(case.args(MADE), binary)
     return Figures(
         cpu_s,
         (did["peak_kb"] or 0) / KIB,
@@ -266,6 +271,47 @@ def features(repeats: int) -> int:
             f"| {more} | {peak:.1f} | {targets or '-'} | {verdict(met=met) if targets else '-'} |",
             flush=True,
         )
+    return missed
+
+
+def meshes(repeats: int, reference: Path) -> int:
+    """Time a hop of TCP that loses packets in meshes, beside one of D50; how many cost too much.
+
+    The dense ones have eight links to a node, each way, and four connections.
+    """
+    d50 = Case("D50, 1,000 B on the wire", D50, (MSS_960,))
+    cases = [Case(f"TCP mesh, {p}", f"tcp-mesh {p}") for p in MAX_OF_D50]
+    dense = []
+    for nodes in MESH_NODES:
+        file = MADE / f"dense-{nodes}.yaml"
+        file.write_text(tcp_mesh("FIFO", nodes, 4 * nodes, 8), encoding="utf-8")
+        name, time = f"dense TCP mesh, {nodes:,} nodes", "measurement.duration=400 ms"
+        dense.append(Case(name, str(file), (time,)))
+    # In turns; the first round is not counted.
+    rounds = []
+    for _ in range(repeats + 1):
+        found = {d50.name: once(d50, reference)}
+        found |= {c.name: once(c) for c in (*cases, *dense)}
+        rounds.append({name: f.cpu_s / f.hops * 1e9 for name, f in found.items()})
+    rounds = rounds[1:]
+
+    def ratio(name: str, to: str) -> float:
+        return statistics.median(r[name] / r[to] for r in rounds)
+
+    print(f"\n| TCP in meshes | ns / hop | of D50 | of 50 nodes | target | met |\n|{'---|' * 6}")
+    missed = 0
+    for case in (d50, *cases, *dense):
+        of_d50, most = ratio(case.name, d50.name), MAX_OF_D50.get(case.name[10:])
+        growth, target, met = "", "", "-"
+        if most:
+            target, met = f"<= {most:g} of D50", verdict(met=of_d50 <= most)
+        if case in dense:
+            of_least = ratio(case.name, dense[0].name)
+            growth, target = f"{of_least:.2f}", f"<= {MAX_MESH_GROWTH:g} of 50 nodes"
+            met = verdict(met=of_least <= MAX_MESH_GROWTH)
+        missed += met == "NO"
+        ns = spread([r[case.name] for r in rounds], 0)
+        print(f"| {case.name} | {ns} | {of_d50:.1f} | {growth} | {target} | {met} |", flush=True)
     return missed
 
 
@@ -369,20 +415,26 @@ def growth(repeats: int) -> int:
     return not met
 
 
+TABLES = ("features", "meshes", "parallel", "memory", "growth")
+
+
 def main() -> int:
     """Run what is asked for and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "cases",
         nargs="*",
-        help="only cases whose name contains one of these; features; parallel; memory; growth",
+        help="only cases whose name contains one of these; " + "; ".join(TABLES),
     )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
+    parser.add_argument(
+        "--reference", type=Path, default=BINARY, help="what D50 is run with beside meshes"
+    )
     args = parser.parse_args()
     if args.repeats < 1:
         parser.error("--repeats must be at least 1")
-    known = [*(c.name for c in CASES), "features", "parallel", "memory", "growth"]
+    known = [*(c.name for c in CASES), *TABLES]
     for word in args.cases:
         if not any(word in name for name in known):
             parser.error(f"no case has {word!r} in its name; there are: {'; '.join(known)}")
@@ -394,17 +446,19 @@ def main() -> int:
     )
     MADE.mkdir()
     try:
-        missed = tables(args.cases, args.repeats)
+        missed = tables(args.cases, args.repeats, args.reference.resolve())
     finally:
         shutil.rmtree(MADE)
     return 1 if args.check and missed else 0
 
 
-def tables(words: list[str], repeats: int) -> int:
+def tables(words: list[str], repeats: int, reference: Path) -> int:
     """Print what is asked for; how many miss their target."""
     missed = time_cases(words, repeats)
     if not words or "features" in words:
         missed += features(repeats)
+    if not words or "meshes" in words:
+        missed += meshes(repeats, reference)
     if not words or "parallel" in words:
         missed += parallel(repeats)
     if not words or "memory" in words:

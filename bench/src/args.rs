@@ -124,10 +124,8 @@ fn wanted(text: &str) -> Result<Wanted, String> {
     let Some((scope, (name, metric))) = parts else {
         return Err(format!("--value: {text:?} is not SCOPE/NAME/METRIC"));
     };
-    let scope = Scope::ALL
-        .into_iter()
-        .find(|s| s.as_str() == scope)
-        .ok_or_else(|| format!("--value: there is no scope {scope:?}"))?;
+    let scope =
+        Scope::from_name(scope).ok_or_else(|| format!("--value: there is no scope {scope:?}"))?;
     let metric = Metric::from_name(metric)
         .ok_or_else(|| format!("--value: there is no metric {metric:?}"))?;
     Ok(Wanted {

@@ -160,7 +160,7 @@ fn missing(layout: &Layout, wanted: &Wanted) -> String {
     format!(
         "error: --value: the scenario has no {}; of {} and {} there is {}{more}",
         wanted.text,
-        wanted.scope.as_str(),
+        wanted.scope.name(),
         wanted.metric.name(),
         if names.is_empty() {
             "nothing".to_owned()

@@ -8,7 +8,7 @@ use spillgate_core::{DropReason, Dropped, Ecn, FlowKey, Packet, Rate, Rng, Time}
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Evidence, QueueLimit};
 use crate::fan::SharedLists;
-use crate::stats::{Cx, LeafGauges};
+use crate::stats::Cx;
 
 /// A discipline of your own: [`crate::Discipline::custom`] makes one that drivers use like any
 /// other, with counters and conservation checked. It is one leaf.
@@ -136,7 +136,8 @@ impl Custom {
 fn gone(packets: &mut u32, bytes: &mut u64, packet: &Packet) {
     let left = packets
         .checked_sub(1)
-        .zip(bytes.checked_sub(packet.len.into()));
+        .zip(bytes.checked_sub(packet.len.into()))
+        .filter(|(packets, bytes)| *packets > 0 || *bytes == 0);
     (*packets, *bytes) = left.expect("a custom discipline gives what it has taken, once");
 }
 
@@ -208,28 +209,16 @@ impl Schedule for Custom {
         self.inner.flow(n as u32 - 1, &key);
     }
 
-    fn retune(&mut self, _: Time, _: Self) {
-        // It has no specification: [`CustomDiscipline::set_rate`] tells it the rate.
-    }
-
     fn leaf_names(&self) -> Vec<String> {
         vec![self.inner.name().to_owned()]
     }
 
-    fn gauges(&self, _: usize) -> LeafGauges {
-        LeafGauges {
-            backlog_packets: self.packets,
-            backlog_bytes: self.bytes,
-            ..LeafGauges::default()
-        }
+    fn held(&self, _: usize) -> u32 {
+        self.packets
     }
 
-    fn evidence(&self, _: Time, _: &Dropped) -> Evidence {
-        Evidence {
-            queue_packets: self.packets,
-            queue_bytes: self.bytes,
-            ..Evidence::default()
-        }
+    fn evidence(&self, _: Time, _: &Dropped, _: (u32, u64)) -> Evidence {
+        Evidence::default()
     }
 
     fn limit(&self, _: usize) -> QueueLimit {

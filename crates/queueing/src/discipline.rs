@@ -8,7 +8,7 @@ use spillgate_core::{DropReason, Dropped, Drops, Dscp, FlowKey, Limit, Packet, R
 use crate::aqm::{Aqm, ArrivalAqm, UpstreamUse};
 use crate::condition::{Color, Colored};
 use crate::custom::{Custom, CustomDiscipline};
-use crate::engine::{Engine, Schedule};
+use crate::engine::Engine;
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::leaf::{Leaf, Queue};
@@ -33,11 +33,13 @@ use crate::stats::{Cx, LeafGauges, LeafStats, Total};
 /// Times must not decrease from call to call; calls at the same instant may come in any order.
 /// Extra calls of [`Discipline::next_wake`], and of [`Discipline::dequeue`] before the time that it
 /// gives, change nothing.
+// What every packet touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Discipline {
-    engine: Engine,
-    stats: Vec<LeafStats>,
     total: Total,
+    stats: Vec<LeafStats>,
+    engine: Engine,
     /// The policy that it was built from; none if that does not depend on the rate.
     origin: Option<Arc<Origin>>,
     /// How many flows it knows.
@@ -213,7 +215,7 @@ impl Discipline {
     /// What its AQM takes into account of queues in front of it, where it is at the output of a switch.
     pub fn upstream_use(&self) -> UpstreamUse {
         match &self.engine {
-            Engine::Fifo(leaf) => leaf.upstream_use(),
+            Engine::Queue(leaf) => leaf.upstream_use(),
             Engine::Custom(_) => UpstreamUse::Nothing,
             _ => UpstreamUse::Unknown,
         }
@@ -226,7 +228,7 @@ impl Discipline {
     /// The driver then calls [`Discipline::set_upstream`] and [`Discipline::upstream_arrival`]. To be called before the
     /// first packet; [`Discipline::upstream_use`] tells which disciplines it changes.
     pub fn watch_upstream(&mut self, weight: f64) {
-        if let Engine::Fifo(leaf) = &mut self.engine {
+        if let Engine::Queue(leaf) = &mut self.engine {
             leaf.watch_upstream(weight);
         }
     }
@@ -235,7 +237,7 @@ impl Discipline {
     /// To be called whenever that changes, before the packet that has left there is offered here. Cost: O(1).
     #[inline]
     pub fn set_upstream(&mut self, now: Time, packets: u32, bytes: u64) {
-        if let Engine::Fifo(leaf) = &mut self.engine {
+        if let Engine::Queue(leaf) = &mut self.engine {
             leaf.set_upstream(now, packets, bytes);
         }
     }
@@ -243,7 +245,7 @@ impl Discipline {
     /// A packet of so many bytes has arrived in front of it at `now`, whether it is queued or lost there. Cost: O(1).
     #[inline]
     pub fn upstream_arrival(&mut self, now: Time, bytes: u32) {
-        if let Engine::Fifo(leaf) = &mut self.engine {
+        if let Engine::Queue(leaf) = &mut self.engine {
             leaf.upstream_arrival(now, bytes);
         }
     }
@@ -300,7 +302,7 @@ impl Discipline {
     /// rate.
     pub fn decided_at_arrival(&self) -> Option<(Limit, Option<ArrivalAqm>)> {
         match &self.engine {
-            Engine::Fifo(leaf)
+            Engine::Queue(leaf)
                 if leaf.thresholds.is_none()
                     && !leaf.watches_upstream()
                     && matches!(leaf.queue, Queue::Ring(_) | Queue::Judged(_))
@@ -376,10 +378,14 @@ impl Discipline {
 
     /// The present state of a leaf; all zero if there is no such leaf.
     pub fn gauges(&self, leaf: usize) -> LeafGauges {
-        if leaf < self.stats.len() {
-            self.engine.gauges(leaf)
-        } else {
-            LeafGauges::default()
+        let Some(stats) = self.stats.get(leaf) else {
+            return LeafGauges::default();
+        };
+        let (backlog_packets, backlog_bytes) = stats.backlog();
+        LeafGauges {
+            backlog_packets,
+            backlog_bytes,
+            ..self.engine.gauges(leaf)
         }
     }
 
@@ -387,7 +393,13 @@ impl Discipline {
     /// dropped it, with the drop that this call left in its sink. If a flush dropped several
     /// packets, the queue is shown as after the last.
     pub fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
-        self.engine.evidence(now, lost)
+        let leaf = self.stats.get(usize::from(lost.packet.leaf));
+        let backlog = leaf.map_or((0, 0), LeafStats::backlog);
+        Evidence {
+            queue_packets: backlog.0,
+            queue_bytes: backlog.1,
+            ..self.engine.evidence(now, lost, backlog)
+        }
     }
 
     /// Why a packet was marked with congestion experienced at `now`, when it was queued or left, in
@@ -399,7 +411,7 @@ impl Discipline {
             packet: *packet,
             reason: DropReason::Early,
         };
-        let evidence = self.engine.evidence(now, &verdict);
+        let evidence = self.evidence(now, &verdict);
         if matches!(evidence.cause, Cause::Waited(_)) {
             return evidence; // The packet has left.
         }
@@ -461,13 +473,13 @@ impl Discipline {
         if cfg!(debug_assertions) {
             let mut sum = Total::default();
             for (i, stats) in self.stats.iter().enumerate() {
-                let g = self.engine.gauges(i);
+                let ((packets, bytes), held) = (stats.backlog(), self.engine.held(i));
                 assert!(
-                    stats.conserves(g.backlog_packets, g.backlog_bytes),
-                    "leaf {i} loses count: {stats:?} {g:?}"
+                    stats.conserves(held, bytes) && (held > 0 || bytes == 0),
+                    "leaf {i} loses count: {stats:?}, holds {held}"
                 );
-                sum.packets += g.backlog_packets;
-                sum.bytes += g.backlog_bytes;
+                sum.packets += packets;
+                sum.bytes += bytes;
             }
             assert_eq!(
                 (sum.packets, sum.bytes),

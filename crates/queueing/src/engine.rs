@@ -1,5 +1,6 @@
-//! Engines: what runs inside a discipline, one for each kind.
+//! Engines: what runs inside a discipline.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Rng, Time};
@@ -32,7 +33,7 @@ pub(crate) trait Schedule {
     /// Sets the flows, and the lists that the links of a world share.
     fn attach(&mut self, _flows: &Arc<[FlowKey]>, _lists: &mut SharedLists) {}
     /// Announces another flow, so that there are `n`.
-    fn add_flow(&mut self, key: FlowKey, n: usize);
+    fn add_flow(&mut self, _key: FlowKey, _n: usize) {}
     /// The number of packets of unknown flows that arrived, if conditions look at addresses or
     /// ports.
     fn unknown(&self) -> u64 {
@@ -52,10 +53,14 @@ pub(crate) trait Schedule {
     }
     /// Names of the leaves.
     fn leaf_names(&self) -> Vec<String>;
-    /// State of a leaf.
-    fn gauges(&self, leaf: usize) -> LeafGauges;
-    /// Why a packet was dropped by the last call.
-    fn evidence(&self, now: Time, lost: &Dropped) -> Evidence;
+    /// The packets that a leaf holds, to check the counters.
+    fn held(&self, leaf: usize) -> u32;
+    /// State of the AQM of a leaf.
+    fn gauges(&self, _leaf: usize) -> LeafGauges {
+        LeafGauges::default()
+    }
+    /// Why a packet was dropped by the last call; the backlog is set by the discipline.
+    fn evidence(&self, now: Time, lost: &Dropped, backlog: (u32, u64)) -> Evidence;
     /// The limit of a leaf.
     fn limit(&self, leaf: usize) -> QueueLimit;
     /// The leaf that a packet belongs to.
@@ -72,11 +77,6 @@ pub(crate) trait Schedule {
     }
     /// From `now` on the number belongs to another flow.
     fn renew(&mut self, _now: Time, _flow: u32) {}
-    /// Takes the parameters that depend on the rate of the port from `fresh`, the same policy at
-    /// another rate. Queued packets and state stay.
-    fn retune(&mut self, now: Time, fresh: Self)
-    where
-        Self: Sized;
     /// What flow admission has done to each flow.
     fn waits(&self, _now: Time) -> Vec<Wait> {
         Vec::new()
@@ -89,110 +89,85 @@ pub(crate) trait Schedule {
     fn memory_bytes(&self, flows: usize) -> u64;
 }
 
-/// Generates the runtime enum and its dispatch.
-macro_rules! engines {
-    ($($variant:ident => $runtime:ty,)+) => {
-        /// The engines, one variant per kind of discipline.
-        #[derive(Clone, Debug)]
-        // One lives in each port, and its fields are on the packet path.
-        #[allow(clippy::large_enum_variant)]
-        pub(crate) enum Engine { $($variant($runtime),)+ }
+/// What runs inside a discipline.
+#[derive(Clone, Debug)]
+// One lives in each port, and its fields are on the packet path.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Engine {
+    Queue(Leaf),
+    Wfq(Pgps),
+    ClassBased(Tree),
+    Fan(Fan),
+    Custom(Custom),
+}
 
-        impl Schedule for Engine {
-            #[inline]
-            fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
-                match self { $(Self::$variant(e) => Schedule::enqueue(e, packet, cx),)+ }
-            }
-            #[inline]
-            fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-                match self { $(Self::$variant(e) => Schedule::dequeue(e, cx),)+ }
-            }
-            #[inline]
-            fn transmits_until(&mut self, leaf: u16, end: Time) {
-                match self { $(Self::$variant(e) => Schedule::transmits_until(e, leaf, end),)+ }
-            }
-            fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
-                match self { $(Self::$variant(e) => Schedule::refuse(e, packet, reason, cx),)+ }
-            }
-            fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-                match self { $(Self::$variant(e) => Schedule::flush(e, reason, cx),)+ }
-            }
-            fn next_wake(&self, now: Time) -> Option<Time> {
-                match self { $(Self::$variant(e) => e.next_wake(now),)+ }
-            }
-            fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
-                match self { $(Self::$variant(e) => e.attach(flows, lists),)+ }
-            }
-            fn add_flow(&mut self, key: FlowKey, n: usize) {
-                match self { $(Self::$variant(e) => Schedule::add_flow(e, key, n),)+ }
-            }
-            fn unknown(&self) -> u64 {
-                match self { $(Self::$variant(e) => Schedule::unknown(e),)+ }
-            }
-            fn attach_links(&mut self, names: &Arc<[String]>) {
-                match self { $(Self::$variant(e) => e.attach_links(names),)+ }
-            }
-            fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
-                match self { $(Self::$variant(e) => e.seed(stream),)+ }
-            }
-            fn looks_at_marks(&self) -> bool {
-                match self { $(Self::$variant(e) => e.looks_at_marks(),)+ }
-            }
-            fn leaves_mut(&mut self) -> &mut [Leaf] {
-                match self { $(Self::$variant(e) => e.leaves_mut(),)+ }
-            }
-            fn leaf_names(&self) -> Vec<String> {
-                match self { $(Self::$variant(e) => e.leaf_names(),)+ }
-            }
-            fn gauges(&self, leaf: usize) -> LeafGauges {
-                match self { $(Self::$variant(e) => Schedule::gauges(e, leaf),)+ }
-            }
-            fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
-                match self { $(Self::$variant(e) => Schedule::evidence(e, now, lost),)+ }
-            }
-            fn limit(&self, leaf: usize) -> QueueLimit {
-                match self { $(Self::$variant(e) => Schedule::limit(e, leaf),)+ }
-            }
-            fn leaf_of(&mut self, packet: &Packet) -> u16 {
-                match self { $(Self::$variant(e) => e.leaf_of(packet),)+ }
-            }
-            fn outranks(&self, first: u16, second: u16) -> bool {
-                match self { $(Self::$variant(e) => e.outranks(first, second),)+ }
-            }
-            fn is_held(&self, leaf: u16, now: Time) -> bool {
-                match self { $(Self::$variant(e) => e.is_held(leaf, now),)+ }
-            }
-            fn renew(&mut self, now: Time, flow: u32) {
-                match self { $(Self::$variant(e) => e.renew(now, flow),)+ }
-            }
-            fn retune(&mut self, now: Time, fresh: Self) {
-                match (self, fresh) {
-                    $((Self::$variant(e), Self::$variant(f)) => Schedule::retune(e, now, f),)+
-                    _ => debug_assert!(false, "a policy does not change its kind"),
-                }
-            }
-            fn waits(&self, now: Time) -> Vec<Wait> {
-                match self { $(Self::$variant(e) => e.waits(now),)+ }
-            }
-            fn admission(&self, now: Time) -> Option<AdmissionState> {
-                match self { $(Self::$variant(e) => e.admission(now),)+ }
-            }
-            fn memory_bytes(&self, flows: usize) -> u64 {
-                match self { $(Self::$variant(e) => Schedule::memory_bytes(e, flows),)+ }
-            }
+macro_rules! each {
+    ($self:ident, $e:ident => $call:expr) => {
+        match $self {
+            Self::Queue($e) => $call,
+            Self::Wfq($e) => $call,
+            Self::ClassBased($e) => $call,
+            Self::Fan($e) => $call,
+            Self::Custom($e) => $call,
         }
     };
 }
 
-engines! {
-    Fifo => Leaf,
-    Wfq => Pgps,
-    FlowWfq => Leaf,
-    Flows => Leaf,
-    ClassBased => Tree,
-    Fan => Fan,
-    Custom => Custom,
+/// What each packet asks of it is called directly, all else by [`Schedule`].
+impl Engine {
+    #[inline]
+    pub(crate) fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
+        each!(self, e => Schedule::enqueue(e, packet, cx));
+    }
+
+    #[inline]
+    pub(crate) fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        each!(self, e => Schedule::dequeue(e, cx))
+    }
+
+    #[inline]
+    pub(crate) fn transmits_until(&mut self, leaf: u16, end: Time) {
+        each!(self, e => Schedule::transmits_until(e, leaf, end));
+    }
+
+    /// Takes the parameters that depend on the rate of the port from `fresh`, the same policy at
+    /// another rate. Queued packets and state stay.
+    pub(crate) fn retune(&mut self, now: Time, fresh: Self) {
+        match (self, fresh) {
+            (Self::Queue(e), Self::Queue(f)) => e.retune(f),
+            (Self::Wfq(e), Self::Wfq(f)) => e.retune(now, &f),
+            (Self::ClassBased(e), Self::ClassBased(f)) => e.retune(now, f),
+            (Self::Fan(e), Self::Fan(f)) => e.retune(now, f),
+            _ => debug_assert!(false, "a policy does not change its kind"),
+        }
+    }
 }
+
+impl Deref for Engine {
+    type Target = dyn Schedule;
+
+    fn deref(&self) -> &Self::Target {
+        each!(self, e => e)
+    }
+}
+
+impl DerefMut for Engine {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        each!(self, e => e)
+    }
+}
+
+macro_rules! from {
+    ($($variant:ident: $runtime:ty,)+) => {$(
+        impl From<$runtime> for Engine {
+            fn from(engine: $runtime) -> Self {
+                Self::$variant(engine)
+            }
+        }
+    )+};
+}
+
+from! { Queue: Leaf, Wfq: Pgps, ClassBased: Tree, Fan: Fan, }
 
 /// Drops a packet that belongs to `leaf`.
 pub(crate) fn refuse_at(leaf: u16, mut packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
@@ -212,7 +187,7 @@ impl Schedule for Leaf {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        self.pop(cx)
+        self.pop(0, cx)
     }
 
     #[inline]
@@ -240,28 +215,20 @@ impl Schedule for Leaf {
         }]
     }
 
+    fn held(&self, _: usize) -> u32 {
+        self.held()
+    }
+
     fn gauges(&self, _: usize) -> LeafGauges {
         self.gauges()
     }
 
-    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
-        self.evidence(lost)
+    fn evidence(&self, _: Time, lost: &Dropped, backlog: (u32, u64)) -> Evidence {
+        self.evidence(lost, backlog)
     }
 
     fn limit(&self, _: usize) -> QueueLimit {
         self.limit()
-    }
-
-    fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut SharedLists) {
-        self.expect_flows(flows.len());
-    }
-
-    fn add_flow(&mut self, _: FlowKey, n: usize) {
-        self.expect_flows(n);
-    }
-
-    fn retune(&mut self, _: Time, fresh: Self) {
-        self.retune(fresh);
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
@@ -294,19 +261,15 @@ impl Schedule for Pgps {
         self.expect_flows(n);
     }
 
-    fn retune(&mut self, now: Time, fresh: Self) {
-        self.retune(now, &fresh);
-    }
-
     fn leaf_names(&self) -> Vec<String> {
         vec!["wfq".to_owned()]
     }
 
-    fn gauges(&self, _: usize) -> LeafGauges {
-        self.gauges()
+    fn held(&self, _: usize) -> u32 {
+        self.held()
     }
 
-    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
+    fn evidence(&self, _: Time, lost: &Dropped, _: (u32, u64)) -> Evidence {
         self.evidence(lost)
     }
 

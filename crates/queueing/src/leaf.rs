@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
-use crate::aqm::{Aqm, Backlog, Custom, DropStage, Managed, Upstream, UpstreamUse};
+use crate::aqm::{Aqm, Custom, DropStage, Managed, Upstream, UpstreamUse, Waiting};
 use crate::evidence::{Cause, Evidence, QueueLimit};
-use crate::sched::flow_queue::{FlowQueue, Offered};
+use crate::sched::flow_queue::FlowQueue;
 use crate::sched::flow_wfq::{Admission, Conversations};
 use crate::stats::{Cx, LeafGauges};
 
@@ -113,19 +113,30 @@ pub(crate) enum Queue {
     /// First in, first out, with an AQM that is asked about each packet that leaves.
     Judged(VecDeque<Packet>),
     /// A fair queue by conversation.
-    Fair(Conversations),
+    Fair(Box<Conversations>),
     /// A fair queue that pushes out from the longest of its queues.
     Flows(Box<dyn FlowQueue>),
 }
 
+impl Queue {
+    /// The first packet, if packets leave in order.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Packet> {
+        match self {
+            Self::Ring(r) | Self::Judged(r) => r.front(),
+            Self::Fair(_) | Self::Flows(_) => None,
+        }
+    }
+}
+
+// What every packet touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Leaf {
     pub(crate) queue: Queue,
     pub(crate) bound: Bound,
-    pub(crate) aqm: Option<Aqm>,
     pub(crate) thresholds: Option<Thresholds>,
-    packets: u32,
-    bytes: u64,
+    pub(crate) aqm: Option<Aqm>,
     /// What waits in front of it.
     upstream: Upstream,
 }
@@ -143,8 +154,6 @@ impl Leaf {
             bound,
             aqm,
             thresholds: None,
-            packets: 0,
-            bytes: 0,
             upstream: Upstream::NONE,
         }
     }
@@ -243,38 +252,26 @@ impl Leaf {
         matches!(self.queue, Queue::Ring(_) | Queue::Judged(_))
     }
 
-    /// The first packet, if packets leave in order.
-    #[inline]
-    pub(crate) fn fifo_head(&self) -> Option<&Packet> {
-        match &self.queue {
-            Queue::Ring(r) | Queue::Judged(r) => r.front(),
-            Queue::Fair(_) | Queue::Flows(_) => None,
-        }
-    }
-
     /// The scheduler's tag of the first packet in a ring; the largest if there is none.
     #[inline]
     pub(crate) fn head_tag(&self) -> u64 {
-        match &self.queue {
-            Queue::Ring(r) | Queue::Judged(r) => r.front().map_or(u64::MAX, |p| p.tag),
-            Queue::Fair(_) | Queue::Flows(_) => u64::MAX,
-        }
+        self.queue.first().map_or(u64::MAX, |p| p.tag)
     }
 
     /// Queues or drops a packet, and returns the change of the number of queued packets.
     #[inline]
     pub(crate) fn offer(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) -> i64 {
         let mut marked = false;
+        let (packets, bytes) = cx.backlog(packet.leaf);
         if let Some(aqm) = &mut self.aqm {
-            let backlog = Backlog {
-                packets: self.packets,
-                bytes: self.bytes,
-                head: head(aqm, &self.queue),
-                drain_rate: aqm.drain_rate(),
-                upstream: self.upstream,
+            let waiting = Waiting {
+                packets,
+                bytes,
+                queue: &self.queue,
+                upstream: &self.upstream,
             };
-            let verdict = aqm.arrival(cx.now, &backlog, packet, cx.rng);
-            if let Some(average) = aqm.average() {
+            let (verdict, average) = aqm.judge_arrival(cx.now, &waiting, packet, cx.rng);
+            if let Some(average) = average {
                 cx.averaged(packet, average);
             }
             match verdict {
@@ -286,7 +283,8 @@ impl Leaf {
                 }
             }
         }
-        if !self.bound.admits(self.packets, self.bytes, packet.len) || self.is_above(packet) {
+        let fits = self.bound.admits(packets, bytes, packet.len);
+        if !fits || self.is_above(packet, packets, bytes) {
             self.refuse(packet, cx);
             return 0;
         }
@@ -299,10 +297,8 @@ impl Leaf {
             Queue::Fair(fair) => match fair.offer(*packet) {
                 Admission::Accepted => {}
                 Admission::Evicted(victim) => {
-                    self.packets -= 1;
-                    self.bytes -= u64::from(victim.len);
                     cx.evicted(victim, DropReason::PushedOut);
-                    self.take_in(packet, marked, cx);
+                    cx.enqueued(packet, marked);
                     return 0;
                 }
                 Admission::Refused => {
@@ -311,66 +307,28 @@ impl Leaf {
                     return 0;
                 }
             },
-            Queue::Flows(_) => return self.offer_to_flows(packet, unmarked, cx),
+            Queue::Flows(flows) => {
+                let Some(gained) = flows.offer(packet, unmarked, cx) else {
+                    packet.ecn = unmarked;
+                    self.refuse(packet, cx);
+                    return 0;
+                };
+                self.emptied_if_empty(cx.now);
+                return gained;
+            }
         }
-        self.take_in(packet, marked, cx);
+        cx.enqueued(packet, marked);
         1
-    }
-
-    #[inline(never)]
-    fn offer_to_flows(&mut self, packet: &mut Packet, unmarked: Ecn, cx: &mut Cx<'_>) -> i64 {
-        let (before, now) = (self.packets, cx.now);
-        let Queue::Flows(flows) = &mut self.queue else {
-            return 0;
-        };
-        if !flows.fits(packet) {
-            packet.ecn = unmarked;
-            self.refuse(packet, cx);
-            return 0;
-        }
-        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
-        let (rng, mut books) = cx.split();
-        let offered = flows.offer(now, *packet, rng, &mut |victim: Packet| {
-            *packets -= 1;
-            *bytes -= u64::from(victim.len);
-            books.evicted(victim, DropReason::PushedOut);
-        });
-        match offered {
-            Offered::Queued { marked } => {
-                let marked = marked || packet.ecn != unmarked;
-                self.take_in(packet, marked, cx);
-            }
-            Offered::PushedOut => {
-                packet.ecn = unmarked;
-                cx.refused(*packet, DropReason::PushedOut);
-                if self.packets == 0 {
-                    self.emptied(now);
-                }
-            }
-            Offered::Dropped(reason) => {
-                packet.ecn = unmarked;
-                cx.refused(*packet, reason);
-            }
-        }
-        i64::from(self.packets) - i64::from(before)
     }
 
     /// Whether the packet would exceed the threshold of its DSCP.
     #[inline]
-    fn is_above(&self, packet: &Packet) -> bool {
-        self.thresholds.as_ref().is_some_and(|t| {
-            let own = t.of(packet);
-            !own.admits(self.packets, self.bytes, packet.len)
-        })
+    fn is_above(&self, packet: &Packet, packets: u32, bytes: u64) -> bool {
+        let own = self.thresholds.as_ref().map(|t| t.of(packet));
+        own.is_some_and(|own| !own.admits(packets, bytes, packet.len))
     }
 
-    #[inline]
-    fn take_in(&mut self, packet: &Packet, marked: bool, cx: &mut Cx<'_>) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.len);
-        cx.enqueued(packet, marked);
-    }
-
+    #[cold]
     fn refuse(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         if let Some(aqm) = &mut self.aqm {
             aqm.overflowed();
@@ -378,27 +336,38 @@ impl Leaf {
         cx.refused(*packet, DropReason::Tail);
     }
 
-    /// The number of queued packets.
-    #[inline]
-    pub(crate) fn packets(&self) -> u32 {
-        self.packets
+    /// The packets that it holds.
+    pub(crate) fn held(&self) -> u32 {
+        match &self.queue {
+            Queue::Ring(r) | Queue::Judged(r) => r.len() as u32,
+            Queue::Fair(f) => f.packets(),
+            Queue::Flows(f) => f.packets(),
+        }
     }
 
-    /// The next packet, after those that the AQM drops before it; none if it drops all.
+    /// The next packet of this leaf, after those that the AQM drops before it; none if it drops
+    /// all.
     #[inline]
-    pub(crate) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        match self.queue {
+    pub(crate) fn pop(&mut self, leaf: u16, cx: &mut Cx<'_>) -> Option<Packet> {
+        match &mut self.queue {
             Queue::Ring(_) | Queue::Fair(_) => {}
-            Queue::Judged(_) => return self.pop_judged(cx),
-            Queue::Flows(_) => return self.pop_from_flows(cx),
+            Queue::Judged(_) => return self.pop_judged(leaf, cx),
+            Queue::Flows(flows) => {
+                let packet = flows.pop(cx);
+                self.emptied_if_empty(cx.now);
+                return packet;
+            }
         }
-        let packet = self.take_head(cx.now)?;
-        cx.dequeued(&packet);
-        Some(packet)
+        // By reference: each move of a packet is a copy.
+        let head = self.take_head(cx.now);
+        if let Some(packet) = &head {
+            cx.dequeued(packet);
+        }
+        head
     }
 
     #[inline(never)]
-    fn pop_judged(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+    fn pop_judged(&mut self, leaf: u16, cx: &mut Cx<'_>) -> Option<Packet> {
         let mut stage = DropStage::First;
         loop {
             let Some(mut packet) = self.take_head(cx.now) else {
@@ -409,14 +378,14 @@ impl Leaf {
             };
             let verdict = match &mut self.aqm {
                 Some(aqm) => {
-                    let backlog = Backlog {
-                        packets: self.packets,
-                        bytes: self.bytes,
-                        head: head(aqm, &self.queue),
-                        drain_rate: aqm.drain_rate(),
-                        upstream: self.upstream,
+                    let (packets, bytes) = cx.backlog(leaf);
+                    let waiting = Waiting {
+                        packets: packets - 1,
+                        bytes: bytes - u64::from(packet.len),
+                        queue: &self.queue,
+                        upstream: &self.upstream,
                     };
-                    aqm.departure(&mut stage, cx.now, &backlog, &packet, cx.rng)
+                    aqm.judge_departure(&mut stage, cx.now, &waiting, &packet, cx.rng)
                 }
                 None => Verdict::Pass,
             };
@@ -436,59 +405,27 @@ impl Leaf {
         }
     }
 
-    #[inline(never)]
-    fn pop_from_flows(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let Queue::Flows(flows) = &mut self.queue else {
-            return None;
-        };
-        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
-        let (now, (rng, mut books)) = (cx.now, cx.split());
-        let found = flows.pop(now, rng, &mut |victim: Packet, reason| {
-            *packets -= 1;
-            *bytes -= u64::from(victim.len);
-            books.evicted(victim, reason);
-        });
-        let Some((packet, marked)) = found else {
-            if self.packets == 0 {
-                self.emptied(now);
-            }
-            return None;
-        };
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.len);
-        if self.packets == 0 {
-            self.emptied(cx.now);
-        }
-        if marked {
-            cx.marked(&packet);
-        }
-        cx.dequeued(&packet);
-        Some(packet)
-    }
-
     #[inline]
     fn take_head(&mut self, now: Time) -> Option<Packet> {
-        let packet = match &mut self.queue {
+        let head = match &mut self.queue {
             Queue::Ring(r) | Queue::Judged(r) => r.pop_front(),
             Queue::Fair(f) => f.pop(),
             // It dequeues and flushes by itself.
             Queue::Flows(_) => None,
-        }?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.len);
-        if self.packets == 0 {
-            self.emptied(now);
+        };
+        if head.is_some() {
+            self.emptied_if_empty(now);
         }
-        Some(packet)
+        head
     }
 
     /// Drops all packets.
     pub(crate) fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         if let Queue::Flows(flows) = &mut self.queue {
-            flows.flush(&mut |packet| cx.evicted(packet, reason));
-            self.bytes = 0;
-            if std::mem::take(&mut self.packets) > 0 {
-                self.emptied(cx.now);
+            let waited = flows.packets() > 0;
+            flows.flush(reason, cx);
+            if waited {
+                self.emptied_if_empty(cx.now);
             }
         }
         while let Some(packet) = self.take_head(cx.now) {
@@ -496,26 +433,31 @@ impl Leaf {
         }
     }
 
+    /// Tells the AQM if nothing is queued since `at`.
     #[inline]
-    fn emptied(&mut self, now: Time) {
-        if let Some(aqm) = &mut self.aqm {
-            aqm.emptied(now);
+    fn emptied_if_empty(&mut self, at: Time) {
+        let Some(aqm) = &mut self.aqm else { return };
+        let empty = match &self.queue {
+            Queue::Ring(r) | Queue::Judged(r) => r.is_empty(),
+            Queue::Fair(f) => f.packets() == 0,
+            Queue::Flows(f) => f.packets() == 0,
+        };
+        if empty {
+            aqm.emptied(at);
         }
     }
 
     /// The packet that left last is in transmission until `end`.
     #[inline]
     pub(crate) fn transmits_until(&mut self, end: Time) {
-        if self.packets == 0 {
-            self.emptied(end);
-        }
+        self.emptied_if_empty(end);
         if let Queue::Flows(flows) = &mut self.queue {
             flows.transmits_until(end);
         }
     }
 
-    /// Why `lost` was dropped; the AQM's odds are those of its last verdict.
-    pub(crate) fn evidence(&self, lost: &Dropped) -> Evidence {
+    /// Why `lost` was dropped, with so much queued now; the AQM's odds are those of its last verdict.
+    pub(crate) fn evidence(&self, lost: &Dropped, backlog: (u32, u64)) -> Evidence {
         let of_flow = || match &self.queue {
             Queue::Ring(_) | Queue::Judged(_) => Cause::Plain,
             Queue::Fair(fair) => fair.evidence(&lost.packet),
@@ -532,25 +474,23 @@ impl Leaf {
             }
             DropReason::Tail => (
                 self.limit(),
-                self.of_threshold(lost).unwrap_or_else(of_flow),
+                self.of_threshold(lost, backlog).unwrap_or_else(of_flow),
             ),
             _ => (self.limit(), Cause::Plain),
         };
         Evidence {
-            queue_packets: self.packets,
-            queue_bytes: self.bytes,
             limit,
-            counted: None,
             cause,
+            ..Evidence::default()
         }
     }
 
     /// The threshold of its DSCP, if that caused the drop of `lost` while the queue itself had
     /// room.
-    fn of_threshold(&self, lost: &Dropped) -> Option<Cause> {
+    fn of_threshold(&self, lost: &Dropped, (packets, bytes): (u32, u64)) -> Option<Cause> {
         let packet = &lost.packet;
-        let has_room = self.bound.admits(self.packets, self.bytes, packet.len);
-        (has_room && self.is_above(packet)).then(|| {
+        let has_room = self.bound.admits(packets, bytes, packet.len);
+        (has_room && self.is_above(packet, packets, bytes)).then(|| {
             let of = self
                 .thresholds
                 .as_ref()
@@ -577,17 +517,9 @@ impl Leaf {
 
     pub(crate) fn gauges(&self) -> LeafGauges {
         LeafGauges {
-            backlog_packets: self.packets,
-            backlog_bytes: self.bytes,
             average_queue: self.aqm.as_ref().and_then(Aqm::average),
             adapted: self.aqm.as_ref().map(Aqm::adapted).unwrap_or_default(),
-        }
-    }
-
-    /// The flows are `0..n`.
-    pub(crate) fn expect_flows(&mut self, n: usize) {
-        if let Queue::Flows(flows) = &mut self.queue {
-            flows.expect_flows(n);
+            ..LeafGauges::default()
         }
     }
 
@@ -599,15 +531,6 @@ impl Leaf {
             Queue::Fair(f) => f.memory_bytes(),
             Queue::Flows(f) => f.memory_bytes(flows),
         }
-    }
-}
-
-/// When the first packet of a FIFO arrived, if its AQM asks for it.
-#[inline]
-fn head(aqm: &Aqm, queue: &Queue) -> Option<Time> {
-    match queue {
-        Queue::Ring(r) | Queue::Judged(r) if aqm.asks_head() => r.front().map(|p| p.arrived),
-        _ => None,
     }
 }
 

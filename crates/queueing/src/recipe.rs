@@ -323,7 +323,7 @@ impl Recipe {
             ..Bound::NONE
         };
         Self {
-            prototype: Discipline::new(Engine::Fifo(Leaf::fifo(bound, None)), None),
+            prototype: Discipline::new(Leaf::fifo(bound, None).into(), None),
             written: None,
         }
     }

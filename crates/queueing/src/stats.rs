@@ -8,7 +8,9 @@ const REASONS: usize = DropReason::ALL.len();
 ///
 /// At any time, in packets and in bytes: offered = enqueued + dropped before
 /// they were queued; enqueued = dequeued + dropped while queued + backlog.
+// The first cache line is what each packet counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
 pub struct LeafStats {
     /// Packets that were classified into the leaf.
     pub offered_packets: u64,
@@ -18,6 +20,14 @@ pub struct LeafStats {
     pub enqueued_packets: u64,
     /// Their bytes.
     pub enqueued_bytes: u64,
+    /// Queued packets.
+    backlog_packets: u64,
+    /// Their bytes.
+    backlog_bytes: u64,
+    /// The largest number of queued packets since [`crate::Discipline::reset_peaks`].
+    pub peak_packets: u64,
+    /// The largest number of queued bytes since [`crate::Discipline::reset_peaks`].
+    pub peak_bytes: u64,
     /// Packets that were dropped, by [`DropReason::index`].
     pub drops_packets: [u64; REASONS],
     /// Their bytes.
@@ -28,14 +38,6 @@ pub struct LeafStats {
     pub dropped_queued_bytes: u64,
     /// Packets that an AQM marked with congestion experienced, when it queued them or let them go.
     pub marks_ce: u64,
-    /// Queued packets.
-    backlog_packets: u64,
-    /// Their bytes.
-    backlog_bytes: u64,
-    /// The largest number of queued packets since [`crate::Discipline::reset_peaks`].
-    pub peak_packets: u64,
-    /// The largest number of queued bytes since [`crate::Discipline::reset_peaks`].
-    pub peak_bytes: u64,
     /// The AQM's averages of the queue in packets, as of each packet that came to it, since
     /// [`crate::Discipline::reset_peaks`]; none if it keeps no average.
     pub averages: Averages,
@@ -78,6 +80,12 @@ impl LeafStats {
     #[inline]
     pub fn backlog_bytes(&self) -> u64 {
         self.backlog_bytes
+    }
+
+    /// Queued packets and bytes.
+    #[inline]
+    pub(crate) fn backlog(&self) -> (u32, u64) {
+        (self.backlog_packets as u32, self.backlog_bytes)
     }
 
     /// Packets that left.
@@ -202,6 +210,12 @@ impl Cx<'_> {
         (self.rng, books)
     }
 
+    /// The packets and bytes that a leaf holds.
+    #[inline]
+    pub(crate) fn backlog(&self, leaf: u16) -> (u32, u64) {
+        self.stats[usize::from(leaf)].backlog()
+    }
+
     #[inline]
     pub(crate) fn offered(&mut self, packet: &Packet) {
         self.total.offered_to = packet.leaf;
@@ -255,5 +269,44 @@ impl Cx<'_> {
         s.backlog_bytes -= u64::from(packet.len);
         self.total.packets -= 1;
         self.total.bytes -= u64::from(packet.len);
+    }
+}
+
+/// What a call needs beside the queues, for tests of a part.
+#[cfg(test)]
+pub(crate) struct Desk {
+    rng: Rng,
+    pub(crate) drops: Drops,
+    stats: [LeafStats; 5],
+    total: Total,
+}
+
+#[cfg(test)]
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self {
+            rng: Rng::from_key(0),
+            drops: Drops::new(),
+            stats: [LeafStats::default(); 5],
+            total: Total::default(),
+        }
+    }
+
+    pub(crate) fn at(&mut self, now: Time) -> Cx<'_> {
+        Cx {
+            now,
+            rng: &mut self.rng,
+            drops: &mut self.drops,
+            stats: &mut self.stats,
+            total: &mut self.total,
+        }
+    }
+
+    /// Flows and numbers of the packets that were dropped since the last call.
+    pub(crate) fn dropped(&mut self) -> Vec<(u32, u32)> {
+        let found = self.drops.as_slice().iter();
+        let found = found.map(|d| (d.packet.flow, d.packet.seq)).collect();
+        self.drops.clear();
+        found
     }
 }

@@ -141,12 +141,22 @@ impl QueueMeter {
     /// A packet left the queue for the server at `now`, which sends it until `end`.
     #[inline]
     pub(crate) fn on_served(&mut self, window: Window, packet: &Packet, now: Time, end: Time) {
-        self.on_begun(window, packet, now);
-        self.carried += window.part(packet.len, now, end);
+        if !window.holds(packet.arrived, now, end) {
+            self.on_begun(window, packet, now);
+            self.carried += window.part(packet.len, now, end);
+            return;
+        }
+        let (wait, len) = (now.since(packet.arrived), u64::from(packet.len));
+        let waited = u128::from(wait.as_ps());
+        self.offered_packets += 1;
+        self.offered_bytes += len;
+        self.carried += Volume::of(len);
+        self.waited_packets.0 += waited;
+        self.waited_bytes.0 += waited * u128::from(len);
+        self.sojourn.record(wait);
     }
 
     /// A packet left the queue for the server at `now`; until when it is sent is told later.
-    #[inline]
     pub(crate) fn on_begun(&mut self, window: Window, packet: &Packet, now: Time) {
         self.on_left(window, packet, now);
         if window.contains(now) {

@@ -56,7 +56,21 @@ impl Link {
         }
     }
 
-    /// A packet that has left its queue is transmitted from `start` to `end`.
+    /// A packet leaves its queue at `now` for the server, which sends it until `end`; that is the
+    /// end of time where it is told later.
+    #[inline]
+    pub(crate) fn begins(&mut self, window: Window, packet: &Packet, now: Time, end: Time) {
+        self.meter.total_bytes += u64::from(packet.len);
+        if end < Time::MAX {
+            let busy = window.overlap(now, end);
+            self.meter.busy = self.meter.busy.saturating_add(busy);
+        }
+        if let Some(port) = &mut self.port {
+            port.begins(window, packet, now, end);
+        }
+    }
+
+    /// A packet that has left its queue is transmitted from `start` to `end`, as is known now.
     pub(crate) fn carries(&mut self, window: Window, packet: &Packet, start: Time, end: Time) {
         let busy = window.overlap(start, end);
         self.meter.busy = self.meter.busy.saturating_add(busy);

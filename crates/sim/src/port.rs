@@ -17,35 +17,50 @@ pub(crate) fn size(packet: &Packet) -> u32 {
     u32::from(packet.l3_len) + u32::from(packet.labels.bytes())
 }
 
-/// A discipline with a server that takes one packet at a time.
+/// A discipline with a server that takes one packet at a time. What every packet touches comes
+/// first, and the discipline begins likewise.
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    /// The longest packet that the link carries, labels included.
-    pub(crate) mtu: u32,
-    pub(crate) discipline: Discipline,
-    pub(crate) rng: Rng,
     pub(crate) free_at: Time,
     /// When the port wakes next, [`Time::MAX`] for never.
     pub(crate) wake: Time,
-    /// The link is down, and every arrival is dropped.
-    pub(crate) down: bool,
-    /// The packets in flight, if the link fails during the run.
-    pub(crate) underway: Option<Box<Underway>>,
+    /// The longest packet that the link carries, labels included.
+    pub(crate) mtu: u32,
     /// Slot of its wakes.
     pub(crate) slot: u32,
+    /// More happens at the port than queueing and transmission at a constant rate, or somebody
+    /// watches: each packet takes the long way.
+    pub(crate) special: bool,
+    /// The link is down, and every arrival is dropped.
+    pub(crate) down: bool,
+    /// What is between the discipline and the server; none if the server takes each packet from the
+    /// discipline.
+    pub(crate) ring: Option<Box<Ring>>,
     /// One meter for each of its queues.
     pub(crate) queues: Vec<QueueMeter>,
+    pub(crate) rng: Rng,
     /// By leaf, its packets by code point; empty if no leaf tells them apart.
     pub(crate) precedences: Vec<Option<Box<Precedences>>>,
+    pub(crate) discipline: Discipline,
+    /// The packets in flight, if the link fails during the run.
+    pub(crate) underway: Option<Box<Underway>>,
     /// When packets are sent, if the rate of the link varies.
     pub(crate) server: Option<Box<Server>>,
     /// Random loss and reordering on the link, if any.
     pub(crate) channel: Option<Box<Channel>>,
-    /// What is between the discipline and the server; none if the server takes each packet from the
-    /// discipline.
-    pub(crate) ring: Option<Box<Ring>>,
 }
 
 impl Port {
+    /// Knows its slot and, `watched` or not, whether it is special.
+    pub(crate) fn settle(&mut self, slot: u32, watched: bool) {
+        self.slot = slot;
+        self.special = watched
+            || self.underway.is_some()
+            || self.server.is_some()
+            || self.ring.is_some()
+            || self.queues.iter().any(QueueMeter::asks_levels);
+    }
+
     /// Whether packets wait in the discipline or in the ring.
     #[inline]
     pub(crate) fn holds_packets(&self) -> bool {
@@ -125,6 +140,25 @@ impl Port {
     #[inline]
     pub(crate) fn precedences(&mut self, leaf: u16) -> Option<&mut Precedences> {
         self.precedences.get_mut(usize::from(leaf))?.as_deref_mut()
+    }
+
+    /// A packet leaves its queue at `now` for the server, which sends it until `end`; that is the
+    /// end of time where it is told later.
+    #[inline]
+    pub(crate) fn begins(&mut self, window: Window, packet: &Packet, now: Time, end: Time) {
+        self.free_at = end;
+        if self.is_last_of(packet.leaf) {
+            self.discipline.transmits_until(packet.leaf, end);
+        }
+        let queue = &mut self.queues[usize::from(packet.leaf)];
+        if end < Time::MAX {
+            queue.on_served(window, packet, now, end);
+        } else {
+            queue.on_begun(window, packet, now);
+        }
+        if let Some(by) = self.precedences(packet.leaf) {
+            by.on_begun(window, packet, now);
+        }
     }
 
     /// A packet is lost at `now` before it is sent.

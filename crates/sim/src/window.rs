@@ -66,6 +66,13 @@ impl Window {
         self.start <= from && to <= self.end
     }
 
+    /// Whether all of a packet lies in it: its arrival, the beginning of its transmission and the
+    /// end of that.
+    #[inline]
+    pub fn holds(self, arrived: Time, start: Time, end: Time) -> bool {
+        self.start <= arrived && start < self.end && end <= self.end
+    }
+
     /// How much of the interval from `from` to `to` lies in it.
     #[inline]
     pub fn overlap(self, from: Time, to: Time) -> Dur {

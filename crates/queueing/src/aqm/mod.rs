@@ -31,7 +31,7 @@ mod wred;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Limit, Packet, Rate, Time, Verdict};
+use spillgate_core::{Limit, Packet, Rate, Rng, Time, Verdict};
 
 pub use adaptive_red::AdaptiveRedSpec;
 pub use adaptive_rio::AdaptiveRioSpec;
@@ -61,6 +61,7 @@ pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 pub(crate) use {codel::Codel, red::Red, wred::Wred};
 
 use crate::evidence::Cause;
+use crate::leaf::Queue;
 use crate::recipe::At;
 use crate::registry::Kind;
 use crate::sched::flow_queue::{FlowQueue, Frame, Order};
@@ -189,28 +190,64 @@ registry! {
     beside Custom => Custom;
 }
 
+/// What waits where a packet arrives or leaves, from which an AQM is told what it asks for.
+pub(crate) struct Waiting<'a> {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
+    pub(crate) queue: &'a Queue,
+    pub(crate) upstream: &'a Upstream,
+}
+
+impl<A: Automaton> Managed<A> {
+    #[inline(always)]
+    fn backlog(&self, waiting: &Waiting<'_>) -> Backlog {
+        let head = || waiting.queue.first().map(|p| p.arrived);
+        Backlog {
+            packets: waiting.packets,
+            bytes: waiting.bytes,
+            head: if A::ASKS_HEAD { head() } else { None },
+            drain_rate: self.automaton.drain_rate(&self.vars),
+            upstream: *waiting.upstream,
+        }
+    }
+}
+
 impl Aqm {
+    /// The verdict on an arriving packet, and the average by which it is made, if there is one.
     #[inline]
-    pub(crate) fn arrival<D: Draw>(
+    pub(crate) fn judge_arrival(
         &mut self,
         now: Time,
-        backlog: &Backlog,
+        waiting: &Waiting<'_>,
         packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
-        each!(self, a => a.arrival(now, backlog, packet, draw))
+        rng: &mut Rng,
+    ) -> (Verdict, Option<f64>) {
+        each!(self, a => (a.arrival(now, &a.backlog(waiting), packet, rng), a.average()))
     }
 
+    /// The verdict on a packet that was taken from the head of the queue.
     #[inline]
-    pub(crate) fn departure<D: Draw>(
+    pub(crate) fn judge_departure(
         &mut self,
         stage: &mut DropStage,
         now: Time,
+        waiting: &Waiting<'_>,
+        packet: &Packet,
+        rng: &mut Rng,
+    ) -> Verdict {
+        each!(self, a => a.departure(stage, now, &a.backlog(waiting), packet, rng))
+    }
+
+    /// The verdict on an arriving packet by the number of waiting packets alone.
+    #[inline]
+    pub(crate) fn arrival(
+        &mut self,
+        now: Time,
         backlog: &Backlog,
         packet: &Packet,
-        draw: &mut D,
+        rng: &mut Rng,
     ) -> Verdict {
-        each!(self, a => a.departure(stage, now, backlog, packet, draw))
+        each!(self, a => a.arrival(now, backlog, packet, rng))
     }
 
     #[inline]
@@ -251,27 +288,12 @@ impl Aqm {
         each!(self, a => a.automaton.upstream_arrival(&mut a.vars, now, upstream, bytes));
     }
 
-    /// The drain rate of its queue in bytes a second, if it is measured and known.
-    #[inline]
-    pub(crate) fn drain_rate(&self) -> Option<f64> {
-        each!(self, a => a.automaton.drain_rate(&a.vars))
-    }
-
     /// Whether it decides when packets leave.
     pub(crate) fn judges_departures(&self) -> bool {
         fn judges<A: Automaton>(_: &Managed<A>) -> bool {
             A::JUDGES_DEPARTURES
         }
         each!(self, a => judges(a))
-    }
-
-    /// Whether it needs the arrival time of the first queued packet.
-    #[inline]
-    pub(crate) fn asks_head(&self) -> bool {
-        fn asks<A: Automaton>(_: &Managed<A>) -> bool {
-            A::ASKS_HEAD
-        }
-        each!(self, a => asks(a))
     }
 
     /// Whether a FIFO with this AQM may compute departures at arrival.

@@ -5,8 +5,8 @@ use crate::aqm::{Aqm, Managed};
 use crate::aqm::{RedShape, RedUnit};
 use crate::leaf::{Bound, Leaf};
 use crate::recipe::test_at;
-use crate::stats::{Cx, LeafStats, Total};
-use spillgate_core::{Drops, Ecn, Rng};
+use crate::stats::Desk;
+use spillgate_core::{Ecn, Rng};
 
 fn red(spec: RedSpec) -> Managed<Red> {
     Managed::new(test_at(|at| spec.resolve(at, &facts())).unwrap())
@@ -233,15 +233,8 @@ fn an_overflow_starts_a_new_gap() {
         ..Bound::NONE
     };
     let mut leaf = Leaf::fifo(bound, Some(Aqm::Red(red)));
-    let (mut rng, mut drops) = (Rng::from_key(0), Drops::new());
-    let (mut stats, mut total) = ([LeafStats::default()], Total::default());
-    let mut cx = Cx {
-        now: Time::ZERO,
-        rng: &mut rng,
-        drops: &mut drops,
-        stats: &mut stats,
-        total: &mut total,
-    };
+    let mut desk = Desk::new();
+    let mut cx = desk.at(Time::ZERO);
     // The queue is at the lower threshold from the sixth arrival on.
     let counts: Vec<i32> = (0..8)
         .map(|_| {
@@ -253,7 +246,7 @@ fn an_overflow_starts_a_new_gap() {
         })
         .collect();
     assert_eq!(counts, [-1, -1, -1, -1, -1, 0, 1, 0]);
-    assert_eq!(drops.as_slice()[0].reason, DropReason::Tail);
+    assert_eq!(desk.drops.as_slice()[0].reason, DropReason::Tail);
 }
 
 /// Verdicts on packets of 500 B that find so many waiting, D for a drop and M for a mark.

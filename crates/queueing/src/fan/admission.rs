@@ -27,7 +27,7 @@ use super::waits::{AdmissionState, Wait};
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit, Refusal, Refused};
 use crate::leaf::Bound;
-use crate::stats::{Cx, LeafGauges};
+use crate::stats::Cx;
 
 /// Thresholds of congestion, and the limit of admissions.
 #[derive(Clone, Copy, Debug)]
@@ -221,9 +221,20 @@ impl Fan {
     }
 
     fn expect_flows(&mut self, n: usize) {
-        self.queue.expect_flows(n);
         self.mechanism.expect_flows(n);
         self.list.with(|l| l.expect_flows(n));
+    }
+
+    /// Takes rate, limit and thresholds of the same discipline at another rate.
+    pub(crate) fn retune(&mut self, now: Time, fresh: Self) {
+        // The measurements until now are of the old rate.
+        self.catch_up(now);
+        self.queue.set_bound(fresh.bound);
+        self.bound = fresh.bound;
+        self.rate = fresh.rate;
+        self.last_tx = fresh.last_tx;
+        self.indicators.set_capacity(fresh.rate);
+        self.thresholds = fresh.thresholds;
     }
 
     #[inline]
@@ -326,39 +337,22 @@ impl Schedule for Fan {
         self.mechanism.renew(flow);
     }
 
-    fn retune(&mut self, now: Time, fresh: Self) {
-        // The measurements until now are of the old rate.
-        self.catch_up(now);
-        self.queue.set_bound(fresh.bound);
-        self.bound = fresh.bound;
-        self.rate = fresh.rate;
-        self.last_tx = fresh.last_tx;
-        self.indicators.set_capacity(fresh.rate);
-        self.thresholds = fresh.thresholds;
-    }
-
     fn leaf_names(&self) -> Vec<String> {
         vec!["fan".to_owned()]
     }
 
-    fn gauges(&self, _: usize) -> LeafGauges {
-        LeafGauges {
-            backlog_packets: self.queue.packets(),
-            backlog_bytes: self.queue.bytes(),
-            ..LeafGauges::default()
-        }
+    fn held(&self, _: usize) -> u32 {
+        self.queue.packets()
     }
 
-    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
+    fn evidence(&self, _: Time, lost: &Dropped, _: (u32, u64)) -> Evidence {
         Evidence {
-            queue_packets: self.queue.packets(),
-            queue_bytes: self.queue.bytes(),
             limit: self.limit(0),
-            counted: None,
             cause: self
                 .refusal
                 .filter(|_| lost.reason == DropReason::Admission)
                 .map_or(Cause::Plain, Cause::Admission),
+            ..Evidence::default()
         }
     }
 

@@ -46,8 +46,6 @@ pub(crate) trait FairScheduler {
     fn packets(&self) -> u32;
     /// Waiting bytes.
     fn bytes(&self) -> u64;
-    /// Makes room for the flows `0..n`; others are allowed as well.
-    fn expect_flows(&mut self, n: usize);
     /// Upper estimate of the memory in bytes with a full buffer and so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
     /// Drops all queued packets, those with priority first, then flow by flow; then the link is
@@ -194,10 +192,6 @@ impl FairScheduler for FairQueue {
     #[inline]
     fn bytes(&self) -> u64 {
         each!(self, q => q.bytes())
-    }
-
-    fn expect_flows(&mut self, n: usize) {
-        each!(self, q => q.expect_flows(n));
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

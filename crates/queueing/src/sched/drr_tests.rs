@@ -2,29 +2,23 @@
 
 use super::*;
 use crate::aqm::Unmanaged;
-use crate::sched::flow_queue::{Fair, Offered};
+use crate::sched::flow_queue::{Driven, Fair};
 use proptest::prelude::*;
-use spillgate_core::{Rng, Time};
+use spillgate_core::Time;
 use std::collections::BTreeMap;
 
-type Drr = Fair<Rounds, Unmanaged>;
+type Drr = Driven<Rounds, Unmanaged>;
 
 fn drr(spec: &DrrSpec) -> Drr {
     let rate = Rate::from_bps(1_000_000).unwrap();
     let frame = crate::recipe::test_at(|at| spec.frame(at, &rate.into())).unwrap();
-    Fair::new(frame, Unmanaged)
-}
-
-fn offer(queue: &mut Drr, packet: Packet, evicted: &mut dyn FnMut(Packet)) -> bool {
-    let offered = queue.offer(Time::ZERO, packet, &mut Rng::from_key(0), evicted);
-    offered != Offered::PushedOut
+    Driven::new(Fair::new(frame, Unmanaged))
 }
 
 fn pop(queue: &mut Drr) -> Option<Packet> {
-    let left = queue.pop(Time::ZERO, &mut Rng::from_key(0), &mut |_, _| {
-        panic!("none")
-    })?;
-    Some(left.0)
+    let (dropped, left) = queue.pop(Time::ZERO);
+    assert_eq!(dropped, []);
+    left
 }
 
 /// One map of queues, one list of flows; what is longest is looked up.
@@ -116,20 +110,15 @@ proptest! {
         for (seq, op) in (0_u32..).zip(ops) {
             if let Some((flow, len)) = op {
                 let packet = Packet::new(flow, seq, len);
-                let mut dropped = Vec::new();
-                let kept = offer(&mut fast, packet, &mut |p: Packet| dropped.push((p.flow, p.seq)));
-                if !kept {
-                    dropped.push((flow, seq));
-                }
-                prop_assert_eq!(dropped, slow.offer(packet, limit as usize));
+                prop_assert_eq!(fast.offer(packet), slow.offer(packet, limit as usize));
             } else {
-                let promised = fast.head().map_or(0, |p| p.len);
+                let promised = fast.queue.head().map_or(0, |p| p.len);
                 let got = pop(&mut fast);
                 prop_assert_eq!(got.map_or(0, |p| p.len), promised);
                 prop_assert_eq!(got.map(|p| (p.flow, p.seq)), slow.pop(quantum as i64));
             }
             let waiting: usize = slow.queues.values().map(VecDeque::len).sum();
-            prop_assert_eq!(fast.flows.packets as usize, waiting);
+            prop_assert_eq!(fast.queue.flows.packets as usize, waiting);
         }
     }
 
@@ -142,15 +131,16 @@ proptest! {
     ) {
         let mut fast = drr(&DrrSpec { quantum: Some(Size(quantum)), limit: Limit::Packets(10_000), ..DrrSpec::default() });
         for (seq, (a, b)) in (0_u32..).zip(&lens) {
-            offer(&mut fast, Packet::new(0, seq, *a), &mut |_| {});
-            offer(&mut fast, Packet::new(1, seq, *b), &mut |_| {});
+            fast.offer(Packet::new(0, seq, *a));
+            fast.offer(Packet::new(1, seq, *b));
         }
         let mut sent = [0_i64; 2];
         // Fewer than either has.
         for _ in 0..300 {
             let p = pop(&mut fast).unwrap();
             sent[p.flow as usize] += i64::from(p.len);
-            if fast.flows_backlog(&Packet::new(0, 0, 0)).0 > 0 && fast.flows_backlog(&Packet::new(1, 0, 0)).0 > 0 {
+            let waits = |flow| fast.queue.flows_backlog(&Packet::new(flow, 0, 0)).0 > 0;
+            if waits(0) && waits(1) {
                 prop_assert!((sent[0] - sent[1]).abs() <= quantum as i64 + 2 * 1500, "{sent:?}");
             }
         }

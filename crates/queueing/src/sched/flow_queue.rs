@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Rng, Size, Time, Verdict};
+use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::flows::{Flows, Sorting};
 use crate::BuildError;
@@ -20,6 +20,7 @@ use crate::evidence::{Cause, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
 use crate::line::Line;
 use crate::recipe::At;
+use crate::stats::Cx;
 
 /// The backlog that the AQM of a queue sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -115,52 +116,31 @@ pub(super) fn managed<O: Order>(
     at.key("aqm", |at| aqm.manage(frame, at, &facts))
 }
 
-/// The fate of an arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Offered {
-    /// It is queued, marked or not.
-    Queued { marked: bool },
-    /// It was pushed out of its queue.
-    PushedOut,
-    /// The AQM dropped it.
-    Dropped(DropReason),
-}
-
 /// A fair queue as a leaf holds it.
 pub(crate) trait FlowQueue: Debug + Send + Sync {
     /// The name of the leaf that it is.
     fn name(&self) -> &'static str;
-    /// Whether there would be room for a packet if all queues were empty.
-    fn fits(&self, packet: &Packet) -> bool;
-    /// Queues a packet that fits, and drops packets for which there is no room.
-    fn offer(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        rng: &mut Rng,
-        evicted: &mut dyn FnMut(Packet),
-    ) -> Offered;
-    /// The next packet, and whether it is marked; packets that are dropped before it go to `lost`.
-    fn pop(
-        &mut self,
-        now: Time,
-        rng: &mut Rng,
-        lost: &mut dyn FnMut(Packet, DropReason),
-    ) -> Option<(Packet, bool)>;
+    /// Queues a packet or drops it, and drops others for which there is no room. `was` is the
+    /// packet's field before an AQM in front of the queue marked it; dropped, it has that again.
+    /// Returns the change of the number of queued packets; none, and nothing is done, if there
+    /// would be no room if all queues were empty.
+    fn offer(&mut self, packet: &mut Packet, was: Ecn, cx: &mut Cx<'_>) -> Option<i64>;
+    /// The next packet, after those that the AQM drops before it.
+    fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
+    /// Queued packets.
+    fn packets(&self) -> u32;
     /// The packet that left last is in transmission until `end`.
     fn transmits_until(&mut self, end: Time);
     /// The next packet if nothing drops it.
     fn head(&self) -> Option<&Packet>;
     /// Drops all packets.
-    fn flush(&mut self, lost: &mut dyn FnMut(Packet));
+    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>);
     /// Why `lost` was dropped.
     fn evidence(&self, lost: &Dropped) -> Cause;
     /// Whether packets of one queue are treated by their code points.
     fn tells_precedences(&self) -> bool;
     /// The limit of all queues together.
     fn bound(&self) -> &Bound;
-    /// Allows the flows `0..n`.
-    fn expect_flows(&mut self, n: usize);
     /// Upper estimate of its memory in bytes when it is full, for so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
     /// Takes limits and parameters from the same queue at another rate.
@@ -230,41 +210,33 @@ impl<O: Order, A: Automaton> Fair<O, A> {
         }
     }
 
-    /// The first packet of a queue that its AQM passes.
+    /// The place of the first packet of a queue that its AQM passes, and whether that marks it.
     #[inline]
-    fn take(
-        &mut self,
-        slot: u32,
-        now: Time,
-        rng: &mut Rng,
-        lost: &mut dyn FnMut(Packet, DropReason),
-    ) -> Option<(Packet, bool)> {
+    fn take(&mut self, slot: u32, cx: &mut Cx<'_>) -> Option<(u32, bool)> {
         let mut stage = DropStage::First;
         loop {
-            let Some(mut packet) = self.flows.pop(slot) else {
+            let Some(at) = self.flows.unlink(slot) else {
                 let vars = &mut self.flows.at_mut(slot).own.vars;
-                self.aqm.exhausted(vars, now, stage);
+                self.aqm.exhausted(vars, cx.now, stage);
                 return None;
             };
-            if self.flows.at(slot).queue.is_empty() {
-                let vars = &mut self.flows.at_mut(slot).own.vars;
-                self.aqm.emptied(vars, now);
+            let flow = self.flows.at_mut(slot);
+            if flow.queue.is_empty() {
+                self.aqm.emptied(&mut flow.own.vars, cx.now);
             }
             if !A::JUDGES_DEPARTURES {
-                return Some((packet, false));
+                return Some((at, false));
             }
             let backlog = self.backlog(slot);
-            let vars = &mut self.flows.at_mut(slot).own.vars;
+            let (flow, packet) = self.flows.with_packet(slot, at);
+            let vars = &mut flow.own.vars;
             let verdict = self
                 .aqm
-                .departure(vars, &mut stage, now, &backlog, &packet, rng);
+                .departure(vars, &mut stage, cx.now, &backlog, packet, cx.rng);
             match verdict {
-                Verdict::Pass => return Some((packet, false)),
-                Verdict::Mark => {
-                    packet.ecn = Ecn::Ce;
-                    return Some((packet, true));
-                }
-                Verdict::Drop(reason) => lost(packet, reason),
+                Verdict::Pass => return Some((at, false)),
+                Verdict::Mark => return Some((at, true)),
+                Verdict::Drop(reason) => cx.evicted(*packet, reason),
             }
         }
     }
@@ -298,13 +270,13 @@ impl<O: Order, A: Automaton> Fair<O, A> {
     /// Drops packets for which there is no room, and returns whether the packet that `arrived` in
     /// this slot is kept.
     #[inline(never)]
-    fn make_room(&mut self, now: Time, arrived: u32, evicted: &mut dyn FnMut(Packet)) -> bool {
-        let aqm = &self.aqm;
+    fn make_room(&mut self, arrived: u32, cx: &mut Cx<'_>) -> bool {
+        let (aqm, now) = (&self.aqm, cx.now);
         let kept = self.flows.make_room(
             &self.bound,
             self.batch,
             arrived,
-            evicted,
+            &mut |victim| cx.evicted(victim, DropReason::PushedOut),
             |flow, packets| {
                 aqm.pushed_out(&mut flow.own.vars, packets);
                 if flow.queue.is_empty() {
@@ -340,65 +312,70 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
         A::TELLS_PRECEDENCES
     }
 
-    #[inline]
-    fn fits(&self, packet: &Packet) -> bool {
-        self.bound.admits(0, 0, packet.len)
-    }
-
-    fn offer(
-        &mut self,
-        now: Time,
-        mut packet: Packet,
-        rng: &mut Rng,
-        evicted: &mut dyn FnMut(Packet),
-    ) -> Offered {
-        self.flows.prepare(rng);
+    fn offer(&mut self, packet: &mut Packet, was: Ecn, cx: &mut Cx<'_>) -> Option<i64> {
+        if !self.bound.admits(0, 0, packet.len) {
+            return None;
+        }
+        self.flows.prepare(cx.rng);
         let (order, aqm) = (&self.order, &self.aqm);
-        let slot = self.flows.slot(&packet, || (order.state(), aqm.vars()));
+        let slot = self.flows.slot(packet, || (order.state(), aqm.vars()));
         let backlog = self.backlog(slot);
         let vars = &mut self.flows.at_mut(slot).own.vars;
-        let verdict = self.aqm.arrival(vars, now, &backlog, &packet, rng);
-        let marked = match verdict {
-            Verdict::Pass => false,
-            Verdict::Mark => {
-                packet.ecn = Ecn::Ce;
-                true
+        let mut marked = packet.ecn != was;
+        match self.aqm.arrival(vars, cx.now, &backlog, packet, cx.rng) {
+            Verdict::Pass => {}
+            Verdict::Mark => (packet.ecn, marked) = (Ecn::Ce, true),
+            Verdict::Drop(reason) => {
+                packet.ecn = was;
+                cx.refused(*packet, reason);
+                return Some(0);
             }
-            Verdict::Drop(reason) => return Offered::Dropped(reason),
-        };
-        self.order.joined(&mut self.flows, slot, &packet);
-        self.flows.push(slot, packet);
-        let fits = self.bound.holds(self.flows.packets, self.flows.bytes);
-        if fits || self.make_room(now, slot, evicted) {
-            Offered::Queued { marked }
-        } else {
-            Offered::PushedOut
         }
+        self.order.joined(&mut self.flows, slot, packet);
+        self.flows.push(slot, packet);
+        if self.bound.holds(self.flows.packets, self.flows.bytes) {
+            cx.enqueued(packet, marked);
+            return Some(1);
+        }
+        let before = self.flows.packets - 1;
+        if self.make_room(slot, cx) {
+            cx.enqueued(packet, marked);
+        } else {
+            packet.ecn = was;
+            cx.refused(*packet, DropReason::PushedOut);
+        }
+        Some(i64::from(self.flows.packets) - i64::from(before))
     }
 
-    fn pop(
-        &mut self,
-        now: Time,
-        rng: &mut Rng,
-        lost: &mut dyn FnMut(Packet, DropReason),
-    ) -> Option<(Packet, bool)> {
+    fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         loop {
             let slot = self.order.next(&mut self.flows)?;
-            let Some(found) = self.take(slot, now, rng, lost) else {
+            let Some((at, marked)) = self.take(slot, cx) else {
                 if self.order.missed(&mut self.flows, slot) {
                     self.retire(slot);
                 }
                 continue;
             };
             self.last = slot;
-            if self.order.charge(&mut self.flows, slot, found.0.len) {
+            // It stays in its place until the next one is queued.
+            let mut packet = *self.flows.packet(at);
+            if self.order.charge(&mut self.flows, slot, packet.len) {
                 self.retire(slot);
             }
             if self.flows.packets == 0 {
                 self.idle();
             }
-            return Some(found);
+            if marked {
+                packet.ecn = Ecn::Ce;
+                cx.marked(&packet);
+            }
+            cx.dequeued(&packet);
+            return Some(packet);
         }
+    }
+
+    fn packets(&self) -> u32 {
+        self.flows.packets
     }
 
     fn transmits_until(&mut self, end: Time) {
@@ -412,8 +389,8 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
         self.order.head(&self.flows)
     }
 
-    fn flush(&mut self, lost: &mut dyn FnMut(Packet)) {
-        self.flows.flush(lost);
+    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        self.flows.flush(&mut |packet| cx.evicted(packet, reason));
         self.order.clear();
         self.last = NONE;
     }
@@ -437,10 +414,6 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
 
     fn bound(&self) -> &Bound {
         &self.bound
-    }
-
-    fn expect_flows(&mut self, n: usize) {
-        self.flows.expect_flows(n);
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
@@ -473,6 +446,35 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// A fair queue with what its calls need.
+#[cfg(test)]
+pub(super) struct Driven<O: Order, A: Automaton> {
+    pub(super) queue: Fair<O, A>,
+    desk: crate::stats::Desk,
+}
+
+#[cfg(test)]
+impl<O: Order, A: Automaton> Driven<O, A> {
+    pub(super) fn new(queue: Fair<O, A>) -> Self {
+        let desk = crate::stats::Desk::new();
+        Self { queue, desk }
+    }
+
+    /// Offers a packet when it arrives; what is dropped.
+    pub(super) fn offer(&mut self, mut packet: Packet) -> Vec<(u32, u32)> {
+        let mut cx = self.desk.at(packet.arrived);
+        let ecn = packet.ecn;
+        self.queue.offer(&mut packet, ecn, &mut cx);
+        self.desk.dropped()
+    }
+
+    /// What is dropped, and what leaves.
+    pub(super) fn pop(&mut self, now: Time) -> (Vec<(u32, u32)>, Option<Packet>) {
+        let left = self.queue.pop(&mut self.desk.at(now));
+        (self.desk.dropped(), left)
     }
 }
 

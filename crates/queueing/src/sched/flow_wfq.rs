@@ -285,6 +285,12 @@ impl Conversations {
         packet
     }
 
+    /// Queued packets.
+    #[inline]
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+
     /// Packets that all conversations together may hold.
     pub(crate) fn hold_queue(&self) -> u32 {
         self.hold_queue

@@ -117,19 +117,20 @@ impl<S, V> Flows<S, V> {
 
     /// Appends a packet to its queue.
     #[inline]
-    pub(super) fn push(&mut self, slot: u32, packet: Packet) {
+    pub(super) fn push(&mut self, slot: u32, packet: &Packet) {
         let flow = self.table.at_mut(slot);
         flow.waiting += packet.len;
         flow.own.packets += 1;
         self.packets += 1;
         self.bytes += u64::from(packet.len);
-        self.slab.push(&mut flow.queue, packet, slot);
+        self.slab.push(&mut flow.queue, *packet, slot);
         self.longest.grew(slot, flow.id, flow.waiting);
     }
 
-    /// Takes the first packet of a queue out.
+    /// Takes the first packet of a queue out, which stays in its place until the next one is
+    /// queued.
     #[inline]
-    pub(super) fn pop(&mut self, slot: u32) -> Option<Packet> {
+    pub(super) fn unlink(&mut self, slot: u32) -> Option<u32> {
         let flow = self.table.at_mut(slot);
         let at = self.slab.unlink(&mut flow.queue)?;
         let packet = self.slab.packet(at);
@@ -138,7 +139,19 @@ impl<S, V> Flows<S, V> {
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
         self.longest.shrunk(self.packets);
-        Some(*packet)
+        Some(at)
+    }
+
+    /// The packet in a place.
+    #[inline]
+    pub(super) fn packet(&self, at: u32) -> &Packet {
+        self.slab.packet(at)
+    }
+
+    /// A queue, and the packet in a place.
+    #[inline]
+    pub(super) fn with_packet(&mut self, slot: u32, at: u32) -> (&mut Flow<Own<S, V>>, &Packet) {
+        (self.table.at_mut(slot), self.slab.packet(at))
     }
 
     /// Drops packets until the backlog is within `bound`: each time half of the bytes of the
@@ -161,7 +174,8 @@ impl<S, V> Flows<S, V> {
             };
             let half = self.table.at(slot).waiting / 2;
             let (mut packets, mut bytes) = (0, 0);
-            while let Some(victim) = self.pop(slot) {
+            while let Some(at) = self.unlink(slot) {
+                let victim = *self.packet(at);
                 packets += 1;
                 bytes += victim.len;
                 // The packet that arrived is the last of its queue.
@@ -216,8 +230,8 @@ impl<S, V> Flows<S, V> {
             .collect();
         full.sort_unstable();
         for (_, slot) in full {
-            while let Some(packet) = self.pop(slot) {
-                lost(packet);
+            while let Some(at) = self.unlink(slot) {
+                lost(*self.packet(at));
             }
         }
         self.table.clear();
@@ -233,22 +247,14 @@ impl<S, V> Flows<S, V> {
         self.longest.reset();
     }
 
-    /// Allows the flows `0..n`.
-    pub(super) fn expect_flows(&mut self, n: usize) {
-        if matches!(self.sorting, Sorting::Exact) {
-            self.table.expect_flows(n);
-        }
-    }
-
     /// Upper estimate of the memory of this many queued packets, for this many flows.
     pub(super) fn memory_bytes(&self, packets: u64, flows: usize) -> u64 {
         let queues = match self.sorting {
             Sorting::Exact => flows as u64,
             Sorting::Hashed { queues, .. } => queues.into(),
         };
-        // Beside its state an entry in the round, in the table, in the heap of backlogs and in the
-        // list of vacant slots.
-        let queue = (std::mem::size_of::<Flow<Own<S, V>>>() + 4 + 4 + 20 + 4) as u64;
+        // An entry in the round and in the heap of backlogs.
+        let queue = (Table::<Own<S, V>>::FLOW + 4 + 20) as u64;
         Slab::PACKET as u64 * packets + queues * queue
     }
 }

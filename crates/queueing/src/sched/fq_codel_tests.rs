@@ -3,13 +3,13 @@
 use super::*;
 use crate::aqm::{Automaton, Backlog, Codel, DropStage};
 use crate::recipe::test_at;
-use crate::sched::flow_queue::{Fair, Offered};
+use crate::sched::flow_queue::{Driven, Fair};
 use crate::sched::fq::Lists;
 use proptest::prelude::*;
-use spillgate_core::{DropReason, Ecn, Packet, Rng, Time, Verdict};
+use spillgate_core::{Ecn, Packet, Rng, Time, Verdict};
 use std::collections::{BTreeMap, VecDeque};
 
-type FqCodel = Fair<Lists, Codel>;
+type FqCodel = Driven<Lists, Codel>;
 
 fn quantum(spec: &FqCodelSpec) -> i64 {
     spec.quantum.map_or(1514, |q| q.0 as i64)
@@ -20,21 +20,7 @@ fn fq(spec: &FqCodelSpec) -> FqCodel {
     let frame = test_at(|at| spec.parts().frame("fq-codel", "flows", at, &rate.into())).unwrap();
     let mut queue = Fair::new(frame, test_at(|at| spec.codel().running(at)).unwrap());
     queue.flows.prepare(&mut Rng::from_key(5));
-    queue
-}
-
-fn offer(queue: &mut FqCodel, packet: Packet, evicted: &mut dyn FnMut(Packet)) -> bool {
-    let now = packet.arrived;
-    let offered = queue.offer(now, packet, &mut Rng::from_key(0), evicted);
-    offered != Offered::PushedOut
-}
-
-fn pop(
-    queue: &mut FqCodel,
-    now: Time,
-    lost: &mut dyn FnMut(Packet, DropReason),
-) -> Option<(Packet, bool)> {
-    queue.pop(now, &mut Rng::from_key(0), lost)
+    Driven::new(queue)
 }
 
 fn packet(flow: u32, seq: u32, len: u16) -> Packet {
@@ -52,18 +38,17 @@ fn fat(n: u32, limit: u32) -> (usize, u32) {
     });
     let mut dropped = Vec::new();
     for seq in 0..n {
-        assert!(offer(&mut queue, packet(0, seq, 1000), &mut |p: Packet| {
-            dropped.push(p.seq);
-        }));
+        let lost = queue.offer(packet(0, seq, 1000)).into_iter();
+        dropped.extend(lost.map(|(_, seq)| seq));
     }
     // From the head, in order.
     assert!(dropped.iter().copied().eq(0..dropped.len() as u32));
-    let count = queue.flows.at(queue.order.new[0]).own.vars;
+    let count = queue.queue.flows.at(queue.queue.order.new[0]).own.vars;
     let codel = test_at(|at| FqCodelSpec::default().codel().running(at)).unwrap();
     let mut counted = codel.vars();
     codel.pushed_out(&mut counted, dropped.len() as u32);
     assert_eq!(count, counted);
-    (dropped.len(), n - queue.flows.packets)
+    (dropped.len(), n - queue.queue.flows.packets)
 }
 
 #[test]
@@ -80,15 +65,13 @@ fn the_longest_flow_gives() {
     });
     let mut dropped = Vec::new();
     for (flow, seq) in [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)] {
-        offer(&mut queue, packet(flow, seq, 500), &mut |p: Packet| {
-            dropped.push((p.flow, p.seq));
-        });
+        dropped.extend(queue.offer(packet(flow, seq, 500)));
     }
     // Three of 500 B: one is less than half, two are not.
     assert_eq!(dropped, [(1, 0), (1, 1)]);
-    assert_eq!(queue.flows_backlog(&packet(1, 9, 1)), (1, 500));
-    assert_eq!(queue.flows_backlog(&packet(2, 9, 1)), (2, 1000));
-    assert_eq!(queue.flows.packets, 3);
+    assert_eq!(queue.queue.flows_backlog(&packet(1, 9, 1)), (1, 500));
+    assert_eq!(queue.queue.flows_backlog(&packet(2, 9, 1)), (2, 1000));
+    assert_eq!(queue.queue.flows.packets, 3);
 }
 
 /// ns-3: quantum 90 B, packets of 120 B; a third flow keeps the port from running empty.
@@ -99,15 +82,15 @@ fn deficits_go_round() {
         ..FqCodelSpec::default()
     });
     let add = |queue: &mut FqCodel, flow| {
-        assert!(offer(queue, packet(flow, 0, 120), &mut |_| panic!("room")));
+        assert_eq!(queue.offer(packet(flow, 0, 120)), []);
     };
     let pop = |queue: &mut FqCodel| {
-        pop(queue, Time::ZERO, &mut |_, _| panic!("good"))
-            .unwrap()
-            .0
-            .flow
+        let (dropped, left) = queue.pop(Time::ZERO);
+        assert_eq!(dropped, []);
+        left.unwrap().flow
     };
     let deficit = |queue: &FqCodel, flow: u32| {
+        let queue = &queue.queue;
         let lists = queue
             .order
             .new
@@ -136,7 +119,7 @@ fn deficits_go_round() {
     }
     let order: Vec<u32> = (0..6).map(|_| pop(&mut queue)).collect();
     assert_eq!(order, [1, 2, 3, 1, 2, 3]);
-    assert!(queue.order.new.is_empty() && queue.order.old.is_empty());
+    assert!(queue.queue.order.new.is_empty() && queue.queue.order.old.is_empty());
 }
 
 /// Flow, number, whether marked.
@@ -300,24 +283,19 @@ proptest! {
             if let Some((flow, len, capable)) = op {
                 let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
                 let packet = Packet { arrived: now, ecn, ..packet(flow, seq, len) };
-                let mut dropped = Vec::new();
-                let bucket = fast.flows.number(&packet);
+                let bucket = fast.queue.flows.number(&packet);
                 prop_assert!(bucket < flows);
-                if !offer(&mut fast, packet, &mut |p: Packet| dropped.push((p.flow, p.seq))) {
-                    dropped.push((flow, seq));
-                }
-                prop_assert_eq!(dropped, slow.offer(bucket, packet, limit as usize));
+                prop_assert_eq!(fast.offer(packet), slow.offer(bucket, packet, limit as usize));
             } else {
-                let promised = fast.head().map_or(0, |p| p.len);
-                let mut dropped = Vec::new();
-                let got = pop(&mut fast, now, &mut |p, _| dropped.push((p.flow, p.seq)));
+                let promised = fast.queue.head().map_or(0, |p| p.len);
+                let (dropped, got) = fast.pop(now);
                 if dropped.is_empty() {
-                    prop_assert_eq!(got.map_or(0, |(p, _)| p.len), promised);
+                    prop_assert_eq!(got.map_or(0, |p| p.len), promised);
                 }
-                let got = got.map(|(p, marked)| (p.flow, p.seq, marked));
+                let got = got.map(|p| (p.flow, p.seq, p.ecn == Ecn::Ce));
                 prop_assert_eq!((dropped, got), slow.pop(now));
             }
-            prop_assert_eq!(fast.flows.packets as usize, slow.total().0);
+            prop_assert_eq!(fast.queue.flows.packets as usize, slow.total().0);
         }
     }
 }

@@ -259,13 +259,9 @@ impl FairScheduler for Pdrr {
         self.bytes
     }
 
-    fn expect_flows(&mut self, n: usize) {
-        self.flows.expect_flows(n);
-    }
-
     fn memory_bytes(&self, flows: usize) -> u64 {
-        // An entry in the round, in the heap of backlogs and in the list of vacant slots.
-        let flow = (4 + std::mem::size_of::<Flow<PdrrState>>() + 8 + 20 + 4) as u64;
+        // An entry in the round and in the heap of backlogs.
+        let flow = (Table::<PdrrState>::FLOW + 8 + 20) as u64;
         Slab::PACKET as u64 * ring_packets(&self.bound) + flows as u64 * flow
     }
 

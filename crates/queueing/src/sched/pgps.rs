@@ -25,7 +25,7 @@ use spillgate_core::{DropReason, Dropped, Limit, Packet, Rate, Time};
 use super::heap::MinHeap;
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
-use crate::stats::{Cx, LeafGauges};
+use crate::stats::Cx;
 
 /// Parameters of PGPS weighted fair queueing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -249,11 +249,9 @@ impl Pgps {
             _ => Cause::Plain,
         };
         Evidence {
-            queue_packets: self.packets,
-            queue_bytes: self.bytes,
             limit: self.limit(),
-            counted: None,
             cause,
+            ..Evidence::default()
         }
     }
 
@@ -314,12 +312,9 @@ impl Pgps {
         }
     }
 
-    pub(crate) fn gauges(&self) -> LeafGauges {
-        LeafGauges {
-            backlog_packets: self.packets,
-            backlog_bytes: self.bytes,
-            ..LeafGauges::default()
-        }
+    /// The packets that it holds.
+    pub(crate) fn held(&self) -> u32 {
+        self.packets
     }
 
     pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
@@ -335,16 +330,12 @@ impl Pgps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{LeafStats, Total};
-    use spillgate_core::{Drops, Rng};
+    use crate::stats::Desk;
 
     /// A queue at 1 B/s with what a call needs beside it.
     struct Fixture {
         queue: Pgps,
-        rng: Rng,
-        drops: Drops,
-        stats: [LeafStats; 1],
-        total: Total,
+        desk: Desk,
     }
 
     impl Fixture {
@@ -352,21 +343,12 @@ mod tests {
             let spec = WfqSpec::default();
             Self {
                 queue: Pgps::new(&spec, Rate::from_bps(8).unwrap()),
-                rng: Rng::from_key(0),
-                drops: Drops::new(),
-                stats: [LeafStats::default()],
-                total: Total::default(),
+                desk: Desk::new(),
             }
         }
 
         fn with<R>(&mut self, at: f64, f: impl FnOnce(&mut Pgps, &mut Cx<'_>) -> R) -> R {
-            let mut cx = Cx {
-                now: Time::from_secs_f64(at),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                stats: &mut self.stats,
-                total: &mut self.total,
-            };
+            let mut cx = self.desk.at(Time::from_secs_f64(at));
             f(&mut self.queue, &mut cx)
         }
 

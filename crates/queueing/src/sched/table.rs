@@ -24,45 +24,97 @@ impl<S> Flow<S> {
     }
 }
 
+/// A flow that has been in a [`Table`], and the slot that it had last. It is valid only if the
+/// record there names the flow.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// [`NONE`] in a vacant place.
+    id: u32,
+    slot: u32,
+}
+
 /// A table from flow numbers to slots with a record each. Looking up, adding, removing and clearing
-/// are O(1): an entry is valid only if the record that it points to names the same flow. A flow
-/// that is not remembered costs four bytes.
+/// are O(1), amortized. A flow that has been in it takes 8 to 24 bytes, one that has not none.
 #[derive(Clone, Debug)]
 pub(super) struct Table<S> {
-    /// The slot of each flow, valid only if the record there names the flow.
-    slots: Vec<u32>,
+    /// A hash table with linear probing, a power of two of places.
+    index: Vec<Entry>,
+    /// Of the product of a flow's number and [`SPREAD`] the upper bits, shifted by this, are the
+    /// place where its entry is looked for first.
+    shift: u32,
+    /// How many places have an entry, three of four at most.
+    taken: u32,
     flows: Vec<Flow<S>>,
     vacant: Vec<u32>,
 }
 
+/// 2^32 by the golden ratio: numbers that follow one another spread evenly (Knuth, The Art of
+/// Computer Programming 3, §6.4).
+const SPREAD: u32 = 0x9e37_79b9;
+/// Places of the smallest index, which fill a cache line.
+const LEAST: usize = 8;
+
 impl<S> Table<S> {
+    /// Memory for each flow in bytes at most, if all are remembered: its record, an entry in the
+    /// index, one in the list of vacant slots.
+    pub(super) const FLOW: usize =
+        size_of::<Flow<S>>() + 8 * size_of::<Entry>() / 3 + size_of::<u32>();
+
     pub(super) const fn new() -> Self {
         Self {
-            slots: Vec::new(),
+            index: Vec::new(),
+            shift: 0,
+            taken: 0,
             flows: Vec::new(),
             vacant: Vec::new(),
         }
     }
 
-    /// Allows the flows `0..n`.
-    pub(super) fn expect_flows(&mut self, n: usize) {
-        if n > self.slots.len() {
-            self.slots.resize(n, NONE);
+    /// The place of a flow's entry, or where it would be; the first one if there are none.
+    #[inline]
+    fn place(&self, flow: u32) -> usize {
+        let mut at = (flow.wrapping_mul(SPREAD) >> self.shift) as usize;
+        loop {
+            match self.index.get(at) {
+                Some(entry) if entry.id != flow && entry.id != NONE => {
+                    at = (at + 1) & (self.index.len() - 1);
+                }
+                Some(_) => return at,
+                None => return 0,
+            }
         }
     }
 
     /// The slot of a flow, if it is remembered.
     #[inline]
     pub(super) fn find(&self, flow: u32) -> Option<u32> {
-        let slot = *self.slots.get(flow as usize)?;
+        let slot = self.index.get(self.place(flow))?.slot;
         let found = self.flows.get(slot as usize)?;
         (found.id == flow).then_some(slot)
+    }
+
+    /// Doubles the index.
+    #[cold]
+    fn grow(&mut self) {
+        let places = (2 * self.index.len()).max(LEAST);
+        let vacant = Entry {
+            id: NONE,
+            slot: NONE,
+        };
+        let old = std::mem::replace(&mut self.index, vec![vacant; places]);
+        self.shift = 32 - places.ilog2();
+        for entry in old.into_iter().filter(|e| e.id != NONE) {
+            let at = self.place(entry.id);
+            self.index[at] = entry;
+        }
     }
 
     /// Adds a flow with `waiting` bytes queued outside of its own queue, and returns its slot.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, waiting: u32, own: S) -> u32 {
-        self.expect_flows(id as usize + 1);
+        if 4 * self.taken as usize >= 3 * self.index.len() {
+            self.grow();
+        }
         let flow = Flow {
             own,
             id,
@@ -79,7 +131,10 @@ impl<S> Table<S> {
                 (self.flows.len() - 1) as u32
             }
         };
-        self.slots[id as usize] = slot;
+        let at = self.place(id);
+        let entry = &mut self.index[at];
+        self.taken += u32::from(entry.id == NONE);
+        *entry = Entry { id, slot };
         slot
     }
 

@@ -90,10 +90,10 @@ macro_rules! registry {
 
             pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, BuildError> {
                 match self {
-                    $(Self::$variant(s) => at.key($kind, |at| s.engine(at, scope)).map(Engine::$variant),)+
+                    $(Self::$variant(s) => at.key($kind, |at| s.engine(at, scope)).map(Engine::from),)+
                     $(Self::$flow(s) => {
                         let queue = Queue::Flows(at.key($fkind, |at| s.resolve(at, &scope.line))?);
-                        Ok(Engine::Flows(Leaf::new(queue, Bound::NONE, None)))
+                        Ok(Leaf::new(queue, Bound::NONE, None).into())
                     })+
                 }
             }
@@ -160,7 +160,7 @@ impl WfqSpec {
 
 impl FairQueueSpec {
     fn engine(&self, at: &mut At<'_>, _: &Scope<'_>) -> Result<Leaf, BuildError> {
-        let queue = Queue::Fair(self.resolve(at)?);
+        let queue = Queue::Fair(self.resolve(at)?.into());
         Ok(Leaf::new(queue, Bound::NONE, None))
     }
 }

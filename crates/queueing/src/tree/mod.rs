@@ -455,21 +455,21 @@ impl Schedule for Tree {
         loop {
             let pick = self.pick(0, cx.now)?;
             let leaf = &mut self.leaves[usize::from(pick.leaf)];
-            let before = leaf.packets();
-            let left = leaf.pop(cx);
-            let lost = before - leaf.packets() - u32::from(left.is_some());
-            let next = leaf.fifo_head().map_or(0, |p| bytes(self.counted, p));
+            let before = cx.backlog(pick.leaf).0;
+            let left = leaf.pop(pick.leaf, cx);
+            let lost = before - cx.backlog(pick.leaf).0 - u32::from(left.is_some());
+            let next = leaf.queue.first().map_or(0, |p| bytes(self.counted, p));
             let place = self.places[usize::from(pick.leaf)];
             self.classes[usize::from(place.class)].head = next;
             if lost > 0 {
                 self.forget(pick.leaf, lost);
             }
             // Its AQM may have dropped all packets of the class: choose again.
-            let Some(packet) = left else { continue };
-            let len = bytes(self.counted, &packet);
+            let Some(packet) = &left else { continue };
+            let len = bytes(self.counted, packet);
             debug_assert!(len == pick.len || lost > 0);
             self.charge(pick.leaf, len, cx.now);
-            return Some(packet);
+            return left;
         }
     }
 
@@ -516,10 +516,6 @@ impl Schedule for Tree {
         self.unknown
     }
 
-    fn retune(&mut self, now: Time, fresh: Self) {
-        self.retune(now, fresh);
-    }
-
     fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
         self.steps.iter_mut().for_each(|s| s.seed(stream));
     }
@@ -540,13 +536,17 @@ impl Schedule for Tree {
         self.names.to_vec()
     }
 
+    fn held(&self, leaf: usize) -> u32 {
+        self.leaves[leaf].held()
+    }
+
     fn gauges(&self, leaf: usize) -> LeafGauges {
         self.leaves[leaf].gauges()
     }
 
-    fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
+    fn evidence(&self, now: Time, lost: &Dropped, backlog: (u32, u64)) -> Evidence {
         let leaf = usize::from(lost.packet.leaf);
-        let of_queue = self.leaves[leaf].evidence(lost);
+        let of_queue = self.leaves[leaf].evidence(lost, backlog);
         if lost.reason != DropReason::Policer {
             return of_queue;
         }
@@ -625,8 +625,8 @@ mod tests {
     use super::*;
     use crate::recipe::test_at;
     use crate::spec::{DisciplineSpec, Scope};
-    use crate::stats::{LeafStats, Total};
-    use spillgate_core::{Drops, Rate};
+    use crate::stats::Desk;
+    use spillgate_core::Rate;
 
     /// Moving the origin of virtual time changes no order: classes backlogged, idle and shaped, and
     /// a nested policy.
@@ -648,17 +648,10 @@ mod tests {
         };
         let run = |rebase: bool| {
             let mut tree = test_at(|at| resolve(spec, at, &scope)).unwrap();
-            let (mut rng, mut drops) = (Rng::from_key(3), Drops::new());
-            let (mut stats, mut total) = ([LeafStats::default(); 5], Total::default());
+            let mut desk = Desk::new();
             let (mut script, mut order) = (Rng::from_key(4), Vec::new());
             for i in 0..3000_u32 {
-                let mut cx = Cx {
-                    now: Time::from_secs_f64(f64::from(i) * 0.003),
-                    rng: &mut rng,
-                    drops: &mut drops,
-                    stats: &mut stats,
-                    total: &mut total,
-                };
+                let mut cx = desk.at(Time::from_secs_f64(f64::from(i) * 0.003));
                 let class = script.below(5).min(i / 300 % 5) as u8; // Now and then one falls idle.
                 let mut packet = Packet::new(0, i, 100 + script.below(1400) as u16);
                 packet.dscp = spillgate_core::Dscp::new(8 * class).unwrap();

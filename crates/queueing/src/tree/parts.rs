@@ -381,7 +381,7 @@ pub(crate) fn leaf(c: &ClassSpec, line: &Line, at: &mut At<'_>) -> Result<Leaf, 
     let guaranteed = line.rate;
     let (queue, default) = if let Some(f) = &c.fair_queue {
         let queue = at.key("fair_queue", |at| f.resolve(at))?;
-        (Queue::Fair(queue), Bound::NONE)
+        (Queue::Fair(queue.into()), Bound::NONE)
     } else if let Some((key, flows)) = c.flow_queue() {
         let queue = at.key(key, |at| flows.resolve(at, line))?;
         (Queue::Flows(queue), Bound::NONE)

@@ -26,7 +26,6 @@ impl Tree {
         if self.looks_at_flow() {
             self.known = n as u32;
         }
-        self.leaves.iter_mut().for_each(|l| l.expect_flows(n));
     }
 
     /// Whether a condition looks at addresses, protocol or ports.
@@ -48,7 +47,7 @@ impl Tree {
     }
 
     /// Takes shares, limits and parameters from the same tree at another rate.
-    pub(super) fn retune(&mut self, now: Time, fresh: Self) {
+    pub(crate) fn retune(&mut self, now: Time, fresh: Self) {
         for (class, f) in self.classes.iter_mut().zip(&fresh.classes) {
             class.per_byte = f.per_byte;
             if class.rank != f.rank {

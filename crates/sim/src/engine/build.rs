@@ -202,9 +202,10 @@ impl<S: EventSet> World<S> {
             tap,
             plan: Arc::clone(plan),
         };
+        let watched = world.tap.is_some() || world.nodes.is_some();
         for (port, link) in (0..).zip(&world.slots.link_of_port) {
             if let Some(queued) = &mut world.links[*link as usize].port {
-                queued.slot = ports + port;
+                queued.settle(ports + port, watched);
             }
         }
         for flow in 0..world.flows.len() {
@@ -249,6 +250,7 @@ fn port(
         rng: Rng::named(seed, run, &path, "queue"),
         free_at: Time::ZERO,
         wake: Time::MAX,
+        special: false,
         down: false,
         underway: fails.then(Box::default),
         slot: u32::MAX,

@@ -61,7 +61,8 @@ impl<S: EventSet> World<S> {
     /// A packet arrives at the port of `link` at `now`.
     #[inline]
     pub(crate) fn offer(&mut self, link: usize, packet: &mut Packet, now: Time) {
-        if !self.lane_offered(link, packet, now) {
+        let served = self.links[link].port.is_some();
+        if served || !self.lane_offered(link, packet, now) {
             self.enter_port(link, packet, now);
         }
     }
@@ -71,14 +72,33 @@ impl<S: EventSet> World<S> {
         if self.links[link].labels {
             self.relabel(link, packet);
         }
-        (packet.len, packet.arrived) = (self.links[link].wire_len(packet), now);
-        self.enqueue(link, packet);
-    }
-
-    /// Offers a packet to a port's discipline, and serves the next one if the server is idle.
-    fn enqueue(&mut self, link: usize, packet: &mut Packet) {
         // Set here, so that packets in pipes need no room for it.
         packet.hash = self.flows[packet.flow as usize].hash;
+        let at = self.now;
+        let l = &mut self.links[link];
+        (packet.len, packet.arrived) = (l.wire_len(packet), now);
+        let Some(port) = &mut l.port else {
+            return;
+        };
+        if port.special || size(packet) > port.mtu {
+            return self.enter_special_port(link, packet);
+        }
+        let drops = &mut self.drops;
+        port.discipline.enqueue(at, *packet, &mut port.rng, drops);
+        let idle = port.free_at <= at;
+        if !drops.is_empty() {
+            self.drain_drops(link);
+        }
+        if idle {
+            self.serve(link);
+        } else {
+            self.wake_port_when_free(link);
+        }
+    }
+
+    /// The same at a port with anything out of the ordinary.
+    #[inline(never)]
+    fn enter_special_port(&mut self, link: usize, packet: &mut Packet) {
         let tapped = self.tap.is_some();
         let mut marks = 0;
         if tapped {
@@ -89,12 +109,10 @@ impl<S: EventSet> World<S> {
         let Some(port) = &mut self.links[link].port else {
             return;
         };
-        let too_big = size(packet) > port.mtu;
-        if port.down || too_big {
-            let why = if port.down {
-                DropReason::LinkDown
-            } else {
-                DropReason::TooBig
+        if port.down || size(packet) > port.mtu {
+            let why = match port.down {
+                true => DropReason::LinkDown,
+                false => DropReason::TooBig,
             };
             port.discipline.refuse(now, *packet, why, &mut self.drops);
             return self.drain_drops(link);
@@ -137,6 +155,32 @@ impl<S: EventSet> World<S> {
     /// Lets the server of `link` take the next packet, if it is free and there is one, and the ring
     /// what it has room for.
     pub(crate) fn serve(&mut self, link: usize) {
+        let (now, window) = (self.now, self.window);
+        let l = &mut self.links[link];
+        let Some(port) = &mut l.port else {
+            return;
+        };
+        if port.special {
+            return self.serve_special(link);
+        }
+        port.wake = Time::MAX;
+        if port.free_at <= now {
+            let mut served = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
+            if let Some(packet) = &mut served {
+                let end = now + l.rate.tx_time(packet.len);
+                l.begins(window, packet, now, end);
+                self.cross(link, packet, now, end);
+            }
+            if !self.drops.is_empty() {
+                self.drain_drops(link);
+            }
+        }
+        self.wake_port_when_free(link);
+    }
+
+    /// The same at a port with anything out of the ordinary.
+    #[inline(never)]
+    fn serve_special(&mut self, link: usize) {
         let mut marks = 0;
         if self.tap.is_some() {
             self.tap_choosing(link);
@@ -159,41 +203,29 @@ impl<S: EventSet> World<S> {
             self.wake_port_when_free(link);
             return;
         }
-        let served = port.take_next(now, &mut self.drops);
+        let mut served = port.take_next(now, &mut self.drops);
         let sent = served.is_some();
-        if let Some(mut packet) = served {
+        if let Some(packet) = &mut served {
             let end = match &mut port.server {
                 None => now + l.rate.tx_time(packet.len),
                 Some(server) => server.send(now, packet.len),
             };
-            l.meter.total_bytes += u64::from(packet.len);
-            let Some(port) = &mut l.port else {
-                return;
-            };
-            port.free_at = end;
-            if !ringed || port.is_last_of(packet.leaf) {
-                port.discipline.transmits_until(packet.leaf, end);
-            }
-            let queue = &mut port.queues[usize::from(packet.leaf)];
-            queue.on_begun(window, &packet, now);
-            if let Some(by) = port.precedences(packet.leaf) {
-                by.on_begun(window, &packet, now);
-            }
-            port.note_level(now, packet.leaf);
-            // Otherwise it is known when the last cell has left.
-            if end < Time::MAX {
-                l.carries(window, &packet, now, end);
+            l.begins(window, packet, now, end);
+            if let Some(port) = &mut l.port {
+                port.note_level(now, packet.leaf);
             }
             if let Some(nodes) = &mut self.nodes {
-                nodes.sent(now, link, &packet);
+                nodes.sent(now, link, packet);
             }
             if self.tap.is_some() {
                 if self.marks(link) > marks {
-                    self.tap_marked(link, &packet);
+                    self.tap_marked(link, packet);
                 }
-                self.tap_served(link, &packet);
+                self.tap_served(link, packet);
             }
-            self.send(link, &mut packet, now, end);
+            if self.nodes.is_none() || !self.enters_cells(link, packet) {
+                self.cross(link, packet, now, end);
+            }
         }
         if !self.drops.is_empty() {
             self.drain_drops(link);
@@ -248,14 +280,6 @@ impl<S: EventSet> World<S> {
                 false => free,
             };
             self.events.schedule(port.slot, port.wake, Rank::Service);
-        }
-    }
-
-    /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link, unless
-    /// its cells go another way.
-    fn send(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
-        if self.nodes.is_none() || !self.enters_cells(link, packet) {
-            self.cross(link, packet, start, end);
         }
     }
 

@@ -203,8 +203,6 @@ impl FairScheduler for PlainPfq {
         self.waiting().map(|p| u64::from(p.len)).sum()
     }
 
-    fn expect_flows(&mut self, _: usize) {}
-
     fn memory_bytes(&self, _: usize) -> u64 {
         0
     }
@@ -384,8 +382,6 @@ impl FairScheduler for PlainPdrr {
     fn bytes(&self) -> u64 {
         self.waiting().map(|p| u64::from(p.len)).sum()
     }
-
-    fn expect_flows(&mut self, _: usize) {}
 
     fn memory_bytes(&self, _: usize) -> u64 {
         0

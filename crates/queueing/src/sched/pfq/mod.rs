@@ -370,13 +370,9 @@ impl<O: TagOrder> FairScheduler for Pfq<O> {
         self.bytes
     }
 
-    fn expect_flows(&mut self, n: usize) {
-        self.flows.expect_flows(n);
-    }
-
     fn memory_bytes(&self, flows: usize) -> u64 {
-        // An entry in each order, in the heap of backlogs and in the list of vacant slots.
-        let flow = (4 + std::mem::size_of::<Flow<Tags>>() + 2 * O::SLOT + 20 + 4) as u64;
+        // An entry in each order and in the heap of backlogs.
+        let flow = (Table::<Tags>::FLOW + 2 * O::SLOT + 20) as u64;
         let rings = self.heads.memory_bytes() + self.resting.memory_bytes();
         Slab::PACKET as u64 * ring_packets(&self.bound) + flows as u64 * flow + rings
     }
