@@ -103,13 +103,13 @@ pub trait CustomDiscipline: Debug + Send + Sync {
 
 /// A custom discipline, and counters of its backlog.
 #[derive(Debug)]
-pub(crate) struct Custom {
+pub(crate) struct CustomEngine {
     inner: Box<dyn CustomDiscipline>,
     packets: u32,
     bytes: u64,
 }
 
-impl Clone for Custom {
+impl Clone for CustomEngine {
     fn clone(&self) -> Self {
         Self {
             inner: self.inner.boxed(),
@@ -118,7 +118,7 @@ impl Clone for Custom {
     }
 }
 
-impl Custom {
+impl CustomEngine {
     pub(crate) fn new(inner: Box<dyn CustomDiscipline>) -> Self {
         Self {
             inner,
@@ -141,7 +141,7 @@ fn gone(packets: &mut u32, bytes: &mut u64, packet: &Packet) {
     (*packets, *bytes) = left.expect("a custom discipline gives what it has taken, once");
 }
 
-impl Schedule for Custom {
+impl Schedule for CustomEngine {
     fn enqueue(&mut self, packet: &mut Packet, cx: &mut Cx<'_>) {
         packet.leaf = 0;
         cx.offered(packet);

@@ -7,7 +7,7 @@ use spillgate_core::{DropReason, Dropped, Drops, Dscp, FlowKey, Limit, Packet, R
 
 use crate::aqm::{Aqm, ArrivalAqm, UpstreamUse};
 use crate::condition::{Color, Colored};
-use crate::custom::{Custom, CustomDiscipline};
+use crate::custom::{CustomDiscipline, CustomEngine};
 use crate::engine::Engine;
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
@@ -18,10 +18,10 @@ use crate::stats::{Cx, LeafGauges, LeafStats, Total};
 /// A queue discipline: the queues in front of a port's server.
 ///
 /// The driver calls [`Discipline::enqueue`] for every arrival and [`Discipline::dequeue`] whenever
-/// the server is free, or a FIFO before it has room (a transmit ring). If that returns no packet although some are queued,
-/// [`Discipline::next_wake`] tells when to try again. Both calls may drop packets, into `drops`;
-/// the driver drains it after each call. The packet in transmission no longer belongs to the
-/// discipline: it counts neither for limits nor for averages.
+/// the server is free, or a FIFO before it has room (a transmit ring). If that returns no packet
+/// although some are queued, [`Discipline::next_wake`] tells when to try again. Both calls may drop
+/// packets, into `drops`; the driver drains it after each call. The packet in transmission no
+/// longer belongs to the discipline: it counts neither for limits nor for averages.
 ///
 /// After each packet that it takes, the driver says when its transmission ends
 /// ([`Discipline::transmits_until`]): averages of the queue's length count only the time after that
@@ -69,7 +69,7 @@ impl Discipline {
 
     /// A discipline of your own, without flows.
     pub fn custom(discipline: Box<dyn CustomDiscipline>) -> Self {
-        Self::new(Engine::Custom(Custom::new(discipline)), None)
+        Self::new(Engine::Custom(CustomEngine::new(discipline)), None)
     }
 
     pub(crate) fn leaves_mut(&mut self) -> &mut [Leaf] {
@@ -212,7 +212,8 @@ impl Discipline {
         self.engine.transmits_until(leaf, end);
     }
 
-    /// What its AQM takes into account of queues in front of it, where it is at the output of a switch.
+    /// What its AQM takes into account of queues in front of it, where it is at the output of a
+    /// switch.
     pub fn upstream_use(&self) -> UpstreamUse {
         match &self.engine {
             Engine::Queue(leaf) => leaf.upstream_use(),
@@ -221,20 +222,23 @@ impl Discipline {
         }
     }
 
-    /// It is at the output of a switch, and what waits for it at the inputs counts for its AQM, a packet as `weight` (nu)
-    /// of one: AQMs that judge by length take own length plus `weight` times that (equation 2 of Shrivastav and others),
-    /// those that judge by the rate of arrivals that at which this sum is fed. Limits hold for the queue itself.
+    /// It is at the output of a switch, and what waits for it at the inputs counts for its AQM, a
+    /// packet as `weight` (nu) of one: AQMs that judge by length take own length plus `weight`
+    /// times that (equation 2 of Shrivastav and others), those that judge by the rate of arrivals
+    /// that at which this sum is fed. Limits hold for the queue itself.
     ///
-    /// The driver then calls [`Discipline::set_upstream`] and [`Discipline::upstream_arrival`]. To be called before the
-    /// first packet; [`Discipline::upstream_use`] tells which disciplines it changes.
+    /// The driver then calls [`Discipline::set_upstream`] and [`Discipline::upstream_arrival`]. To
+    /// be called before the first packet; [`Discipline::upstream_use`] tells which disciplines it
+    /// changes.
     pub fn watch_upstream(&mut self, weight: f64) {
         if let Engine::Queue(leaf) = &mut self.engine {
             leaf.watch_upstream(weight);
         }
     }
 
-    /// So many packets, with so many bytes, wait in front of it from `now` on: at all inputs of a switch for this output.
-    /// To be called whenever that changes, before the packet that has left there is offered here. Cost: O(1).
+    /// So many packets, with so many bytes, wait in front of it from `now` on: at all inputs of a
+    /// switch for this output. To be called whenever that changes, before the packet that has left
+    /// there is offered here. Cost: O(1).
     #[inline]
     pub fn set_upstream(&mut self, now: Time, packets: u32, bytes: u64) {
         if let Engine::Queue(leaf) = &mut self.engine {
@@ -242,7 +246,8 @@ impl Discipline {
         }
     }
 
-    /// A packet of so many bytes has arrived in front of it at `now`, whether it is queued or lost there. Cost: O(1).
+    /// A packet of so many bytes has arrived in front of it at `now`, whether it is queued or lost
+    /// there. Cost: O(1).
     #[inline]
     pub fn upstream_arrival(&mut self, now: Time, bytes: u32) {
         if let Engine::Queue(leaf) = &mut self.engine {
@@ -298,8 +303,8 @@ impl Discipline {
     }
 
     /// The limit and the AQM, if any, of a FIFO that decides about packets when they arrive, so
-    /// that the port can compute departures then; none if queues in front of it count. A limit in time is given as bytes at the port's
-    /// rate.
+    /// that the port can compute departures then; none if queues in front of it count. A limit in
+    /// time is given as bytes at the port's rate.
     pub fn decided_at_arrival(&self) -> Option<(Limit, Option<ArrivalAqm>)> {
         match &self.engine {
             Engine::Queue(leaf)
@@ -315,7 +320,8 @@ impl Discipline {
         }
     }
 
-    /// The sum of the rates of the shapers through which its packets go, in b/s; none if some go through none.
+    /// The sum of the rates of the shapers through which its packets go, in b/s; none if some go
+    /// through none.
     pub(crate) fn shaped(&self) -> Option<u64> {
         match &self.engine {
             Engine::ClassBased(tree) => tree.shaped(),
@@ -342,8 +348,9 @@ impl Discipline {
         tree.into_iter().flatten()
     }
 
-    /// The meters that the packet offered last went through, by their classes, and the color that each gave to
-    /// it, to be asked directly after [`Discipline::enqueue`]; `refused`: a policer dropped it.
+    /// The meters that the packet offered last went through, by their classes, and the color that
+    /// each gave to it, to be asked directly after [`Discipline::enqueue`]; `refused`: a policer
+    /// dropped it.
     pub fn colors(&self, refused: bool) -> Vec<(&str, Color)> {
         match &self.engine {
             Engine::ClassBased(tree) => tree.colors(refused),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Rng, Time};
 
-use crate::custom::Custom;
+use crate::custom::CustomEngine;
 use crate::evidence::{Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
@@ -98,7 +98,7 @@ pub(crate) enum Engine {
     Wfq(Pgps),
     ClassBased(Tree),
     Fan(Fan),
-    Custom(Custom),
+    Custom(CustomEngine),
 }
 
 macro_rules! each {

@@ -90,9 +90,9 @@ impl Bound {
 /// Source: Cisco ME 2400 and ME 3400 command references, `queue-limit`: a threshold by DSCP,
 /// precedence, CoS or QoS group, at most the limit of the queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Thresholds(Box<[Bound; 64]>);
+pub(crate) struct DscpBounds(Box<[Bound; 64]>);
 
-impl Thresholds {
+impl DscpBounds {
     /// The limit of each DSCP; [`Bound::NONE`] for none.
     pub(crate) fn new(of: impl Fn(Dscp) -> Bound) -> Self {
         let bound = |v: usize| Dscp::new(v as u8).map_or(Bound::NONE, &of);
@@ -135,7 +135,7 @@ impl Queue {
 pub(crate) struct Leaf {
     pub(crate) queue: Queue,
     pub(crate) bound: Bound,
-    pub(crate) thresholds: Option<Thresholds>,
+    pub(crate) thresholds: Option<DscpBounds>,
     pub(crate) aqm: Option<Aqm>,
     /// What waits in front of it.
     upstream: Upstream,
@@ -456,7 +456,8 @@ impl Leaf {
         }
     }
 
-    /// Why `lost` was dropped, with so much queued now; the AQM's odds are those of its last verdict.
+    /// Why `lost` was dropped, with so much queued now; the AQM's odds are those of its last
+    /// verdict.
     pub(crate) fn evidence(&self, lost: &Dropped, backlog: (u32, u64)) -> Evidence {
         let of_flow = || match &self.queue {
             Queue::Ring(_) | Queue::Judged(_) => Cause::Plain,

@@ -252,8 +252,8 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Resolves the policy `name` of `policies` for a port with this line; a rate stands for one that adds nothing to packets of
-    /// up to 1500 bytes.
+    /// Resolves the policy `name` of `policies` for a port with this line; a rate stands for one
+    /// that adds nothing to packets of up to 1500 bytes.
     ///
     /// Beside the recipe come warnings: what is allowed but may surprise.
     ///
@@ -368,7 +368,8 @@ impl Recipe {
         self.written.as_ref().map(|origin| origin.line)
     }
 
-    /// What its rates count, where that is not what packets occupy on the link: only class-based policies have such rates.
+    /// What its rates count, where that is not what packets occupy on the link: only class-based
+    /// policies have such rates.
     pub fn counting(&self) -> Option<Counting> {
         let policy = self.policy()?;
         let counting = self.line()?.counting;
@@ -400,7 +401,8 @@ impl Recipe {
         self.prototype.upstream_use()
     }
 
-    /// The rate to which its shapers hold all packets together, in b/s; none if some packets go through no shaper.
+    /// The rate to which its shapers hold all packets together, in b/s; none if some packets go
+    /// through no shaper.
     pub fn shaped(&self) -> Option<u64> {
         self.prototype.shaped()
     }

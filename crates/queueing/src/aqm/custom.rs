@@ -110,7 +110,7 @@ pub(crate) struct Custom(pub(crate) Box<dyn CustomAqm>);
 
 /// A custom AQM of one queue, with the drain rate of that queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Own {
+pub(crate) struct CustomVars {
     aqm: Box<dyn CustomAqm>,
     drain: DrainRate,
 }
@@ -124,13 +124,13 @@ fn for_packet(verdict: Verdict, packet: &Packet) -> Verdict {
 }
 
 impl Automaton for Custom {
-    type Vars = Own;
+    type Vars = CustomVars;
 
     const JUDGES_DEPARTURES: bool = true;
     const ASKS_HEAD: bool = true;
 
     fn vars(&self) -> Self::Vars {
-        Own {
+        CustomVars {
             aqm: self.0.boxed(),
             drain: DrainRate::UNKNOWN,
         }
@@ -188,7 +188,7 @@ impl Automaton for Custom {
         self.0.upstream_use()
     }
 
-    fn upstream_arrival(&self, vars: &mut Own, now: Time, upstream: &Upstream, bytes: u32) {
+    fn upstream_arrival(&self, vars: &mut CustomVars, now: Time, upstream: &Upstream, bytes: u32) {
         vars.aqm.upstream_arrival(now, upstream, bytes);
     }
 

@@ -118,8 +118,8 @@ macro_rules! registry {
                 match self { $(Self::$variant(s) => s.ecn,)+ }
             }
 
-            /// Its thresholds on the queue, or on its average, in a queue with this limit and this guaranteed rate; none
-            /// of AQMs that do not judge by length. Words are not filled in.
+            /// Its thresholds on the queue, or on its average, in a queue with this limit and this
+            /// guaranteed rate; none of AQMs that do not judge by length. Words are not filled in.
             pub fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<crate::Thresholds> {
                 match self { $(Self::$variant(s) => s.thresholds(limit, rate),)+ }
             }
@@ -171,9 +171,11 @@ registry! {
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
     /// (RFC 8033).
     Pie = "pie", PieSpec => pie::Pie;
-    /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker 2001).
+    /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker
+    /// 2001).
     AdaptiveRed = "adaptive-red", AdaptiveRedSpec => adaptive_red::AdaptiveRed;
-    /// Self-configuring RED, whose highest probability changes when the average leaves the thresholds (Feng and others 1999).
+    /// Self-configuring RED, whose highest probability changes when the average leaves the
+    /// thresholds (Feng and others 1999).
     SelfConfiguringRed = "self-configuring-red", SelfConfiguringRedSpec => self_configuring_red::SelfConfiguringRed;
     /// Load-adaptive RED, whose thresholds follow the loss (after Aweya and others 2001).
     LoadAdaptiveRed = "load-adaptive-red", LoadAdaptiveRedSpec => load_adaptive_red::LoadAdaptiveRed;
@@ -181,11 +183,14 @@ registry! {
     Dsred = "dsred", DsredSpec => dsred::Dsred;
     /// RIO, RED for packets in and out of profile (Clark and Fang 1998).
     Rio = "rio", RioSpec => rio::Rio;
-    /// Adaptive RIO, whose thresholds for packets out of profile follow the load (Chien and Liao 2003).
+    /// Adaptive RIO, whose thresholds for packets out of profile follow the load (Chien and Liao
+    /// 2003).
     AdaptiveRio = "adaptive-rio", AdaptiveRioSpec => adaptive_rio::AdaptiveRio;
-    /// GREEN: drops so that packets arrive just below the rate of the link (Wydrowski and Zukerman 2002).
+    /// GREEN: drops so that packets arrive just below the rate of the link (Wydrowski and Zukerman
+    /// 2002).
     Green = "green", GreenSpec => green::Green;
-    /// GREEN by TCP's equation: drops what makes the connections share the link (Feng, Kapadia and Thulasidasan 2002).
+    /// GREEN by TCP's equation: drops what makes the connections share the link (Feng, Kapadia and
+    /// Thulasidasan 2002).
     GreenTcp = "green-tcp", GreenTcpSpec => green_tcp::GreenTcp;
     beside Custom => Custom;
 }

@@ -21,7 +21,7 @@ use spillgate_core::{DropReason, Dropped, Dur, FlowKey, Packet, Rate, Rng, Time}
 use super::estimator::Indicators;
 use super::lists::FlowList;
 use super::mechanism::Mechanism;
-use super::scheduler::{Class, FairQueue, FairScheduler};
+use super::scheduler::{FairQueue, FairScheduler, FanClass};
 use super::share::{Access, SharedLists};
 use super::waits::{AdmissionState, Wait};
 use crate::engine::{Schedule, refuse_at};
@@ -31,7 +31,7 @@ use crate::stats::Cx;
 
 /// Thresholds of congestion, and the limit of admissions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Thresholds {
+pub(crate) struct AdmissionThresholds {
     /// In b/s.
     pub(crate) min_fair_rate: f64,
     /// A share of the link.
@@ -52,7 +52,7 @@ pub(crate) struct Fan {
     bound: Bound,
     rate: Rate,
     indicators: Indicators,
-    thresholds: Thresholds,
+    thresholds: AdmissionThresholds,
     mechanism: Mechanism,
     list: Access,
     /// Its number among the links that share the list.
@@ -76,7 +76,7 @@ pub(crate) struct Parts {
     pub(crate) bound: Bound,
     pub(crate) rate: Rate,
     pub(crate) indicators: Indicators,
-    pub(crate) thresholds: Thresholds,
+    pub(crate) thresholds: AdmissionThresholds,
     pub(crate) mechanism: Mechanism,
     /// An empty list that no link has joined.
     pub(crate) list: FlowList,
@@ -279,7 +279,7 @@ impl Schedule for Fan {
         }
         self.saturated |= self.queue.unlisted() != unlisted;
         let (queue, mechanism, member) = (&self.queue, &mut self.mechanism, self.member);
-        if mechanism.may_mark(queued == Some(Class::Backlog)) {
+        if mechanism.may_mark(queued == Some(FanClass::Backlog)) {
             self.list
                 .with(|l| mechanism.offered(flow, || queue.is_backlogged(flow), l, member));
         }

@@ -2,7 +2,7 @@
 
 use spillgate_core::Packet;
 
-use super::scheduler::{Class, FairQueue, FairQueueParams, FairScheduler};
+use super::scheduler::{FairQueue, FairQueueParams, FairScheduler, FanClass};
 use crate::leaf::Bound;
 use crate::sched::pfq::Pfq;
 
@@ -62,7 +62,7 @@ impl BareFairQueue {
     #[inline]
     pub fn offer(&mut self, packet: Packet) -> Option<bool> {
         let class = self.0.offer(packet, &mut |_| {})?;
-        Some(class == Class::Priority)
+        Some(class == FanClass::Priority)
     }
 
     /// The next packet to send.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use spillgate_core::{Dur, Rate, RateOrPercent};
 
-use super::admission::{Fan, Parts, Thresholds};
+use super::admission::{AdmissionThresholds, Fan, Parts};
 use super::estimator::{Indicators, Measuring};
 use super::lists::FlowList;
 use super::mechanism::Mechanism;
@@ -114,7 +114,7 @@ impl FanSpec {
         })
     }
 
-    fn thresholds(&self, at: &mut At<'_>, rate: Rate) -> Result<Thresholds, BuildError> {
+    fn thresholds(&self, at: &mut At<'_>, rate: Rate) -> Result<AdmissionThresholds, BuildError> {
         at.check(
             (0.0..=1.0).contains(&self.p_add),
             "p_add",
@@ -124,7 +124,7 @@ impl FanSpec {
         )?;
         let nothing = "nobody would ever be admitted";
         at_least_one(at, "admissions_per_tick", self.admissions_per_tick, nothing)?;
-        Ok(Thresholds {
+        Ok(AdmissionThresholds {
             min_fair_rate: within(at, "min_fair_rate", self.min_fair_rate, rate)?,
             max_priority_load: within(at, "max_priority_load", self.max_priority_load, rate)?
                 / rate.bps() as f64,

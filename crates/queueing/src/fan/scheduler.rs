@@ -11,7 +11,7 @@ use crate::sched::pfq::{Heap, Pfq, Ring, TagOrder, WideRing, span};
 
 /// How a packet was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum FanClass {
     /// Before all packets of the other class.
     Priority,
     /// At the fair rate of its flow.
@@ -24,7 +24,7 @@ pub(crate) trait FairScheduler {
     /// Queues a packet of an admitted flow, or returns none if the buffer is full of packets that
     /// cannot be pushed out. Packets that are pushed out for it go to `evicted`, also if they were
     /// not enough.
-    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class>;
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<FanClass>;
     /// The next packet to send.
     fn pop(&mut self) -> Option<Packet>;
     /// The link has become idle, and no packet is queued: flows are forgotten, totals and virtual
@@ -142,7 +142,7 @@ impl FairQueue {
 
 impl FairScheduler for FairQueue {
     #[inline]
-    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<FanClass> {
         if self.is_too_long(packet.len) {
             self.allow_long(packet.len);
         }

@@ -35,9 +35,10 @@ pub struct FairQueueSpec {
     /// Number of dynamic conversation queues, a power of two in 16..=4096. Default 256.
     #[schemars(range(min = 16, max = 4096))]
     pub queues: u16,
-    /// Congestive discard threshold in packets, 1..=4096: `cdt_policy` says what happens to a conversation that
-    /// holds as many. By default that is no limit: it may take the places of later packets of others, up to
-    /// `hold_queue`. With `tail-drop` or `block-quarter` no conversation holds more. Default 64.
+    /// Congestive discard threshold in packets, 1..=4096: `cdt_policy` says what happens to a
+    /// conversation that holds as many. By default that is no limit: it may take the places of
+    /// later packets of others, up to `hold_queue`. With `tail-drop` or `block-quarter` no
+    /// conversation holds more. Default 64.
     #[schemars(range(min = 1, max = 4096))]
     pub threshold: u16,
     /// Packets that all conversations together may hold, and so the limit of each. Default 1000.
@@ -84,15 +85,15 @@ impl FlowWeights {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CdtPolicy {
-    /// Evict the packet with the largest sequence number of all conversations if that is
-    /// larger than the arrival's, else drop the arrival. A conversation holds more than the threshold
+    /// Evict the packet with the largest sequence number of all conversations if that is larger
+    /// than the arrival's, else drop the arrival. A conversation holds more than the threshold
     /// while others have packets that would leave later.
     #[default]
     WorstSn,
     /// Refuse the conversation until it holds less than a quarter of the threshold.
     BlockQuarter,
-    /// Drop the arrival: the threshold is a limit, as the per-flow queue limit of the hierarchical queueing
-    /// framework (HQF) of Cisco IOS.
+    /// Drop the arrival: the threshold is a limit, as the per-flow queue limit of the hierarchical
+    /// queueing framework (HQF) of Cisco IOS.
     TailDrop,
 }
 

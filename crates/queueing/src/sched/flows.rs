@@ -6,7 +6,7 @@
 use spillgate_core::rng::mix;
 use spillgate_core::{Packet, Rng};
 
-use super::longest::Longest;
+use super::longest::LongestFlow;
 use super::slab::Slab;
 use super::table::{Flow, Table};
 use crate::leaf::Bound;
@@ -47,7 +47,7 @@ pub(crate) struct Flows<S, V> {
     sorting: Sorting,
     slab: Slab,
     table: Table<Own<S, V>>,
-    longest: Longest,
+    longest: LongestFlow,
     pub(super) packets: u32,
     pub(super) bytes: u64,
 }
@@ -58,7 +58,7 @@ impl<S, V> Flows<S, V> {
             sorting,
             slab: Slab::new(),
             table: Table::new(),
-            longest: Longest::default(),
+            longest: LongestFlow::default(),
             packets: 0,
             bytes: 0,
         }

@@ -11,7 +11,7 @@ use super::table::{Flow, Table};
 /// packets in between pay for building it. Cost: O(log n) amortized per packet while the buffer
 /// overflows, else O(1).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Longest {
+pub(super) struct LongestFlow {
     heap: MinHeap,
     /// The order is dropped below this number of queued packets; 0 while there is none.
     until: u32,
@@ -23,7 +23,7 @@ fn key(bytes: u32, flow: u32) -> u64 {
     u64::from(u32::MAX - bytes) << 32 | u64::from(flow)
 }
 
-impl Longest {
+impl LongestFlow {
     /// The flow in `slot`, which may be pushed out, has more bytes than before.
     #[inline]
     pub(super) fn grew(&mut self, slot: u32, flow: u32, bytes: u32) {

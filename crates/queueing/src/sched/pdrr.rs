@@ -18,10 +18,10 @@ use std::collections::VecDeque;
 
 use spillgate_core::Packet;
 
-use super::longest::Longest;
+use super::longest::LongestFlow;
 use super::slab::{List, Slab};
 use super::table::{Flow, Table};
-use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
+use crate::fan::scheduler::{FairQueueParams, FairScheduler, FanClass};
 use crate::leaf::{Bound, ring_packets};
 
 /// The marker's place in the round.
@@ -55,7 +55,7 @@ pub(crate) struct Pdrr {
     in_turn: bool,
     /// A packet without priority has left since the marker was first.
     served: bool,
-    longest: Longest,
+    longest: LongestFlow,
     priority_bytes: u64,
     fair_bytes: u64,
     packets: u32,
@@ -79,7 +79,7 @@ impl Pdrr {
             round: VecDeque::from([MARKER]),
             in_turn: false,
             served: false,
-            longest: Longest::default(),
+            longest: LongestFlow::default(),
             priority_bytes: 0,
             fair_bytes: 0,
             packets: 0,
@@ -154,7 +154,7 @@ impl Pdrr {
 
 impl FairScheduler for Pdrr {
     #[inline]
-    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<FanClass> {
         let len = packet.len;
         if !self.bound.admits(0, 0, len) {
             return None;
@@ -186,11 +186,11 @@ impl FairScheduler for Pdrr {
                 flow.own.deficit -= i64::from(len);
             }
             self.slab.push(&mut self.priority, packet, slot);
-            return Some(Class::Priority);
+            return Some(FanClass::Priority);
         }
         self.longest.grew(slot, packet.flow, flow.waiting);
         self.slab.push(&mut flow.queue, packet, slot);
-        Some(Class::Backlog)
+        Some(FanClass::Backlog)
     }
 
     #[inline]

@@ -79,7 +79,7 @@ const FIVE_12: u64 = 244_140_625;
 const REBASE: u64 = 1 << 62;
 
 #[derive(Clone, Debug, Default)]
-struct Flow {
+struct PgpsFlow {
     ring: VecDeque<Packet>,
     bytes: u64,
     /// Tag of its last packet, in the busy period `epoch`.
@@ -95,7 +95,7 @@ pub(crate) struct Pgps {
     weights: WfqWeights,
     flow_bound: Bound,
     bound: Bound,
-    flows: Vec<Flow>,
+    flows: Vec<PgpsFlow>,
     /// Tag of the first packet of each flow with packets.
     heads: MinHeap,
     /// Last tag of each flow that the fluid server holds.
@@ -143,7 +143,7 @@ impl Pgps {
     /// Makes room for the flows `0..n`.
     pub(crate) fn expect_flows(&mut self, n: usize) {
         if n > self.flows.len() {
-            self.flows.resize_with(n, Flow::default);
+            self.flows.resize_with(n, PgpsFlow::default);
             self.heads.grow(n);
             self.fluid.grow(n);
         }
@@ -322,7 +322,7 @@ impl Pgps {
             0 => ring_packets(&self.bound),
             n => n.min(ring_packets(&self.bound).max(1)),
         };
-        let fixed = (std::mem::size_of::<Flow>() + 2 * 20) as u64;
+        let fixed = (std::mem::size_of::<PgpsFlow>() + 2 * 20) as u64;
         flows as u64 * (fixed + ring * std::mem::size_of::<Packet>() as u64)
     }
 }

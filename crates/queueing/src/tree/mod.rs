@@ -1,4 +1,4 @@
-//! Class-based queueing: CBWFQ with LLQ, shapers, policers and nested policies.
+//! ClassState-based queueing: CBWFQ with LLQ, shapers, policers and nested policies.
 //!
 //! Sources: S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications",
 //! INFOCOM 1994 (the scheduler); Cisco IOS modular QoS (the meaning of classes).
@@ -8,8 +8,8 @@
 //! SCFQ: a class that becomes backlogged starts at S = max(its last F, V), its next packet would
 //! finish at F = S + L / share, the packet with the smallest F leaves, and F becomes V. So
 //! backlogged classes share the bandwidth that others leave in proportion to their guarantees.
-//! Classes for which guarantees leave nothing have a higher rank: they are chosen only while no class
-//! of a lower rank can send, by SCFQ with a virtual time of their own.
+//! Classes for which guarantees leave nothing have a higher rank: they are chosen only while no
+//! class of a lower rank can send, by SCFQ with a virtual time of their own.
 //!
 //! A shaped class becomes eligible when there are tokens for its whole next packet. While it waits
 //! for them its S moves along with V, so it gathers no credit.
@@ -58,15 +58,15 @@ enum Content {
 
 /// A class as the scheduler sees it.
 #[derive(Clone, Debug)]
-struct Class {
+struct ClassState {
     /// Virtual time at which its next packet starts.
     start: u64,
     /// Tag units per byte: 2²⁰ / share.
     per_byte: u64,
     /// Its queued packets.
     packets: u32,
-    /// The bytes of its next packet, as shapers and shares count, where its leaf is first in, first out; 0 where that has to be
-    /// asked.
+    /// The bytes of its next packet, as shapers and shares count, where its leaf is first in, first
+    /// out; 0 where that has to be asked.
     head: u32,
     /// The node that it belongs to.
     node: u16,
@@ -126,7 +126,7 @@ pub(crate) struct Tree {
     leaves: Vec<Leaf>,
     places: Vec<LeafPlace>,
     nodes: Vec<Node>,
-    classes: Vec<Class>,
+    classes: Vec<ClassState>,
     shapers: Vec<TokenBucket>,
     /// Packets that arrived for priority classes, to order those of one level.
     arrivals: u64,
@@ -144,7 +144,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The sum of the rates of the shapers through which its packets go, in b/s; none if some go through none.
+    /// The sum of the rates of the shapers through which its packets go, in b/s; none if some go
+    /// through none.
     pub(crate) fn shaped(&self) -> Option<u64> {
         self.shaped_node(self.nodes.first()?)
     }
@@ -174,7 +175,7 @@ struct Pick {
 impl Tree {
     /// The bytes of the next packet of a backlogged class, as shapers and shares count.
     #[inline]
-    fn next_len(&self, class: &Class, leaf: u16) -> u32 {
+    fn next_len(&self, class: &ClassState, leaf: u16) -> u32 {
         debug_assert!(class.head == 0 || class.head == self.head_len(leaf));
         match class.head {
             0 => self.head_len(leaf),
@@ -217,7 +218,7 @@ impl Tree {
         best
     }
 
-    fn pick_priority(&self, classes: &[Class], now: Time) -> Option<Pick> {
+    fn pick_priority(&self, classes: &[ClassState], now: Time) -> Option<Pick> {
         let mut best = None;
         let mut best_key = (u8::MAX, u64::MAX);
         for class in classes {
@@ -246,7 +247,7 @@ impl Tree {
 
     /// The next packet of a backlogged class, if its shapers have tokens for it at `now`.
     #[inline]
-    fn candidate(&self, class: &Class, now: Time) -> Option<Pick> {
+    fn candidate(&self, class: &ClassState, now: Time) -> Option<Pick> {
         let pick = match class.content {
             Content::Leaf(leaf) => Pick {
                 leaf,
@@ -404,7 +405,7 @@ impl Tree {
     }
 }
 
-impl Class {
+impl ClassState {
     #[inline]
     fn finish(&self, len: u32) -> u64 {
         self.start
@@ -609,7 +610,7 @@ impl Schedule for Tree {
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
-        let fixed = self.classes.len() * std::mem::size_of::<Class>()
+        let fixed = self.classes.len() * std::mem::size_of::<ClassState>()
             + self.nodes.len() * std::mem::size_of::<Node>()
             + self.steps.len() * std::mem::size_of::<Step>();
         self.leaves

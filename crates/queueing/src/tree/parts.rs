@@ -15,12 +15,13 @@ use crate::condition::{
     Color, ColorRules, Colored, Meter, PerFlow, PoliceAction, PoliceActions, PoliceSpec, Policer,
     PriorityPolicer, SingleRate, SlidingWindow, Step, TokenBucket, TwoRate,
 };
-use crate::leaf::{Bound, Leaf, Queue, Thresholds};
+use crate::leaf::{Bound, DscpBounds, Leaf, Queue};
 use crate::line::{Counting, Line, Longest};
 use crate::recipe::At;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 
-/// Default bursts, in bytes; the specifications name their sources. All hold the longest packet of the line.
+/// Default bursts, in bytes; the specifications name their sources. All hold the longest packet of
+/// the line.
 pub(crate) mod default_burst {
     use spillgate_core::{Dur, Rate};
 
@@ -418,7 +419,7 @@ pub(crate) fn thresholds(
     c: &ClassSpec,
     rate: Rate,
     at: &mut At<'_>,
-) -> Result<Option<Thresholds>, BuildError> {
+) -> Result<Option<DscpBounds>, BuildError> {
     if !has_thresholds(c) {
         return Ok(None);
     }
@@ -444,7 +445,7 @@ pub(crate) fn thresholds(
         let precedence = by_precedence[usize::from(dscp.precedence() & 7)];
         by_dscp.get(&dscp).copied().unwrap_or(precedence)
     };
-    Ok(Some(Thresholds::new(of)))
+    Ok(Some(DscpBounds::new(of)))
 }
 
 /// The conditioning of the class `name` (with the enclosing classes), in the order in which it is

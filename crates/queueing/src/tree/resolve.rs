@@ -8,7 +8,7 @@ use super::parts::{
     asks_for_queue, leaf, per_byte, priority_leaf, shaper, steps, thresholds, want,
 };
 use super::shares::{RANKS, Share, Want, shares};
-use super::{Class, Content, LeafPlace, Node, Route, Tree};
+use super::{ClassState, Content, LeafPlace, Node, Route, Tree};
 use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{Step, TokenBucket};
@@ -102,7 +102,7 @@ struct Builder<'a> {
     places: Vec<LeafPlace>,
     leaves: Vec<Leaf>,
     nodes: Vec<Node>,
-    classes: Vec<Class>,
+    classes: Vec<ClassState>,
     shapers: Vec<TokenBucket>,
     steps: Vec<Step>,
     routes: Vec<Route>,
@@ -163,7 +163,7 @@ impl Builder<'_> {
         self.descriptions.push(Vec::new());
         // The classes of a node lie side by side, so all are made before any nested policy.
         for _ in 0..count {
-            self.classes.push(Class {
+            self.classes.push(ClassState {
                 start: 0,
                 per_byte: 0,
                 packets: 0,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use spillgate_core::{Dur, Packet, Rate, RateOrPercent, Rng, Time};
 
-use crate::fan::scheduler::{Class, FairScheduler};
+use crate::fan::scheduler::{FairScheduler, FanClass};
 use crate::fan::spec::{ElasticRule, FanMechanism, FanSpec};
 use crate::fan::{AdmissionState, Wait};
 
@@ -235,8 +235,8 @@ impl<S: FairScheduler> Plain<S> {
         self.saturated |= self.scheduler.unlisted() > before;
         match class {
             None => self.ledger.push((now, flow, seq, "drops_tail")),
-            Some(Class::Priority) => {}
-            Some(Class::Backlog) => {
+            Some(FanClass::Priority) => {}
+            Some(FanClass::Backlog) => {
                 if let Some(l) = self.pfl.get_mut(&flow) {
                     l.elastic = true;
                 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use spillgate_core::Packet;
 
-use crate::fan::scheduler::{Class, FairScheduler};
+use crate::fan::scheduler::{FairScheduler, FanClass};
 
 pub(super) const CAPACITY: f64 = 100e6;
 const NS_PER_BYTE: u64 = 80;
@@ -76,7 +76,7 @@ pub(super) struct Link<Q> {
     /// Every departure: flow, length.
     pub(super) departures: Vec<(u32, u32)>,
     /// How the packets that wait were queued.
-    waiting: BTreeMap<(u32, u32), Class>,
+    waiting: BTreeMap<(u32, u32), FanClass>,
     now: u64,
     /// The packet on the wire and the end of its transmission.
     wire: Option<(u64, Packet)>,
@@ -184,19 +184,19 @@ impl<Q: FairScheduler> Link<Q> {
             let class = waiting.remove(&(victim.flow, victim.seq));
             assert_eq!(
                 class,
-                Some(Class::Backlog),
+                Some(FanClass::Backlog),
                 "S17: a priority packet is pushed out"
             );
             flows[victim.flow as usize].dropped += 1;
         });
         let served = &mut self.flows[flow as usize];
         match class {
-            Some(Class::Priority) => served.priority += 1,
-            Some(Class::Backlog) => served.backlog += 1,
+            Some(FanClass::Priority) => served.priority += 1,
+            Some(FanClass::Backlog) => served.backlog += 1,
             None => {
                 served.dropped += 1;
                 assert!(
-                    self.waiting.values().all(|c| *c == Class::Priority),
+                    self.waiting.values().all(|c| *c == FanClass::Priority),
                     "S17: refused while something could be pushed out"
                 );
             }

@@ -36,7 +36,7 @@ fn a_million_flows() {
             // The second packet of each: PFQ gave the whole MTU away, PDRR has room for none more.
             let classes = (0..FLOWS).filter(|flow| {
                 let class = queue.offer(Packet::new(*flow, 1, 1), &mut |_| {});
-                class == Some(crate::fan::scheduler::Class::Backlog)
+                class == Some(crate::fan::scheduler::FanClass::Backlog)
             });
             assert_eq!(classes.count(), FLOWS as usize);
             let left = (0..FLOWS).filter(|flow| queue.pop().map(|p| p.flow) == Some(*flow));

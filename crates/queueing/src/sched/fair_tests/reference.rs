@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use spillgate_core::Packet;
 
-use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
+use crate::fan::scheduler::{FairQueueParams, FairScheduler, FanClass};
 
 /// An entry of the active flow list.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,7 +88,7 @@ impl PlainPfq {
 }
 
 impl FairScheduler for PlainPfq {
-    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<FanClass> {
         let len = u64::from(packet.len);
         if !self.params.limit.admits(0, 0, packet.len) {
             return None;
@@ -115,7 +115,7 @@ impl FairScheduler for PlainPfq {
                 } else {
                     self.unlisted += 1;
                 }
-                Some(Class::Priority)
+                Some(FanClass::Priority)
             }
             Some(flow) if flow.bytes < u64::from(self.params.mtu) => {
                 self.priority.push_back((packet, true));
@@ -123,7 +123,7 @@ impl FairScheduler for PlainPfq {
                 flow.bytes += len;
                 flow.finish = flow.finish.max(self.v) + len;
                 flow.backlog += len;
-                Some(Class::Priority)
+                Some(FanClass::Priority)
             }
             Some(flow) => {
                 let start = flow.finish.max(self.v);
@@ -135,7 +135,7 @@ impl FairScheduler for PlainPfq {
                     queue.since = self.events;
                 }
                 queue.packets.push_back((start, packet));
-                Some(Class::Backlog)
+                Some(FanClass::Backlog)
             }
         }
     }
@@ -279,7 +279,7 @@ impl PlainPdrr {
 }
 
 impl FairScheduler for PlainPdrr {
-    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<FanClass> {
         let limit = self.params.limit;
         if !limit.admits(0, 0, packet.len) {
             return None;
@@ -298,10 +298,10 @@ impl FairScheduler for PlainPdrr {
             if self.params.charged {
                 flow.deficit -= i64::from(packet.len);
             }
-            return Some(Class::Priority);
+            return Some(FanClass::Priority);
         }
         flow.queue.push_back(packet);
-        Some(Class::Backlog)
+        Some(FanClass::Backlog)
     }
 
     fn pop(&mut self) -> Option<Packet> {

@@ -3,7 +3,7 @@
 use spillgate_core::Packet;
 
 use super::PARAMS;
-use crate::fan::scheduler::{Class, FairQueue, FairQueueParams, FairScheduler};
+use crate::fan::scheduler::{FairQueue, FairQueueParams, FairScheduler, FanClass};
 use crate::sched::pfq::Pfq;
 
 fn replay(mut queue: FairQueue, trace: &str) {
@@ -19,8 +19,8 @@ fn replay(mut queue: FairQueue, trace: &str) {
                 let packet = Packet::new(flow(name), i as u32, len.parse().unwrap());
                 let got = queue.offer(packet, &mut |_| panic!("line {at}: evicts"));
                 let expected = match class {
-                    "priority" => Class::Priority,
-                    "backlog" => Class::Backlog,
+                    "priority" => FanClass::Priority,
+                    "backlog" => FanClass::Backlog,
                     other => panic!("line {at}: class {other}"),
                 };
                 assert_eq!(got, Some(expected), "line {at}");

@@ -26,10 +26,10 @@ mod ring;
 
 use spillgate_core::Packet;
 
-use super::longest::Longest;
+use super::longest::LongestFlow;
 use super::slab::{List, Slab};
 use super::table::{Flow, Table};
-use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
+use crate::fan::scheduler::{FairQueueParams, FairScheduler, FanClass};
 use crate::leaf::{Bound, ring_packets};
 pub(crate) use order::{Heap, TagOrder};
 use ring::Buckets;
@@ -82,7 +82,7 @@ pub(crate) struct Pfq<O> {
     heads: O,
     /// Flows without queued packets, by finish tag; they are forgotten when v reaches it.
     resting: O,
-    longest: Longest,
+    longest: LongestFlow,
     priority_bytes: u64,
     unlisted: u64,
     packets: u32,
@@ -106,7 +106,7 @@ impl<O: TagOrder> Pfq<O> {
             flows: Table::new(),
             heads: O::new(span),
             resting: O::new(span),
-            longest: Longest::default(),
+            longest: LongestFlow::default(),
             priority_bytes: 0,
             unlisted: 0,
             packets: 0,
@@ -203,7 +203,7 @@ impl<O: TagOrder> Pfq<O> {
 
     /// Queues a packet for which there is room.
     #[inline]
-    fn take_in(&mut self, packet: Packet) -> Class {
+    fn take_in(&mut self, packet: Packet) -> FanClass {
         let len = packet.len;
         self.packets += 1;
         self.bytes += u64::from(len);
@@ -221,7 +221,7 @@ impl<O: TagOrder> Pfq<O> {
                 UNLISTED
             };
             self.slab.push(&mut self.priority, packet, slot);
-            return Class::Priority;
+            return FanClass::Priority;
         };
         let flow = self.flows.at_mut(slot);
         if flow.waiting == 0 {
@@ -235,7 +235,7 @@ impl<O: TagOrder> Pfq<O> {
             flow.own.given += len;
             self.priority_bytes += u64::from(len);
             self.slab.push(&mut self.priority, packet, slot);
-            return Class::Priority;
+            return FanClass::Priority;
         }
         if flow.queue.is_empty() {
             self.heads.insert(slot, start);
@@ -243,7 +243,7 @@ impl<O: TagOrder> Pfq<O> {
         flow.own.queued += len;
         self.longest.grew(slot, packet.flow, flow.waiting);
         self.slab.push(&mut flow.queue, packet, slot);
-        Class::Backlog
+        FanClass::Backlog
     }
 }
 
@@ -280,7 +280,7 @@ impl<B> Pfq<Buckets<B>> {
 
 impl<O: TagOrder> FairScheduler for Pfq<O> {
     #[inline]
-    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<FanClass> {
         let len = packet.len;
         if !self.bound.admits(0, 0, len) {
             return None;
