@@ -70,11 +70,6 @@ impl Measures {
         self.len == 0
     }
 
-    /// Whether values are wanted. What takes long to work out need not be otherwise.
-    pub fn wants_values(&self) -> bool {
-        self.valued
-    }
-
     /// What the next numbers are about.
     pub fn of<N: Into<String>>(&mut self, scope: Scope, name: impl FnOnce() -> N) -> Place<'_> {
         if self.named {
