@@ -9,8 +9,8 @@ use spillgate_scenario::plan::WorldPlan;
 use super::Lane;
 use super::acks::{acking_nodes, hosts, origins};
 use super::feeders::{Feeder, share_pipes};
-use super::fifo::FifoPort;
 use super::link::ExpressLink;
+use super::port::FifoPort;
 use super::prefetch::is_large;
 use super::promises::passing;
 use super::stalls::Stalls;
@@ -53,7 +53,6 @@ impl Lane {
             open: true,
             samples: Time::MAX,
             links: Table::with_capacity(plan.links.len()),
-            fifos: Table::with_capacity(plan.links.len()),
             ..Self::default()
         };
         lane.add_links(known);
@@ -103,7 +102,7 @@ impl Lane {
                 let rng = Rng::named(seed, run, &path, "queue");
                 let mut precedences = Precedences::of_leaves(tells, known.points, bits);
                 let aqm = aqm.map(|aqm| (aqm, rng, precedences.pop().flatten()));
-                FifoPort::new(limit, aqm, plan, known.meter.clone(), &mut self.fifos)
+                FifoPort::new(limit, aqm, plan, known.meter.clone())
             });
             self.links.push(ExpressLink::new(number, link, port));
         }

@@ -5,8 +5,7 @@ use std::mem::offset_of;
 use spillgate_core::{Dur, Overhead, Packet, Rate, Time};
 use spillgate_queueing::Adapted;
 
-use super::fifo::FifoPort;
-use super::fifo_queue::FifoQueue;
+use super::port::FifoPort;
 use super::uncontended::Uncontended;
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::link::Link;
@@ -21,7 +20,7 @@ pub(super) struct ExpressLink {
     pub(super) onward: Onward,
     // The second cache line.
     /// None if the engine serves packets one by one.
-    pub(super) port: Option<FifoPort>,
+    pub(super) port: Option<Box<FifoPort>>,
     pub(super) rate: Rate,
     pub(super) meter: LinkMeter,
     overhead: Overhead,
@@ -91,7 +90,7 @@ impl ExpressLink {
                 single_feeder: false,
                 acks_at_once: false,
             },
-            port,
+            port: port.map(Box::new),
             rate: link.rate,
             meter: LinkMeter::default(),
             overhead: link.overhead,
@@ -106,20 +105,20 @@ impl ExpressLink {
 
     /// When the last packet arrived at its port; no earlier one may follow.
     #[inline]
-    pub(super) fn latest(&self, fifos: &mut [FifoQueue]) -> Time {
+    pub(super) fn latest(&self) -> Time {
         match &self.port {
             // Packets that passed uncontended arrived when they were sent.
             Some(_) if self.uncontended.passed().0 != self.seen => self.uncontended.last_start(),
-            Some(fifo) => fifo.queue(fifos).latest,
+            Some(fifo) => fifo.latest,
             None => Time::ZERO,
         }
     }
 
     /// A packet arrived at `now` that did not pass uncontended.
     #[inline]
-    pub(super) fn came(&mut self, fifos: &mut [FifoQueue], now: Time) {
-        if let Some(fifo) = &self.port {
-            fifo.queue(fifos).latest = now;
+    pub(super) fn came(&mut self, now: Time) {
+        if let Some(fifo) = &mut self.port {
+            fifo.latest = now;
             self.seen = self.uncontended.passed().0;
         }
     }
@@ -127,21 +126,13 @@ impl ExpressLink {
     /// If a packet has to wait behind others of the same length, and nothing else has to be done:
     /// when its transmission starts and ends.
     #[inline(always)]
-    pub(super) fn wait(
-        &mut self,
-        fifos: &mut [FifoQueue],
-        now: Time,
-        l3_len: u16,
-    ) -> Option<(Time, Time)> {
+    pub(super) fn wait(&mut self, now: Time, l3_len: u16) -> Option<(Time, Time)> {
         let (start, end) = self.uncontended.wait(l3_len)?;
-        if now < self.latest(fifos) {
+        if now < self.latest() {
             return None;
         }
-        let Some(fifo) = &self.port else {
-            return None;
-        };
-        fifo.wait(fifos, now, start)?;
-        self.came(fifos, now);
+        self.port.as_mut()?.wait(now, start)?;
+        self.came(now);
         self.uncontended.free_at = end;
         Some((start, end))
     }
@@ -149,47 +140,41 @@ impl ExpressLink {
     /// The general case of a packet that arrives at a port with known departures at `now`.
     /// Afterwards packets of the same length may pass uncontended, or wait together.
     #[inline]
-    pub(super) fn turn(
-        &mut self,
-        fifos: &mut [FifoQueue],
-        now: Time,
-        packet: &Packet,
-        window: Window,
-    ) -> Dur {
-        let has_many = self.port.as_ref().is_some_and(|p| p.has_many(fifos));
+    pub(super) fn turn(&mut self, now: Time, packet: &Packet, window: Window) -> Dur {
+        let has_many = self.port.as_ref().is_some_and(|p| p.has_many());
         match self.uncontended.tx_time(packet.l3_len) {
             Some(tx) if !self.onward.labels && !has_many => tx,
-            _ => self.tune(fifos, now, packet, window),
+            _ => self.tune(now, packet, window),
         }
     }
 
     /// From now on packets of this length may pass uncontended, or wait together.
     #[inline(never)]
-    fn tune(&mut self, fifos: &mut [FifoQueue], now: Time, packet: &Packet, window: Window) -> Dur {
-        self.count_passed(fifos);
+    fn tune(&mut self, now: Time, packet: &Packet, window: Window) -> Dur {
+        self.count_passed();
         let (len, tx) = (packet.len, self.rate.tx_time(packet.len));
         self.uncontended.tune(packet.l3_len, tx);
-        if let Some(fifo) = &self.port {
-            fifo.turn(fifos, now, self.uncontended.free_at, len, tx);
+        if let Some(fifo) = &mut self.port {
+            fifo.turn(now, self.uncontended.free_at, len, tx);
         }
         self.open(window);
         tx
     }
 
     /// Counts packets that passed uncontended or waited behind others of the same length.
-    fn count_passed(&mut self, fifos: &mut [FifoQueue]) {
+    fn count_passed(&mut self) {
         let (through, l3_len, tx) = self.uncontended.passed();
         let len = self.overhead.wire_len(l3_len);
         let Some(fifo) = &mut self.port else {
             return;
         };
-        if through == 0 && fifo.waited(fifos) == 0 {
+        if through == 0 && fifo.waited() == 0 {
             return;
         }
         if through != self.seen {
-            fifo.queue(fifos).latest = self.uncontended.last_start();
+            fifo.latest = self.uncontended.last_start();
         }
-        let (waited, counting) = fifo.count(fifos, through, len, tx);
+        let (waited, counting) = fifo.count(through, len, tx);
         let packets = waited + u64::from(through);
         self.meter.total_bytes += packets * u64::from(len);
         if counting {
@@ -201,10 +186,10 @@ impl ExpressLink {
 
     /// Packets that passed uncontended or waited behind others of the same length and are not
     /// counted yet: their bytes, and the time that the link took to send them.
-    pub(super) fn passed(&self, fifos: &[FifoQueue]) -> (u64, Dur) {
+    pub(super) fn passed(&self) -> (u64, Dur) {
         let (through, l3_len, tx) = self.uncontended.passed();
         let waited = match &self.port {
-            Some(fifo) => fifo.waited(fifos),
+            Some(fifo) => fifo.waited(),
             None => 0,
         };
         let packets = waited + u64::from(through);
@@ -226,59 +211,57 @@ impl ExpressLink {
 
     /// Begins counting if `now` is not before the measured period.
     #[inline]
-    pub(super) fn begin_counting(&mut self, now: Time, fifos: &mut [FifoQueue], window: Window) {
+    pub(super) fn begin_counting(&mut self, now: Time, window: Window) {
         let begins = match &self.port {
-            Some(fifo) => fifo.begins(now, window),
+            Some(fifo) => fifo.is_to_count(now, window),
             None => false,
         };
         if begins {
-            self.count_from_now(fifos, window);
+            self.count_from_now(window);
         }
     }
 
     #[cold]
-    fn count_from_now(&mut self, fifos: &mut [FifoQueue], window: Window) {
-        self.count_passed(fifos);
+    fn count_from_now(&mut self, window: Window) {
+        self.count_passed();
         if let Some(fifo) = &mut self.port {
-            fifo.begin_counting(fifos, self.uncontended.free_at, window);
+            fifo.begin_counting(self.uncontended.free_at, window);
         }
         self.open(window);
     }
 
     /// The time in the measured period during which it transmitted.
-    pub(super) fn busy(&self, fifos: &[FifoQueue]) -> Dur {
+    pub(super) fn busy(&self) -> Dur {
         match &self.port {
-            Some(fifo) if fifo.is_counting() => self.meter.busy + self.passed(fifos).1,
+            Some(fifo) if fifo.counting => self.meter.busy + self.passed().1,
             _ => self.meter.busy,
         }
     }
 
     /// The sample of the lane's port at `now`; forgets packets that have left.
-    pub(super) fn sample(&self, fifos: &mut [FifoQueue], now: Time) -> Option<Sample> {
-        let fifo = self.port.as_ref()?;
-        let backlog = fifo.backlog(fifos, now, self.uncontended.free_at);
-        let begun = self.meter.total_bytes + self.passed(fifos).0 - backlog.1;
-        let queue = fifo.queue(fifos);
-        let dropped = queue.meter.dropped();
-        let aqm = queue.aqm().map(|a| &a.automaton);
+    pub(super) fn sample(&mut self, now: Time) -> Option<Sample> {
+        let passed = self.passed().0;
+        let fifo = self.port.as_mut()?;
+        let backlog = fifo.backlog(now, self.uncontended.free_at);
+        let aqm = fifo.aqm.as_ref().map(|a| &a.automaton);
         Some(Sample {
             backlog,
-            average: aqm.as_ref().and_then(|a| a.average()),
-            dropped,
+            average: aqm.and_then(|a| a.average()),
+            dropped: fifo.meter.dropped(),
             adapted: aqm.map(|a| a.adapted()).unwrap_or_default(),
-            begun,
+            begun: self.meter.total_bytes + passed - backlog.1,
         })
     }
 
     /// The meter of the lane's queue, which counts packets at arrival.
-    pub(super) fn queue(&self, fifos: &[FifoQueue]) -> Option<QueueMeter> {
+    pub(super) fn queue(&self) -> Option<QueueMeter> {
         let (through, l3_len, tx) = self.uncontended.passed();
         let len = self.overhead.wire_len(l3_len);
-        Some(self.port.as_ref()?.meter(fifos, through, len, tx))
+        Some(self.port.as_ref()?.measured(through, len, tx))
     }
 
     /// The packets of the lane's queue by code point, if it distinguishes them.
-    pub(super) fn precedences(&self, fifos: &[FifoQueue]) -> Option<Option<Box<Precedences>>> {
-        Some(self.port.as_ref()?.precedences(fifos))
+    pub(super) fn precedences(&self) -> Option<Option<Box<Precedences>>> {
+        Some(self.port.as_ref()?.precedences())
     }
 }

@@ -1,12 +1,12 @@
 //! The express lane: shortcuts beside the engine, with the same results.
 //!
-//! The lane has a link and a port of its own ([`link`], [`fifo`]), chosen when a world is built by
-//! what its components promise ([`promises`]); nothing is promised by default. The engine tells the
-//! lane what happens through the methods of [`World`] in this file, which begin with `lane_`, and
-//! asks nothing of it. A method that returns `true` has taken the packet over.
+//! The lane has a link and a port of its own ([`link`], [`port`], [`fifo`]), chosen when a world is
+//! built by what its components promise ([`promises`]); nothing is promised by default. The engine
+//! tells the lane what happens through the methods of [`World`] in this file, which begin with
+//! `lane_`, and asks nothing of it. A method that returns `true` has taken the packet over.
 //!
 //! - [`net`]: a packet goes through a port when it comes, and on to the next port when it is sent.
-//! - [`uncontended`], [`waiting`], [`fifo_queue`]: what a port counts.
+//! - [`uncontended`], [`waiting`]: what a port holds and counts.
 //! - [`acks`], [`header_prediction`]: hosts that answer at once, and the common case of TCP.
 //! - [`feeders`]: where packets come from, and which links share a pipe.
 //! - [`stalls`]: packets that wait for a sample. [`prefetch`]: memory loaded in advance.
@@ -17,10 +17,10 @@ mod acks;
 mod build;
 mod feeders;
 mod fifo;
-mod fifo_queue;
 mod header_prediction;
 mod link;
 mod net;
+mod port;
 mod prefetch;
 mod promises;
 mod stalls;
@@ -34,7 +34,6 @@ use crate::engine::World;
 use crate::gauge::QueueMeter;
 use crate::precedence::Precedences;
 use acks::SynTimers;
-use fifo_queue::FifoQueue;
 use link::ExpressLink;
 use stalls::Stalls;
 
@@ -50,8 +49,6 @@ pub(crate) struct Lane {
     open: bool,
     /// By link; none where the lane is closed.
     links: Table<ExpressLink>,
-    /// The queues of ports with known departures.
-    fifos: Table<FifoQueue>,
     /// Packets that wait in their pipes for a sample; none in runs without samples, and where links
     /// fail.
     stalls: Option<Stalls>,
@@ -74,23 +71,23 @@ impl Lane {
 
     /// The meter of the queue of `link`, if the lane has its port.
     pub(crate) fn queue(&self, link: usize) -> Option<QueueMeter> {
-        self.links.get(link)?.queue(&self.fifos)
+        self.links.get(link)?.queue()
     }
 
     /// Its packets by code point, if it tells them apart.
     pub(crate) fn precedences(&self, link: usize) -> Option<Option<Box<Precedences>>> {
-        self.links.get(link)?.precedences(&self.fifos)
+        self.links.get(link)?.precedences()
     }
 
     /// Time in the measured period during which `link` transmitted, if the lane has its port.
     pub(crate) fn busy(&self, link: usize) -> Option<Dur> {
         let link = self.links.get(link).filter(|l| l.knows_departures());
-        link.map(|l| l.busy(&self.fifos))
+        link.map(|l| l.busy())
     }
 
     /// The sample of the port of `link` at `now`, if the lane has it.
     pub(crate) fn sample(&mut self, link: usize, now: Time) -> Option<Sample> {
-        self.links.get(link)?.sample(&mut self.fifos, now)
+        self.links.get_mut(link)?.sample(now)
     }
 }
 
@@ -161,7 +158,7 @@ impl<S: EventSet> World<S> {
     /// The measured period has begun, if `now` lies in it or behind it.
     pub(crate) fn lane_begins(&mut self, now: Time) {
         for link in &mut self.lane.links {
-            link.begin_counting(now, &mut self.lane.fifos, self.window);
+            link.begin_counting(now, self.window);
         }
     }
 

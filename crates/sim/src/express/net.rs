@@ -4,7 +4,6 @@
 use spillgate_core::{Dropped, Packet, Time};
 use spillgate_events::EventSet;
 
-use super::Lane;
 use super::link::{Ahead, Onward};
 use crate::campaign::Failure;
 use crate::engine::World;
@@ -59,8 +58,7 @@ impl<S: EventSet> World<S> {
     /// starts and ends, if that is known and the packet is not lost.
     #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
-        let Lane { links, fifos, .. } = &mut self.lane;
-        match links[link].wait(fifos, now, packet.l3_len) {
+        match self.lane.links[link].wait(now, packet.l3_len) {
             None => self.queue_any(link, packet, now),
             sent => sent,
         }
@@ -76,23 +74,21 @@ impl<S: EventSet> World<S> {
         if self.lane.links[link].onward.labels {
             self.relabel(link, packet);
         }
-        let Lane { links, fifos, .. } = &mut self.lane;
-        if now < links[link].latest(fifos) {
+        if now < self.lane.links[link].latest() {
             self.breach(link, now);
         }
         (packet.len, packet.arrived) = (self.links[link].wire_len(packet), now);
-        let Lane { links, fifos, .. } = &mut self.lane;
-        let l = &mut links[link];
-        l.begin_counting(now, fifos, self.window);
-        let tx = l.turn(fifos, now, packet, self.window);
+        let l = &mut self.lane.links[link];
+        l.begin_counting(now, self.window);
+        let tx = l.turn(now, packet, self.window);
         // The packet may be the first of its length, or of the measured period.
         if let Some(end) = l.uncontended.pass(now, packet.l3_len) {
             return Some((now, end));
         }
-        l.came(fifos, now);
+        l.came(now);
         let port = l.port.as_mut()?;
         let free_at = &mut l.uncontended.free_at;
-        match port.offer(free_at, fifos, now, packet, tx, self.window) {
+        match port.offer(free_at, now, packet, tx, self.window) {
             Ok(start) => {
                 let end = start + tx;
                 l.meter.on_transmit(self.window, start, end, packet.len);

@@ -1,4 +1,4 @@
-//! The queue of a port with known departures, and its measurements.
+//! A port with known departures: what it holds, and what it counts.
 
 use std::mem::offset_of;
 
@@ -6,14 +6,18 @@ use spillgate_core::{DropReason, Dur, Ecn, Packet, Rng, Time, Verdict};
 use spillgate_queueing::{ArrivalAqm, Averages};
 
 use super::waiting::Waiting;
-use crate::gauge::{QueueMeter, Waits};
+use crate::gauge::{QueueMeter, Through, Waits};
 use crate::precedence::Precedences;
 use crate::window::Window;
 
-/// The packets that wait at a [`FifoPort`](super::FifoPort). The queues of all ports are in one
-/// table.
+/// A FIFO that computes a packet's service start at its arrival (Lindley recursion). A packet waits
+/// until its service starts.
+///
+/// For each packet it does the same as a `Port` with this FIFO. Packets arrive in order, but the
+/// port may be ahead of the world's clock. Packets that pass uncontended touch nothing here
+/// ([`Uncontended`](super::uncontended::Uncontended)): in a large network it is not in the cache.
 #[repr(C, align(64))]
-pub(super) struct FifoQueue {
+pub(super) struct FifoPort {
     // A packet that waits behind others of the same length touches two cache lines: this one and
     // the histogram.
     /// A packet that waits no longer than this finds room, if it has the length of all waiting
@@ -22,15 +26,22 @@ pub(super) struct FifoQueue {
     pub(super) waits: Waits,
     /// The longest packet that the link carries, labels included.
     pub(super) mtu: u32,
+    /// The measured period has begun.
+    pub(super) counting: bool,
     /// When the last packet arrived that did not pass uncontended.
     pub(super) latest: Time,
     pub(super) meter: QueueMeter,
     // The rest.
     pub(super) waiting: Waiting,
     pub(super) aqm: Option<Box<Aqm>>,
+    /// Packets that did not wait, within the measured period.
+    pub(super) through: Through,
+    /// A packet up to this length on the wire always passes an empty queue, and nobody needs to be
+    /// asked.
+    pub(super) longest: u32,
 }
 
-const _: () = assert!(size_of::<FifoQueue>() == 320 && offset_of!(FifoQueue, meter) + 72 <= 128);
+const _: () = assert!(size_of::<FifoPort>() == 320 && offset_of!(FifoPort, meter) + 72 <= 128);
 
 /// An AQM with the random numbers of its port.
 pub(super) struct Aqm {
@@ -46,7 +57,7 @@ pub(super) struct Aqm {
     pub(super) precedences: Option<Box<Precedences>>,
 }
 
-impl FifoQueue {
+impl FifoPort {
     /// Its AQM.
     #[inline]
     pub(super) fn aqm(&mut self) -> Option<&mut Aqm> {
@@ -82,23 +93,23 @@ impl FifoQueue {
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
     /// and nobody has to be asked.
     #[inline(always)]
-    pub(super) fn wait(&mut self, now: Time, start: Time, counting: bool) -> Option<()> {
+    pub(super) fn wait(&mut self, now: Time, start: Time) -> Option<()> {
         let wait = start.since(now);
         // A wait of zero takes the general path, too.
         if wait.as_ps().wrapping_sub(1) >= self.room.as_ps() {
             return None;
         }
         let sum = self.waits.sum_with(wait)?;
-        self.take(wait, sum, counting);
+        self.take(wait, sum);
         self.meter.on_wait(now, start, self.waiting.len());
         Some(())
     }
 
     /// Counts a packet with its wait; `sum`: the sum of waits including it.
     #[inline(always)]
-    pub(super) fn take(&mut self, wait: Dur, sum: Dur, counting: bool) {
+    fn take(&mut self, wait: Dur, sum: Dur) {
         self.waits.packets += 1;
-        if counting {
+        if self.counting {
             self.waits.sum = sum;
             if wait > self.waits.longest {
                 self.waits.longest = wait;
@@ -194,8 +205,8 @@ mod tests {
     use super::*;
 
     /// Room for two packets of 10 B, sent in 5 ps each.
-    fn queue() -> FifoQueue {
-        let mut queue = FifoQueue {
+    fn queue() -> FifoPort {
+        let mut queue = FifoPort {
             room: Dur::ZERO,
             waits: Waits::default(),
             mtu: 1500,
@@ -203,6 +214,9 @@ mod tests {
             waiting: Waiting::new((u32::MAX, 29), 10, Dur::from_ps(5)),
             aqm: None,
             latest: Time::ZERO,
+            counting: true,
+            through: Through::default(),
+            longest: 0,
         };
         queue.room = queue.waiting.room();
         queue
@@ -213,7 +227,7 @@ mod tests {
     #[test]
     fn what_waits_shorter_than_the_room_gets_in() {
         let at = Time::from_ps;
-        let wait = |start| queue().wait(at(100), at(start), true).is_some();
+        let wait = |start| queue().wait(at(100), at(start)).is_some();
         assert!(!wait(100), "it need not wait");
         assert!(wait(101) && wait(105), "nothing waits");
         assert!(wait(106) && wait(110), "one waits");
@@ -224,9 +238,9 @@ mod tests {
     fn what_makes_no_sum_is_for_others() {
         let mut queue = queue();
         queue.waits.sum = Dur::from_ps(u64::MAX - 7);
-        assert_eq!(queue.wait(Time::ZERO, Time::from_ps(8), true), None);
+        assert_eq!(queue.wait(Time::ZERO, Time::from_ps(8)), None);
         assert_eq!(queue.waits.packets, 0);
-        assert!(queue.wait(Time::ZERO, Time::from_ps(7), true).is_some());
+        assert!(queue.wait(Time::ZERO, Time::from_ps(7)).is_some());
         assert!(queue.waits.sum >= Waits::MANY, "it is to be counted");
     }
 }
