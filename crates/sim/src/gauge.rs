@@ -202,7 +202,8 @@ impl QueueMeter {
         }
     }
 
-    /// Packets that the queue itself has dropped since the start of the run: all but those that its link lost.
+    /// Packets that the queue itself has dropped since the start of the run: all but those that its
+    /// link lost.
     pub(crate) fn dropped(&self) -> u64 {
         let by_link = [DropReason::LinkDown, DropReason::LinkLoss].map(|why| self.lost.of(why));
         self.lost.total() + self.lost.outside() - by_link.iter().sum::<u64>()
@@ -261,7 +262,8 @@ impl QueueMeter {
         }
     }
 
-    /// Percentiles of the backlog over the measured period, in packets and in bytes; NaN where they are not measured.
+    /// Percentiles of the backlog over the measured period, in packets and in bytes; NaN where they
+    /// are not measured.
     pub(crate) fn backlog_percentiles<const N: usize>(
         &self,
         of: [f64; N],

@@ -54,7 +54,8 @@ impl Window {
         self.start <= t && t < self.end
     }
 
-    /// Whether what arrived somewhere and is lost there counts as lost: of what it contains, what is lost in it.
+    /// Whether what arrived somewhere and is lost there counts as lost: of what it contains, what
+    /// is lost in it.
     #[inline]
     pub fn counts_loss(self, arrived: Time, lost: Time) -> bool {
         self.contains(arrived) && self.contains(lost)

@@ -242,7 +242,8 @@ impl<S: EventSet> World<S> {
         self.drain_drops(link);
     }
 
-    /// The link goes down: the packets in the ring of its port, which have left the discipline, are lost.
+    /// The link goes down: the packets in the ring of its port, which have left the discipline, are
+    /// lost.
     fn lose_ring(&mut self, link: usize) {
         let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
         let place = self.link_hashes[link];
