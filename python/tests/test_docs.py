@@ -153,6 +153,20 @@ def test_exit_statuses_agree(root):
     assert described == readme
 
 
+def test_each_decision_has_a_status_and_stands_in_the_index(root):
+    folder = root / "docs/adr"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    found = sorted(folder.glob("0*.md"))
+    assert found
+    for page in found:
+        number = int(page.name[:4])
+        title, empty, status, *_ = page.read_text(encoding="utf-8").splitlines()
+        assert title.startswith(f"# {number}. "), page.name
+        assert (empty, status[:12]) == ("", "**Status.** "), page.name
+        assert f"- [{number}]({page.name}): " in index, page.name
+    assert len(found) == len(re.findall(r"^- \[\d+\]\(", index, re.MULTILINE))
+
+
 @pytest.fixture(scope="module")
 def refresh(root):
     """The script that puts real output into the documentation."""
