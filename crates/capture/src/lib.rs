@@ -10,7 +10,8 @@
 //! use spillgate_capture::{Decoded, Reader, decode, testkit};
 //!
 //! let mut file = testkit::Pcap::default();
-//! file.record(1_000_000, &testkit::ethernet(&testkit::udp4("10.0.0.1:4000", "10.0.0.2:5060", 46, 172)));
+//! let packet = testkit::udp4("10.0.0.1:4000", "10.0.0.2:5060", 46, 172);
+//! file.record(1_000_000, &testkit::ethernet(&packet));
 //! let bytes = file.finish();
 //! let mut reader = Reader::new(&bytes[..])?;
 //! let record = reader.next()?.expect("one record");

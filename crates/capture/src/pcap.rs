@@ -14,14 +14,14 @@ const MAX_CAPTURED: u32 = 262_144;
 const RECORD: &str = "packet record";
 const HEAD: &str = "file header";
 
-pub(crate) struct Pcap {
+pub(crate) struct PcapReader {
     order: Order,
     nanoseconds: bool,
     record_header: usize,
     pub(crate) interface: Interface,
 }
 
-impl Pcap {
+impl PcapReader {
     /// Reads the file header; none if this is not pcap.
     pub(crate) fn read<R: Read>(buffer: &mut Buffer<R>) -> Result<Option<Self>, CaptureError> {
         let magic = buffer.data().get(..4).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Pcap {
     }
 
     pub(crate) fn format(&self) -> Format {
-        Format::Pcap {
+        Format::PcapReader {
             big_endian: self.order.big_endian,
             nanoseconds: self.nanoseconds,
         }

@@ -21,12 +21,12 @@ const MAX_BLOCK: u32 = 16 * 1024 * 1024;
 /// Interfaces of one section.
 const MAX_INTERFACES: usize = 65_536;
 
-pub(crate) struct PcapNg {
+pub(crate) struct PcapNgReader {
     order: Order,
     pub(crate) interfaces: Vec<Interface>,
 }
 
-impl PcapNg {
+impl PcapNgReader {
     /// Checks the first block's type; none if this is not pcapng.
     pub(crate) fn read<R: Read>(buffer: &mut Buffer<R>) -> Result<Option<Self>, CaptureError> {
         if !buffer.data().starts_with(&SECTION.to_be_bytes()) {

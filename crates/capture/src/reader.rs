@@ -137,8 +137,8 @@ pub(crate) struct Raw {
 }
 
 enum State {
-    Pcap(pcap::Pcap),
-    PcapNg(pcapng::PcapNg),
+    Pcap(pcap::PcapReader),
+    PcapNg(pcapng::PcapNgReader),
 }
 
 /// A stream of the packet records of a capture.
@@ -187,9 +187,9 @@ impl<R: Read> Reader<R> {
         }
         let state = if there < 4 {
             return Err(CaptureError::cut(0, "file header", 24, there as u64));
-        } else if let Some(state) = pcap::Pcap::read(&mut buffer)? {
+        } else if let Some(state) = pcap::PcapReader::read(&mut buffer)? {
             State::Pcap(state)
-        } else if let Some(state) = pcapng::PcapNg::read(&mut buffer)? {
+        } else if let Some(state) = pcapng::PcapNgReader::read(&mut buffer)? {
             State::PcapNg(state)
         } else {
             let head = &buffer.data()[..4];

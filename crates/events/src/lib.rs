@@ -28,8 +28,9 @@ use spillgate_core::Time;
 /// `next` returned is being handled it may be scheduled again; if it is not,
 /// it is idle from the following `next` on.
 pub trait EventSet {
-    /// A set for the components with these path hashes; slot i is the i-th. Those from `busy` on are
-    /// expected to be set much more often than those below; the order of wakes does not depend on it.
+    /// A set for the components with these path hashes; slot i is the i-th. Those from `busy` on
+    /// are expected to be set much more often than those below; the order of wakes does not depend
+    /// on it.
     fn new(paths: Vec<u64>, busy: u32) -> Self;
 
     /// Sets the only wake of `slot`, replacing an earlier one.

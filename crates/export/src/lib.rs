@@ -9,7 +9,8 @@
 //! use spillgate_import::IosImporter;
 //! use spillgate_scenario::{Importer as _, Platform};
 //!
-//! let config = b"class-map match-any voice\n match dscp ef\npolicy-map WAN\n class voice\n  priority percent 15\n";
+//! let config = b"class-map match-any voice\n match dscp ef\n\
+//!     policy-map WAN\n class voice\n  priority percent 15\n";
 //! let imported = IosImporter::default().ios("ce.cfg", config, Platform::Ios)?;
 //! let source = Source::of_configuration(&imported, Platform::Ios, None, &|_| None)?;
 //! let written = ios(&source);
