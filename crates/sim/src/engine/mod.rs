@@ -12,9 +12,9 @@
 //! - `clock`: the measured period begins, is sampled, and ends.
 //!
 //! Beside this way: `edges` (what is counted as the period begins and ends), `outstanding` (when a
-//! run is over), `rings` (behind disciplines), `sessions` (applications over TCP), `sources`
-//! (captures, backlogged flows), `results`, and `build` with `flows` and `paths` (the world at time
-//! 0).
+//! run is over), `special` (ports and links out of the ordinary), `sessions` (applications over
+//! TCP), `sources` (captures, backlogged flows), `results`, and `build` with `flows` and `paths`
+//! (the world at time 0).
 //!
 //! - [`node`](crate::node): nodes that do more than pass packets on. [`observe`](crate::observe):
 //!   taps, time series, explanations.
@@ -41,9 +41,9 @@ mod net;
 mod outstanding;
 mod paths;
 mod results;
-mod rings;
 mod sessions;
 mod sources;
+mod special;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

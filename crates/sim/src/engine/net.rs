@@ -1,11 +1,10 @@
 //! Packets in the network: from a node to a port, through its queue and server, over the link to
 //! the next node.
 
-use spillgate_core::{DropReason, Dropped, Packet, Time};
+use spillgate_core::{Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
-use crate::channel::Carried;
 use crate::link::Link;
 use crate::pipes::{InFlight, Placed};
 use crate::port::size;
@@ -96,62 +95,6 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The same at a port with anything out of the ordinary.
-    #[inline(never)]
-    fn enter_special_port(&mut self, link: usize, packet: &mut Packet) {
-        let tapped = self.tap.is_some();
-        let mut marks = 0;
-        if tapped {
-            self.tap_offered(link, packet);
-            marks = self.marks(link);
-        }
-        let now = self.now;
-        let Some(port) = &mut self.links[link].port else {
-            return;
-        };
-        if port.down || size(packet) > port.mtu {
-            let why = match port.down {
-                true => DropReason::LinkDown,
-                false => DropReason::TooBig,
-            };
-            port.discipline.refuse(now, *packet, why, &mut self.drops);
-            return self.drain_drops(link);
-        }
-        let leaf = port
-            .discipline
-            .enqueue(now, *packet, &mut port.rng, &mut self.drops);
-        let ringed = port.ring.is_some();
-        let mut idle = port.free_at <= now;
-        if let Some(server) = port.server.as_mut().filter(|_| idle) {
-            port.free_at = port.free_at.max(server.opens(now));
-            idle = port.free_at <= now;
-        }
-        if tapped {
-            self.tap_metered(link, packet);
-            if self.marks(link) > marks {
-                self.tap_marked(link, packet);
-            }
-        }
-        if !self.drops.is_empty() {
-            self.drain_drops(link);
-        }
-        if ringed {
-            self.note_peak(link, leaf);
-            if !idle {
-                self.fill_ring(link);
-            }
-        }
-        if idle {
-            self.serve(link);
-        } else {
-            self.wake_port_when_free(link);
-        }
-        // Last: what is served at once has not waited.
-        if let Some(port) = &mut self.links[link].port {
-            port.note_level(now, leaf);
-        }
-    }
-
     /// Lets the server of `link` take the next packet, if it is free and there is one, and the ring
     /// what it has room for.
     pub(crate) fn serve(&mut self, link: usize) {
@@ -178,82 +121,9 @@ impl<S: EventSet> World<S> {
         self.wake_port_when_free(link);
     }
 
-    /// The same at a port with anything out of the ordinary.
-    #[inline(never)]
-    fn serve_special(&mut self, link: usize) {
-        let mut marks = 0;
-        if self.tap.is_some() {
-            self.tap_choosing(link);
-            marks = self.marks(link);
-        }
-        let (now, window) = (self.now, self.window);
-        let l = &mut self.links[link];
-        let Some(port) = &mut l.port else {
-            return;
-        };
-        port.wake = Time::MAX;
-        if let Some(server) = &mut port.server {
-            port.free_at = port.free_at.max(server.ready(now));
-        }
-        let ringed = port.ring.is_some();
-        if port.free_at > now {
-            if ringed {
-                self.fill_ring(link);
-            }
-            self.wake_port_when_free(link);
-            return;
-        }
-        let mut served = port.take_next(now, &mut self.drops);
-        let sent = served.is_some();
-        if let Some(packet) = &mut served {
-            let end = match &mut port.server {
-                None => now + l.rate.tx_time(packet.len),
-                Some(server) => server.send(now, packet.len),
-            };
-            l.begins(window, packet, now, end);
-            if let Some(port) = &mut l.port {
-                port.note_level(now, packet.leaf);
-            }
-            if let Some(nodes) = &mut self.nodes {
-                nodes.sent(now, link, packet);
-            }
-            if self.tap.is_some() {
-                if self.marks(link) > marks {
-                    self.tap_marked(link, packet);
-                }
-                self.tap_served(link, packet);
-            }
-            if self.nodes.is_none() || !self.enters_cells(link, packet) {
-                self.cross(link, packet, now, end);
-            }
-        }
-        if !self.drops.is_empty() {
-            self.drain_drops(link);
-        }
-        let Some(port) = &mut self.links[link].port else {
-            return;
-        };
-        let mut again = false;
-        if let Some(server) = &mut port.server {
-            port.free_at = server.free_at();
-            // One transmission opportunity of a trace may carry several packets.
-            again = sent && port.free_at <= now && port.holds_packets();
-        }
-        if ringed && sent {
-            self.fill_ring(link);
-        }
-        if !again {
-            return self.wake_port_when_free(link);
-        }
-        if let Some(port) = &mut self.links[link].port {
-            port.wake = now;
-            self.events.schedule(port.slot, now, Rank::Service);
-        }
-    }
-
     /// Sets the wake of a port that holds packets.
     #[inline]
-    fn wake_port_when_free(&mut self, link: usize) {
+    pub(super) fn wake_port_when_free(&mut self, link: usize) {
         let l = &mut self.links[link];
         let Some(port) = &mut l.port else {
             return;
@@ -315,46 +185,5 @@ impl<S: EventSet> World<S> {
         let slot = self.slots.pipes + pipe as u32;
         self.events
             .schedule_for(slot, first.due, Rank::Delivery, first.tie);
-    }
-
-    /// Handles a packet sent on a link that carries labels, fails, or loses and delays packets at
-    /// random: when it reaches the far end, none if it is lost on the link.
-    #[inline(never)]
-    pub(crate) fn cross_special_link(
-        &mut self,
-        link: usize,
-        packet: &Packet,
-        start: Time,
-        end: Time,
-        mut due: Time,
-    ) -> Option<Time> {
-        if self.links[link].labels {
-            self.meter_labels(link, packet, start, end);
-        }
-        let Some(port) = &mut self.links[link].port else {
-            return Some(due);
-        };
-        let carried = port.channel.as_mut().map(|c| c.carry());
-        if let Some(Carried::Late(by)) = carried {
-            due += by;
-        }
-        if let Some(underway) = &mut port.underway {
-            underway.last = Some(*packet);
-            if carried != Some(Carried::Lost) {
-                underway.push(due, packet);
-            }
-        }
-        if carried != Some(Carried::Lost) {
-            return Some(due);
-        }
-        let reason = DropReason::LinkLoss;
-        port.on_lost_in_flight(self.window, packet, due, reason);
-        let (place, packet) = (self.link_hashes[link], *packet);
-        let lost = Dropped { packet, reason };
-        if self.tap.is_some() {
-            self.tap_lost(Some(link), false, &lost);
-        }
-        self.lose(due, place, &lost);
-        None
     }
 }
