@@ -68,7 +68,7 @@ impl PcapReader {
     }
 
     pub(crate) fn format(&self) -> Format {
-        Format::PcapReader {
+        Format::Pcap {
             big_endian: self.order.big_endian,
             nanoseconds: self.nanoseconds,
         }
