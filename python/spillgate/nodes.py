@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from spillgate.labels import short_of, words
-from spillgate.metrics import format_count, format_rough
+from spillgate.metrics import format_rough
 from spillgate.result import Results
 
 NOTE = (
@@ -24,29 +24,19 @@ class NodeTable:
     note: str = NOTE
 
 
+_NODE = {
+    "offered": "offered",
+    "forwarded": "carried",
+    "busy": "utilization",
+    "wait p99": "sojourn_p99",
+    "longest wait": "sojourn_max",
+    "dropped": "drops_input_queue",
+}
+
+
 def node_rows(results: Results) -> NodeTable | None:
-    """One row a variant and node with `forwarding`; none if there is no such node."""
-    cells: dict[tuple[str, str], dict[str, float | None]] = {}
-    for row in results.table(scope="node"):
-        cells.setdefault((row.variant, row.name), {})[row.metric] = row.mean
-    if not cells:
-        return None
-    several = len({variant for variant, _ in cells}) > 1
-    head = ("node", "offered", "forwarded", "busy", "wait p99", "longest wait", "dropped")
-    rows = tuple(
-        (
-            *((variant,) if several else ()),
-            node,
-            format_rough(of["offered"], "b/s"),
-            format_rough(of["carried"], "b/s"),
-            format_rough(of["utilization"], "1"),
-            format_rough(of["sojourn_p99"], "s"),
-            format_rough(of["sojourn_max"], "s"),
-            format_count(of["drops_input_queue"] or 0.0),
-        )
-        for (variant, node), of in cells.items()
-    )
-    return NodeTable((*(("variant",) if several else ()), *head), rows)
+    """One row a variant and node that holds packets; none if there is no such node."""
+    return _rows(results, "node", _NODE, NOTE)
 
 
 SWITCH_NOTE = (
@@ -118,17 +108,20 @@ def _rows(
     names: Collection[str] = (),
 ) -> NodeTable | None:
     cells: dict[tuple[str, str], dict[str, str]] = {}
+    measured = set()
     for row in results.table(scope=scope):
         if names and row.name not in names:
             continue
         text = format_rough(row.mean, row.unit)
         cells.setdefault((row.variant, row.name), {})[row.metric] = text
+        measured.add(row.metric)
     if not cells:
         return None
     several = len({variant for variant, _ in cells}) > 1
+    shown = {heading: metric for heading, metric in columns.items() if metric in measured}
     rows = tuple(
-        (*((variant,) if several else ()), name, *(of[m] for m in columns.values()))
+        (*((variant,) if several else ()), name, *(of.get(m, "-") for m in shown.values()))
         for (variant, name), of in cells.items()
     )
-    head = (*(("variant",) if several else ()), words("scopes")[scope]["short"], *columns)
+    head = (*(("variant",) if several else ()), words("scopes")[scope]["short"], *shown)
     return NodeTable(head, rows, note)

@@ -90,13 +90,8 @@ class Description:
         against: The variant that the others are compared with, at the same coordinates; of a
             scenario without variants the first point.
         auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
-        forwarding: One record a node of the first variant that takes time to forward packets:
-            name, per_packet (s), delay (s), input_queue (packets from each link).
-        switches: One record a switch of the first variant: name, architecture, ports, line_rate
-            (b/s), speedup (text or none), fabric (text), buffer (text or none), policy or none,
-            nu, inputs and outputs (names of links, in their order).
-        atm_switches: One record an ATM switch of the first variant: name, ports (outputs), buffer
-            (cells a queue), queues, discard, police, reassembly (texts).
+        nodes: One record a node of the first variant that holds packets: name, kind (the key under
+            which the scenario writes it), what it was given, in base units, and units of that.
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
@@ -130,9 +125,7 @@ class Description:
     arriving: tuple[tuple[str | None, ...], ...] = ()
     rings: tuple[tuple[dict[str, Any] | None, ...], ...] = ()
     auto_warmup: bool = False
-    forwarding: tuple[dict[str, Any], ...] = ()
-    switches: tuple[dict[str, Any], ...] = ()
-    atm_switches: tuple[dict[str, Any], ...] = ()
+    nodes: tuple[dict[str, Any], ...] = ()
     axes: tuple[Axis, ...] = ()
     points: tuple[Point, ...] = ()
     patterns: tuple[dict[str, Any], ...] = ()
@@ -182,9 +175,7 @@ class Description:
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
             rings=tuple(tuple(r) for r in record.get("rings", ())),
             auto_warmup=measurement.get("auto_warmup", False),
-            forwarding=tuple(record.get("forwarding", ())),
-            switches=tuple(record.get("switches", ())),
-            atm_switches=tuple(record.get("atm_switches", ())),
+            nodes=tuple(record.get("nodes", ())),
             axes=axes_of(record.get("axes", ())),
             points=points_of(record["variants"], record.get("points", ())),
             patterns=tuple(record.get("patterns", ())),

@@ -62,13 +62,19 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
             shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("target"))
         elif (root / name).is_file():
             shutil.copy(root / name, tmp_path / name)
-    touched = add(tmp_path, (root / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    touched = add(tmp_path, text)
     # The page is the fourth file of an AQM.
     assert len([name for name in touched if "step" in name or "aqm/mod" in name]) == 3
+    gate = [name for name in touched if "gate" in name or name.startswith("crates/nodes")]
+    assert len(gate) == 4
+    assert all(len(body) <= 120 for _, body in blocks(text, "### A kind of node", PAPER))
     cargo = [CARGO, "test", "--offline"]
     command = [*cargo, "-p", "spillgate-queueing", "--test", "contract", "--test", "vectors"]
     # Exporters name what they cannot translate.
     command += ["-p", "spillgate-export", "--test", "class_queues"]
+    # Each kind of node has a file with values worked out by hand.
+    command += ["-p", "spillgate-sim", "--test", "nodes"]
     target = os.environ.get("CARGO_TARGET_DIR", str(root / "target"))
     environment = {**os.environ, "CARGO_TARGET_DIR": target, "PROPTEST_CASES": "20"}
     done = subprocess.run(
@@ -76,7 +82,7 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     # Both are under the contract, and their vectors are read.
-    assert done.stdout.count("test result: ok") == 3
+    assert done.stdout.count("test result: ok") == 4
     for kind, vector in (("step", "0@0.001:early"), ("rr", "0@0.32")):
         path = tmp_path / f"crates/queueing/tests/vectors/{kind}.txt"
         assert vector in path.read_text(encoding="utf-8")

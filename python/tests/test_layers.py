@@ -20,19 +20,19 @@ ALLOWED = {
     "events": {"core"},
     "voice": {"core"},
     "measure": {"core", "voice"},
-    "switching": {"core", "queueing"},
+    "nodes": {"core", "queueing", "measure"},
     # measure for the metrics that requirements bound.
-    "scenario": {"core", "capture", "queueing", "endpoints", "measure", "switching", "voice"},
-    "import": {"core", "capture", "queueing", "endpoints", "switching", "scenario"},
+    "scenario": {"core", "capture", "queueing", "endpoints", "measure", "nodes", "voice"},
+    "import": {"core", "capture", "queueing", "endpoints", "nodes", "scenario"},
     # endpoints for the rates and lengths of sources, measure and voice for requirements,
-    # switching for buffers.
+    # nodes for buffers.
     "lint": {
         "core",
         "queueing",
         "endpoints",
         "measure",
         "voice",
-        "switching",
+        "nodes",
         "scenario",
         "import",
     },
@@ -44,16 +44,25 @@ ALLOWED = {
         "events",
         "queueing",
         "endpoints",
-        "switching",
+        "nodes",
         "measure",
         "scenario",
         "voice",
     },
     # queueing for the outlines of policies and the evidence of drops, endpoints for the segments
     # in recorded packets, events to run once more.
-    "output": {"core", "events", "queueing", "endpoints", "measure", "scenario", "sim"},
+    "output": {
+        "core",
+        "events",
+        "queueing",
+        "endpoints",
+        "measure",
+        "nodes",
+        "scenario",
+        "sim",
+    },
     "live": {"core", "queueing", "measure", "scenario"},
-    # queueing, endpoints, switching and voice for their registries: the lists that `spillgate
+    # queueing, endpoints, nodes and voice for their registries: the lists that `spillgate
     # list` prints.
     "python": {
         "capture",
@@ -67,7 +76,7 @@ ALLOWED = {
         "sim",
         "measure",
         "output",
-        "switching",
+        "nodes",
         "voice",
     },
 }

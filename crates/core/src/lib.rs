@@ -8,6 +8,7 @@
 
 pub mod aal5;
 pub mod addr;
+mod averages;
 pub mod digest;
 pub mod dscp;
 pub mod marks;
@@ -18,6 +19,7 @@ pub mod overhead;
 pub mod packet;
 mod prefetch;
 pub mod quantity;
+mod rank;
 pub mod rng;
 mod table;
 pub mod time;
@@ -25,6 +27,7 @@ pub mod units;
 pub mod verdict;
 
 pub use addr::{FlowKey, Ipv4Net};
+pub use averages::Averages;
 pub use digest::{Digest, Facts};
 pub use dscp::{Dscp, Ecn};
 pub use marks::{Cos, Marks};
@@ -34,6 +37,7 @@ pub use overhead::{Cells, Overhead};
 pub use packet::Packet;
 pub use prefetch::prefetch;
 pub use quantity::{Burst, Limit, Packets, Percent, RateOrPercent, RateOrZero, Size};
+pub use rank::Rank;
 pub use rng::Rng;
 pub use table::Table;
 pub use time::{Dur, Time};

@@ -67,6 +67,17 @@ impl Packet {
         }
     }
 
+    /// Goes on along its path without the hops that it takes otherwise.
+    pub fn skip_hops(&mut self, hops: u32) {
+        self.handle += u64::from(hops) << 32;
+    }
+
+    /// The length of IP packet and labels in bytes: what counts against an MTU, and in a node.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        u32::from(self.l3_len) + u32::from(self.labels.bytes())
+    }
+
     /// What the node has noted of it; of no meaning once it is queued.
     #[inline]
     pub fn marks(&self) -> Marks {

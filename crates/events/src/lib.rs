@@ -17,7 +17,8 @@ mod key;
 mod winner_tree;
 
 pub use heap4::Heap4;
-pub use key::{Key, Rank};
+pub use key::Key;
+pub use spillgate_core::Rank;
 pub use winner_tree::WinnerTree;
 
 use spillgate_core::Time;

@@ -64,7 +64,7 @@ pub(crate) fn all(world: &WorldPlan) -> Vec<Stand> {
             add(&input.policy, true, around, Attachment::Arrival(id), &whose);
         }
     }
-    for switch in &world.switches {
+    for switch in world.switches() {
         let Some(policy) = &switch.spec.policy else {
             continue;
         };

@@ -1,10 +1,11 @@
 //! Buffers at the inputs of switches that are too small for the packets that come.
 
 use spillgate_core::Limit;
+use spillgate_nodes::switch::FabricSpec;
+use spillgate_nodes::switch::SwitchPlan;
 use spillgate_scenario::Diagnostic;
-use spillgate_scenario::plan::{SwitchPlan, WorldPlan};
+use spillgate_scenario::plan::WorldPlan;
 use spillgate_scenario::survey::Surveyed;
-use spillgate_switching::FabricSpec;
 
 use crate::Finding;
 use crate::rules::fits::{BELOW_PACKET, TooLong};
@@ -12,7 +13,7 @@ use crate::rules::fits::{BELOW_PACKET, TooLong};
 /// One finding for each switch with a buffer in bytes that does not hold a packet.
 pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Vec<Finding> {
     let mut found = Vec::new();
-    for switch in &world.switches {
+    for switch in world.switches() {
         // Over parallel links a packet for which nothing waits crosses at once.
         if matches!(switch.spec.fabric, Some(FabricSpec::Parallel(_))) {
             continue;

@@ -1,11 +1,8 @@
 //! What a plan is about, for people to check before it runs.
 
-mod switches;
-
-use switches::{AtmSwitchDescription, SwitchDescription};
-
 use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Overhead, Time};
+use spillgate_nodes::Description as NodeDescription;
 use spillgate_queueing::{Counting, Outline};
 use spillgate_scenario::plan::{
     ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RateProcess, RingFrom, SessionSpec,
@@ -41,15 +38,9 @@ pub struct Description {
     pub classes: Vec<String>,
     /// Links of the first variant.
     pub links: Vec<LinkDescription>,
-    /// Nodes of the first variant that take time to forward packets.
+    /// Nodes of the first variant that hold packets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub forwarding: Vec<ForwardingDescription>,
-    /// Switches of the first variant.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub switches: Vec<SwitchDescription>,
-    /// ATM switches of the first variant.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub atm_switches: Vec<AtmSwitchDescription>,
+    pub nodes: Vec<NodeDescription>,
     /// The different settings of links.
     pub settings: Vec<Settings>,
     /// Which of these each point has, by position.
@@ -179,19 +170,6 @@ pub struct RingDescription {
     pub from: String,
 }
 
-/// A node that takes time to forward packets, in base units.
-#[derive(Clone, Debug, Serialize)]
-pub struct ForwardingDescription {
-    /// Its name.
-    pub name: String,
-    /// Seconds of its processor for a packet.
-    pub per_packet: f64,
-    /// Seconds beside that.
-    pub delay: f64,
-    /// Packets from each link that wait at most.
-    pub input_queue: u32,
-}
-
 /// Flows between groups, or with a pattern.
 #[derive(Clone, Debug, Serialize)]
 pub struct PatternDescription {
@@ -311,9 +289,7 @@ pub fn describe(plan: &Plan) -> Description {
         },
         classes: first.map(|w| w.classes.clone()).unwrap_or_default(),
         links: first.map(links_of).unwrap_or_default(),
-        forwarding: first.map(forwarding_of).unwrap_or_default(),
-        switches: first.map(switches::describe).unwrap_or_default(),
-        atm_switches: first.map(switches::describe_atm).unwrap_or_default(),
+        nodes: first.map(nodes_of).unwrap_or_default(),
         settings,
         set,
         flows: first.map_or(0, |w| w.flows.len()),
@@ -397,15 +373,9 @@ fn policy_counts(link: &LinkPlan) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-fn forwarding_of(world: &WorldPlan) -> Vec<ForwardingDescription> {
-    let all = world.forwarding.iter();
-    all.map(|f| ForwardingDescription {
-        name: world.nodes[f.node as usize].clone(),
-        per_packet: f.per_packet.as_secs_f64(),
-        delay: f.delay.as_secs_f64(),
-        input_queue: f.input_queue,
-    })
-    .collect()
+fn nodes_of(world: &WorldPlan) -> Vec<NodeDescription> {
+    let holding = world.holding.iter();
+    holding.flat_map(|h| h.describe(world)).collect()
 }
 
 /// By link: the longest IP packet that flows send over it, as long as nothing fails.

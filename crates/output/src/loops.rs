@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use spillgate_core::{Dur, Limit};
 use spillgate_endpoints::cc::CcSpec;
+use spillgate_nodes::switch::SwitchPlan;
 use spillgate_queueing::aqm::ControlLaw;
 use spillgate_queueing::spec::{AqmSpec, DisciplineSpec};
-use spillgate_scenario::plan::{Application, FlowPlan, SwitchPlan, Traffic, WorldPlan};
+use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
 /// A link that connections cross, with its queue.
 #[derive(Clone, Debug, Serialize)]
@@ -127,8 +128,7 @@ impl Connections {
 
 /// The switch of whose outputs a link is one, if packets wait at its inputs.
 fn switch_of(world: &WorldPlan, id: u32) -> Option<&SwitchPlan> {
-    let mut switches = world.switches.iter();
-    let switch = switches.find(|s| s.outputs.contains(&id))?;
+    let switch = world.switches().find(|s| s.outputs.contains(&id))?;
     Some(switch).filter(|s| s.recipe.queues_inputs())
 }
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use spillgate_import::IosImporter;
 use spillgate_output::store::{Damage, Store, decode, encode};
 use spillgate_scenario::key::Keys;
-use spillgate_scenario::plan::{Plan, WorldPlan};
+use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{Options, load};
 use spillgate_sim::{Campaign, Engine, Finished, Observed, Outcome, RunInfo, Shelf, layout};
 
@@ -65,15 +65,6 @@ fn plan(overrides: &[&str]) -> Arc<Plan> {
     plan_of(SCENARIO, overrides, None)
 }
 
-/// The plan of a file of the corpus.
-fn corpus(name: &str) -> Arc<Plan> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/{name}"));
-    let files = BTreeMap::from([(path.clone(), fs::read(&path).unwrap())]);
-    let importer = IosImporter { strict: false };
-    let loaded = load(&path, &files, &importer, &Options::default());
-    Arc::new(loaded.unwrap_or_else(|e| panic!("{e}")).plan)
-}
-
 /// What finished runs gave, in order, and how many of them had been stored.
 fn run(plan: &Arc<Plan>, observed: &Observed, shelf: &dyn Shelf) -> (Vec<Finished>, usize) {
     run_on(Engine::Express, plan, observed, shelf)
@@ -116,13 +107,6 @@ fn all_same_but_events(a: &[Finished], b: &[Finished]) {
     };
     let without = |all: &[Finished]| all.iter().map(without).collect::<Vec<_>>();
     all_same(&without(a), &without(b));
-}
-
-/// A world as it is made where nothing is made another way to check it.
-fn without_checks(world: &WorldPlan) -> WorldPlan {
-    let mut plain = world.clone();
-    plain.cell_switches.iter_mut().for_each(|s| s.exact = false);
-    plain
 }
 
 /// An empty directory of one test.
@@ -173,7 +157,7 @@ fn every_outcome_comes_back_as_it_was() {
             let world = &plan.variants[finished.info.variant].world;
             let digest = &finished.outcome.digest;
             let known = digests
-                .entry(of_plan.of(&without_checks(world)))
+                .entry(of_plan.of(world))
                 .or_insert_with(|| digest.clone());
             assert_eq!(known, digest);
             let bytes = encode("k", &finished.outcome, world, true);
@@ -312,27 +296,6 @@ fn engines_do_not_answer_for_each_other() {
         let (again, kept) = run_on(engine, &plan, &Observed::First, &store);
         assert_eq!((kept, store.notes()), (6, vec![]), "{engine:?}");
         all_same(&again, &run_on(engine, &plan, &Observed::First, &()).0);
-    }
-}
-
-/// Nor do cells that are taken together for those that are events.
-#[test]
-fn exact_cells_have_runs_of_their_own() {
-    for name in ["atm.yaml", "atm-lines.yaml"] {
-        let plan = corpus(name);
-        let place = |n: &str| plan.variants.iter().position(|v| v.name == n);
-        let exact = place("exact").expect("a variant with exact cells");
-        let store = open(&directory("exact"), &plan);
-        let names: BTreeSet<_> = (0..plan.variants.len())
-            .map(|variant| store.file_name(RunInfo { variant, run: 0 }))
-            .collect();
-        assert_eq!(names.len(), plan.variants.len(), "{name}");
-        let mut keys = Keys::default();
-        let of = |keys: &mut Keys, world: &WorldPlan| keys.of(&without_checks(world));
-        let exact = of(&mut keys, &plan.variants[exact].world);
-        let twins = plan.variants.iter();
-        let twins = twins.filter(|v| of(&mut keys, &v.world) == exact);
-        assert!(twins.count() > 1, "{name}: nothing is checked");
     }
 }
 

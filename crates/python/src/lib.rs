@@ -76,7 +76,7 @@ fn catalog() -> String {
         "congestion-control".to_owned(),
         list(&mut control.iter().copied()).into(),
     );
-    let matching = spillgate_switching::matcher::KINDS;
+    let matching = spillgate_nodes::switch::matcher::KINDS;
     families.insert(
         "matching".to_owned(),
         list(&mut matching.iter().map(|k| (k.kind, k.summary))).into(),

@@ -1,6 +1,6 @@
 //! Counters of a leaf.
 
-use spillgate_core::{DropReason, Drops, Packet, Rng, Time};
+use spillgate_core::{Averages, DropReason, Drops, Packet, Rng, Time};
 
 const REASONS: usize = DropReason::ALL.len();
 
@@ -41,27 +41,6 @@ pub struct LeafStats {
     /// The AQM's averages of the queue in packets, as of each packet that came to it, since
     /// [`crate::Discipline::reset_peaks`]; none if it keeps no average.
     pub averages: Averages,
-}
-
-/// Values of which only the mean counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Averages {
-    sum: f64,
-    number: u64,
-}
-
-impl Averages {
-    /// Takes one in.
-    #[inline]
-    pub fn add(&mut self, value: f64) {
-        self.sum += value;
-        self.number += 1;
-    }
-
-    /// Their mean; NaN if there are none.
-    pub fn mean(&self) -> f64 {
-        self.sum / self.number as f64
-    }
 }
 
 impl LeafStats {

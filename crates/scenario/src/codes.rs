@@ -55,7 +55,7 @@ diagnostic_codes! {
     FAILURE_OVERLAP = "E0413", "A link that fails while it is down.";
     BAD_MPLS = "E0414", "An MPLS network that cannot be.";
     BAD_RATES = "E0415", "A schedule or trace of rates that cannot be.";
-    BAD_SWITCH = "E0416", "A switch that cannot be.";
+    BAD_NODE = "E0416", "A node that cannot be what it is said to be.";
     BAD_ATM = "E0417", "A circuit of ATM that cannot be.";
 
     NO_ROUTE = "E0501", "A flow without a path to its destination.";
@@ -93,7 +93,7 @@ diagnostic_codes! {
     W_NO_TAG = "W0408", "A CoS on a link whose frames carry no 802.1Q tag.";
     W_NO_WAY_IN = "W0409", "An interface over which nothing arrives in the topology.";
     W_LONG = "W0410", "Packets longer than the MTU of a flow-aware link.";
-    W_SWITCH = "W0411", "A switch that may not do what was meant.";
+    W_NODE = "W0411", "A node that may not do what was meant.";
     W_AGREEMENT = "W0412", "An agreement with a customer that cannot be kept, or that concerns no packet.";
     W_ATM = "W0413", "A contract of ATM that has no effect, or that packets cannot keep, or a circuit that users do not have.";
     W_PROMISES = "W0414", "More guaranteed to circuits of ATM than their line carries.";

@@ -11,11 +11,11 @@ use std::fmt::{self, Debug, Write};
 use std::sync::Arc;
 
 use spillgate_core::Digest;
+use spillgate_nodes::Holding;
 
 use crate::ctx::digest_bytes;
 use crate::plan::{
-    CellLinePlan, CellSwitchPlan, FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, Split,
-    SwitchPlan, Traffic, WorldPlan,
+    FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, Split, Traffic, WorldPlan,
 };
 
 /// Computes the keys of a plan's points. Parts that points share are hashed once, by address, so
@@ -71,10 +71,7 @@ impl Keys {
     fn world(&mut self, out: &mut Sink, world: &WorldPlan) -> fmt::Result {
         let WorldPlan {
             nodes,
-            forwarding,
-            switches,
-            cell_switches,
-            cell_lines,
+            holding,
             links,
             routes,
             failures,
@@ -92,53 +89,20 @@ impl Keys {
             grace,
             interval: _,
             watched: _,
-            watched_switches: _,
+            watched_nodes: _,
             gaps,
             backlog_percentiles,
         } = world;
-        write!(out, "{nodes:?}{forwarding:?}{routes:?}{failures:?}{mpls:?}")?;
+        write!(out, "{nodes:?}{routes:?}{failures:?}{mpls:?}")?;
         write!(
             out,
             "{classes:?}{warmup:?}{duration:?}{grace:?}{gaps:?}{backlog_percentiles}"
         )?;
         // Without failures nothing is routed again.
         write!(out, "{:?}", (!failures.is_empty()).then_some(reroute))?;
-        for switch in switches {
-            let SwitchPlan {
-                node,
-                inputs,
-                outputs,
-                recipe,
-                // The recipe counts.
-                spec: _,
-            } = switch;
-            write!(out, "{node} {inputs:?}{outputs:?}")?;
-            recipe.write_identity(out)?;
-        }
-        for switch in cell_switches {
-            let CellSwitchPlan {
-                node,
-                outputs,
-                recipe,
-                police,
-                reassembly,
-                exact,
-                // The others count.
-                spec: _,
-            } = switch;
-            write!(out, "{node} {outputs:?}{recipe:?}{police:?}{reassembly:?}")?;
-            // The results are the same: it is there to check them.
-            if *exact {
-                out.write_str("exact")?;
-            }
-        }
-        for line in cell_lines {
-            let CellLinePlan {
-                name,
-                node,
-                circuits,
-            } = line;
-            write!(out, "{name:?}{node} {circuits:?}")?;
+        for Holding { nodes, path, plan } in holding {
+            write!(out, "{nodes:?}{path:?}{}", plan.kind())?;
+            plan.write_identity(out)?;
         }
         for link in links {
             self.link(out, link)?;

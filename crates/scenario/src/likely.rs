@@ -80,12 +80,9 @@ impl WorldPlan {
             Traffic::Sessions(s) => FLOW + f64::from(s.active) * SESSION,
         });
         let ends: f64 = ends.sum();
-        let at_inputs: u64 = self
-            .switches
-            .iter()
-            .map(|s| s.recipe.memory_bytes(0) / 4)
-            .sum();
-        (links + ends) as u64 + at_inputs + self.likely_results()
+        let in_nodes = self.holding.iter().map(|h| h.plan.memory_bytes(0, 0) / 4);
+        let in_nodes: u64 = in_nodes.sum();
+        (links + ends) as u64 + in_nodes + self.likely_results()
     }
 
     /// Bytes of the results of one run.

@@ -9,7 +9,7 @@ use spillgate_endpoints::source::{Envelope, Source};
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::plan::{
-    FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, ReplayPlan, SwitchPlan, Traffic, WorldPlan,
+    FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, ReplayPlan, Traffic, WorldPlan,
 };
 
 impl Plan {
@@ -172,16 +172,15 @@ impl WorldPlan {
             .iter()
             .map(|l| self.links[*l as usize].discipline.leaf_names().len())
             .sum();
-        let switches = self.watched_switches.iter();
-        let voqs: usize = switches
-            .map(|s| self.switches[*s as usize].voqs().count())
-            .sum();
+        let nodes = self.watched_nodes.iter();
+        let nodes = nodes.map(|h| self.holding[*h as usize].plan.series());
+        let nodes: usize = nodes.sum();
         let (mut connections, mut workloads) = (0_u64, 0_u64);
         for f in &self.flows {
             connections += u64::from(matches!(f.traffic, Traffic::Tcp { .. }));
             workloads += u64::from(matches!(f.traffic, Traffic::Sessions(_)));
         }
-        let series = (4 * queues + voqs + self.watched.len() + self.classes.len()) as u64
+        let series = (4 * queues + nodes + self.watched.len() + self.classes.len()) as u64
             + 2 * connections.min(WATCHED)
             + workloads.min(WATCHED);
         // Series begin with the run, not with the measured period.
@@ -287,26 +286,16 @@ impl WorldPlan {
             full.min(came.saturating_add(PER_DISCIPLINE))
         };
         let sent = self.sent();
-        let at_inputs = |s: &SwitchPlan| {
-            let come = s
-                .inputs
-                .iter()
-                .map(|l| most_bytes(sent[*l as usize], whole));
-            let come = come.fold(0_u64, u64::saturating_add);
-            s.recipe
-                .memory_bytes(flows)
-                .min(records(come, ANY).saturating_add(PER_DISCIPLINE))
-        };
-        let switches = self
-            .switches
-            .iter()
-            .map(at_inputs)
-            .fold(0, u64::saturating_add);
-        let cells = self.cell_switches.iter().map(|s| {
-            let port = s.recipe.memory_bytes(self.routes.len());
-            port.saturating_mul(s.outputs.len() as u64)
+        let in_nodes = self.holding.iter().map(|h| {
+            let full = h.plan.memory_bytes(flows, self.routes.len());
+            let inputs = h.plan.inputs().iter();
+            let come = inputs.map(|l| most_bytes(sent[*l as usize], whole));
+            match come.reduce(u64::saturating_add) {
+                Some(come) => full.min(records(come, ANY).saturating_add(PER_DISCIPLINE)),
+                None => full,
+            }
         });
-        let switches = cells.fold(switches, u64::saturating_add);
+        let in_nodes = in_nodes.fold(0, u64::saturating_add);
         let links = self.links.iter().zip(self.loads()).zip(sent);
         let queues = links.fold(0_u64, |sum, ((l, load), sent)| {
             sum.saturating_add(waiting(l, sent))
@@ -320,7 +309,7 @@ impl WorldPlan {
             Traffic::Sessions(s) => u64::from(s.active) * PER_SESSION,
         });
         queues
-            .saturating_add(switches)
+            .saturating_add(in_nodes)
             .saturating_add((self.flows.len() as u64).saturating_mul(PER_FLOW))
             .saturating_add(self.replayed_flows() as u64 * PER_REPLAYED)
             .saturating_add(self.replays().count() as u64 * PER_REPLAY)
@@ -348,8 +337,7 @@ impl WorldPlan {
     fn result_bytes(&self) -> u64 {
         let (with, without) = self.queues();
         let of_switches = self
-            .switches
-            .iter()
+            .switches()
             .map(|s| s.voqs().count() / 4 + s.recipe.ports());
         let of_switches = of_switches.sum::<usize>() as u64;
         let links = self.links.len() as u64;

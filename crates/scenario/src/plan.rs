@@ -13,9 +13,10 @@ use spillgate_endpoints::source::{Shares, Source};
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
+use spillgate_nodes::atm::AtmPlan;
+use spillgate_nodes::switch::SwitchPlan;
+use spillgate_nodes::{Holding, Names, NodePlan};
 use spillgate_queueing::{InputRecipe, Recipe};
-use spillgate_switching::atm::{AtmPortRecipe, AtmSwitchSpec, CellPolice, Reassembly};
-use spillgate_switching::{SwitchRecipe, SwitchSpec};
 use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
@@ -105,14 +106,8 @@ pub struct VariantPlan {
 pub struct WorldPlan {
     /// Node names; a node's id is its index.
     pub nodes: Vec<String>,
-    /// Those that take time to pass packets on, by id, ascending.
-    pub forwarding: Vec<ForwardingPlan>,
-    /// Those that are switches, by id, ascending.
-    pub switches: Vec<SwitchPlan>,
-    /// Those that are ATM switches, by id, ascending.
-    pub cell_switches: Vec<CellSwitchPlan>,
-    /// The lines at edges that circuits of ATM share.
-    pub cell_lines: Vec<CellLinePlan>,
+    /// Those that hold packets before they pass them on, by kind, then by id.
+    pub holding: Vec<Holding>,
     /// Links; a link's id is its index.
     pub links: Vec<LinkPlan>,
     /// The distinct paths of the flows while every link is up: ids of links in order, at least one.
@@ -144,8 +139,8 @@ pub struct WorldPlan {
     pub interval: Dur,
     /// Links that have time series, by id.
     pub watched: Vec<u32>,
-    /// Switches whose virtual output queues have time series, by index.
-    pub watched_switches: Vec<u32>,
+    /// Those of [`WorldPlan::holding`] that have time series of their own, by index.
+    pub watched_nodes: Vec<u32>,
     /// When the longest times between arrivals are measured, from and to; none: not at all.
     pub gaps: Option<(Time, Time)>,
     /// Whether percentiles of the backlog of queues are measured.
@@ -244,74 +239,6 @@ impl fmt::Display for RingFrom {
     }
 }
 
-/// A node that takes time to pass packets on from one link to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ForwardingPlan {
-    /// Id of the node.
-    pub node: u32,
-    /// What each packet takes of the node's processor.
-    pub per_packet: Dur,
-    /// What it takes beside.
-    pub delay: Dur,
-    /// Packets from each link that wait for the processor at most.
-    pub input_queue: u32,
-}
-
-/// A node that is a switch.
-#[derive(Clone, Debug)]
-pub struct SwitchPlan {
-    /// Id of the node.
-    pub node: u32,
-    /// The links that end at its inputs, at least one.
-    pub inputs: Vec<u32>,
-    /// The links that begin at its outputs, at least one.
-    pub outputs: Vec<u32>,
-    /// How to build it.
-    pub recipe: SwitchRecipe,
-    /// How it was written.
-    pub spec: Arc<SwitchSpec>,
-}
-
-/// A node that is an ATM switch.
-#[derive(Clone, Debug)]
-pub struct CellSwitchPlan {
-    /// Id of the node.
-    pub node: u32,
-    /// The links that begin at its output ports.
-    pub outputs: Vec<u32>,
-    /// How to build a port.
-    pub recipe: AtmPortRecipe,
-    /// What becomes of cells from edges that do not conform.
-    pub police: CellPolice,
-    /// How frames are put together where its lines end at edges.
-    pub reassembly: Reassembly,
-    /// Each cell is an event, which changes no result.
-    pub exact: bool,
-    /// How it was written.
-    pub spec: Arc<AtmSwitchSpec>,
-}
-
-/// A line at an edge that circuits of ATM share.
-#[derive(Clone, Debug)]
-pub struct CellLinePlan {
-    /// Its name: that of its node and its own, `edge/atm0`.
-    pub name: String,
-    /// Id of the sending node.
-    pub node: u32,
-    /// The links that are its circuits, at least one.
-    pub circuits: Vec<u32>,
-}
-
-impl SwitchPlan {
-    /// The ports at which packets may wait for each other, input and output; none where inputs have
-    /// no virtual output queues.
-    pub fn voqs(&self) -> impl Iterator<Item = (u16, u16)> + use<> {
-        let (inputs, outputs) = (self.inputs.len() as u16, self.outputs.len() as u16);
-        let inputs = if self.recipe.is_voq() { inputs } else { 0 };
-        (0..inputs).flat_map(move |i| (0..outputs).map(move |o| (i, o)))
-    }
-}
-
 impl WorldPlan {
     /// How long a packet is on its way at most, once it is sent, over links in order: propagation,
     /// and what nodes between them take.
@@ -324,10 +251,39 @@ impl WorldPlan {
 
     /// What a node takes at least to pass a packet on.
     pub fn passing(&self, node: u32) -> Dur {
-        let found = self.forwarding.binary_search_by_key(&node, |f| f.node);
-        found.map_or(Dur::ZERO, |i| {
-            self.forwarding[i].per_packet + self.forwarding[i].delay
+        self.holding_at(node)
+            .map_or(Dur::ZERO, |h| h.plan.passing())
+    }
+
+    /// What a node is that holds packets.
+    pub fn holding_at(&self, node: u32) -> Option<&Holding> {
+        self.holding.iter().find(|h| h.nodes.contains(&node))
+    }
+
+    /// The switches with queues at their inputs.
+    pub fn switches(&self) -> impl Iterator<Item = &SwitchPlan> {
+        self.holding.iter().filter_map(|h| match &h.plan {
+            NodePlan::Switch(switch) => Some(&**switch),
+            _ => None,
         })
+    }
+
+    /// ATM switches and lines that circuits share, if there are any.
+    pub fn atm(&self) -> Option<&AtmPlan> {
+        self.holding.iter().find_map(|h| match &h.plan {
+            NodePlan::Atm(atm) => Some(&**atm),
+            _ => None,
+        })
+    }
+}
+
+impl Names for WorldPlan {
+    fn node(&self, id: u32) -> &str {
+        &self.nodes[id as usize]
+    }
+
+    fn link(&self, id: u32) -> &str {
+        &self.links[id as usize].name
     }
 }
 
@@ -673,47 +629,15 @@ impl WorldPlan {
         self.links.iter().any(looks)
     }
 
-    /// What a virtual output queue is called: `in/out`, by the links of its ports.
-    pub fn name_of_voq(&self, switch: &SwitchPlan, (input, output): (u16, u16)) -> String {
-        let name = |l: u32| &*self.links[l as usize].name;
-        let (input, output) = (
-            switch.inputs[usize::from(input)],
-            switch.outputs[usize::from(output)],
-        );
-        format!("{}/{}", name(input), name(output))
+    /// Whether a node serves a link itself: then nothing waits at the port of the link.
+    pub fn is_served_by_node(&self, link: u32) -> bool {
+        self.holding.iter().any(|h| h.plan.serves().contains(&link))
     }
 
-    /// Whether some node holds packets before it passes them to a port, or while their cells leave
-    /// over a line that others share.
-    pub fn holds_packets(&self) -> bool {
-        let switches = self.switches.is_empty() && self.cell_switches.is_empty();
-        !self.forwarding.is_empty() || !switches || !self.cell_lines.is_empty()
-    }
-
-    /// Whether a link begins at an ATM switch.
-    pub fn has_cell_port(&self, link: u32) -> bool {
-        let switches = self.cell_switches.iter();
-        switches.flat_map(|s| &s.outputs).any(|l| *l == link)
-    }
-
-    /// The links that begin at an output of a switch or an ATM switch.
-    pub fn switch_outputs(&self) -> BTreeSet<u32> {
-        let outputs = self.switches.iter().flat_map(|s| &s.outputs);
-        let cells = self.cell_switches.iter().flat_map(|s| &s.outputs);
-        outputs.chain(cells).copied().collect()
-    }
-
-    /// The nodes that keep packets, or their cells, before they go on.
-    pub fn keeping(&self) -> BTreeSet<u32> {
-        let forwarding = self.forwarding.iter().map(|f| f.node);
-        let switches = self.switches.iter().map(|s| s.node);
-        let cells = self.cell_switches.iter().map(|s| s.node);
-        let lines = self.cell_lines.iter().map(|l| l.node);
-        forwarding
-            .chain(switches)
-            .chain(cells)
-            .chain(lines)
-            .collect()
+    /// The links at whose ports nodes are told what happens to packets, or which they serve.
+    pub fn followed(&self) -> BTreeSet<u32> {
+        let of = |h: &Holding| h.plan.follows().into_iter().chain(h.plan.serves());
+        self.holding.iter().flat_map(of).collect()
     }
 
     /// Whether a link is inside the provider's MPLS network.

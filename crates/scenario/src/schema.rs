@@ -46,7 +46,6 @@ mod agreement;
 mod atm;
 mod capture;
 mod counting;
-mod forwarding;
 mod irregular;
 mod measured;
 mod mpls;
@@ -63,7 +62,6 @@ pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
 };
 pub use counting::{PartsSpec, PolicyOverhead};
-pub use forwarding::ForwardingSpec;
 pub use irregular::{
     GilbertElliottSpec, LossSpec, OnOffSpec, RateProcessSpec, ReorderSpec, ScheduleSpec, StepSpec,
     TraceSpec,

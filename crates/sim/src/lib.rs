@@ -14,8 +14,8 @@ mod engine;
 mod express;
 mod flow;
 mod gaps;
-mod gauge;
 mod link;
+mod link_meter;
 mod measured;
 mod node;
 mod observe;
@@ -31,7 +31,6 @@ mod tcp;
 mod tokens;
 mod transfers;
 mod voice;
-mod window;
 
 pub use admission::Admission;
 pub use arrivals::Unsettled;
@@ -42,6 +41,13 @@ pub use measured::layout;
 pub use node::LabelCounts;
 pub use observe::{explain, sampled, tap};
 pub use outcome::{Curve, Outcome, QUANTILES};
-pub use spillgate_measure::Bounds;
+pub use spillgate_measure::{Bounds, Window};
 pub use tokens::Draining;
-pub use window::Window;
+
+mod gauge {
+    pub(crate) use crate::link_meter::LinkMeter;
+    pub(crate) use spillgate_measure::{QueueMeter, Through, Waits};
+}
+mod window {
+    pub(crate) use spillgate_measure::Window;
+}

@@ -199,7 +199,7 @@ impl<'a> Measured<'a> {
 
     fn walk_links(&self, window: Window, out: &mut Measures) {
         let period = window.len();
-        let idle = QueueMeter::of(self.plan, IDLE_BITS);
+        let idle = QueueMeter::of(window, IDLE_BITS, self.plan.backlog_percentiles);
         for (i, plan) in self.plan.links.iter().enumerate() {
             let link = self.links.get(i);
             let queues = self.queues(i, window);
@@ -209,9 +209,9 @@ impl<'a> Measured<'a> {
                 let queue = queues.as_ref().map_or(&idle, |q| &q[leaf]);
                 carried += queue.carried;
                 let mut of = out.of(Scope::Queue, || format!("{}/{}", plan.name, names[leaf]));
-                measure_arrivals(queue, window, &mut of);
+                queue.measure_arrivals(window, &mut of);
                 of.put(Metric::MarksCe, queue.marks_ce);
-                measure_waiting(queue, window, &mut of);
+                queue.measure_waiting(window, &mut of);
                 if averages {
                     of.put(Metric::BacklogAverageMean, queue.averages.mean());
                 }
@@ -329,44 +329,4 @@ impl<'a> Measured<'a> {
             out.put_within(metric, times.quantile(q), unknown.quantile(&times, q));
         }
     }
-}
-
-/// What came to a queue, and what became of it.
-pub(crate) fn measure_arrivals(q: &QueueMeter, window: Window, out: &mut Place<'_>) {
-    let lost = q.lost.total();
-    let offered = q.offered_bytes as f64 * 8.0 / window.len().as_secs_f64();
-    out.put(Metric::Offered, offered);
-    out.put(Metric::Carried, q.carried.rate(window.len()));
-    out.put(Metric::PacketsOffered, q.offered_packets);
-    out.put(Metric::PacketsLost, lost);
-    out.put(Metric::LossRatio, lost as f64 / q.offered_packets as f64);
-}
-
-/// How long packets waited in a queue, and how many.
-pub(crate) fn measure_waiting(q: &QueueMeter, window: Window, out: &mut Place<'_>) {
-    let s = &q.sojourn;
-    out.put(Metric::SojournMean, s.mean());
-    out.put(Metric::SojournP50, s.quantile(0.5));
-    out.put(Metric::SojournP95, s.quantile(0.95));
-    out.put(Metric::SojournP99, s.quantile(0.99));
-    out.put(Metric::SojournP999, s.quantile(0.999));
-    out.put(Metric::SojournMax, s.max());
-    let (packets, bytes) = q.backlog_means(window);
-    let percentiles = q
-        .asks_levels()
-        .then(|| q.backlog_percentiles([0.5, 0.95, 0.99], window));
-    out.put(Metric::BacklogPacketsMean, packets);
-    if let Some(([p50, p95, p99], _)) = percentiles {
-        out.put(Metric::BacklogPacketsP50, p50);
-        out.put(Metric::BacklogPacketsP95, p95);
-        out.put(Metric::BacklogPacketsP99, p99);
-    }
-    out.put(Metric::BacklogPacketsMax, q.max_packets);
-    out.put(Metric::BacklogBytesMean, bytes);
-    if let Some((_, [p50, p95, p99])) = percentiles {
-        out.put(Metric::BacklogBytesP50, p50);
-        out.put(Metric::BacklogBytesP95, p95);
-        out.put(Metric::BacklogBytesP99, p99);
-    }
-    out.put(Metric::BacklogBytesMax, q.max_bytes);
 }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use spillgate_core::{Dur, Rate, Rng, Time, aal5::CELL};
+use spillgate_nodes::Put;
 use spillgate_queueing::{CellShaper, Contract, Run, Train};
 use spillgate_scenario::plan::{OPPORTUNITY, RateProcess};
 use spillgate_scenario::schema::CellPhase;
@@ -134,19 +135,12 @@ impl Server {
         end
     }
 
-    /// When each cell of its last packet has left, if it sends cells.
-    pub(crate) fn train(&self) -> Option<Train> {
+    /// What it has put on the line for its last packet.
+    pub(crate) fn put(&self) -> Put {
         match &self.process {
-            Process::Cells(c) => Some(c.train),
-            _ => None,
-        }
-    }
-
-    /// The phase of its last packet, if it sends cells over a line that others share.
-    pub(crate) fn phase(&self) -> Option<Dur> {
-        match &self.process {
-            Process::Shared(s) => Some(s.drawn),
-            _ => None,
+            Process::Cells(c) => Put::Parts(c.train),
+            Process::Shared(s) => Put::Turns(s.drawn),
+            Process::Steps(_) | Process::OnOff(_) | Process::Opportunities(_) => Put::Packet,
         }
     }
 

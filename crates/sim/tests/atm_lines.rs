@@ -145,7 +145,7 @@ enum Lines {
 }
 
 impl Net {
-    fn plan(&self, cells: &str, lines: Lines, stop: &str, measurement: &str) -> Arc<Plan> {
+    fn plan(&self, lines: Lines, stop: &str, measurement: &str) -> Arc<Plan> {
         let (mut nodes, mut links, mut traffic) = (String::new(), String::new(), String::new());
         let (rate, delay, switch) = (self.rate, self.delay, self.switch);
         let phase = if self.aligned { "phase: aligned, " } else { "" };
@@ -193,7 +193,7 @@ impl Net {
         common::plan(&format!(
             "schema_version: 1
 topology:
-  nodes: [{nodes}e, hidden, {{name: t, atm_switch: {{cells: {cells}}}}}]
+  nodes: [{nodes}e, hidden, {{name: t, atm_switch: {{}}}}]
   links:
 {links}    unused: {{from: t, to: e, rate: 1 Mb/s}}
 {POLICIES}traffic:
@@ -216,28 +216,27 @@ proptest! {
         if net.circuits.iter().map(|c| CONTRACTS[c.0]).any(|c| exceeds(&c)) {
             net.switch = "buffer: 50";
         }
-        let own = net.plan("merged", Lines::Own, "", PERIOD);
+        let own = net.plan(Lines::Own, "", PERIOD);
         let (digest, values) = run(&own, Engine::Express, false);
         let wanted = all(&own, &values);
-        let idle = net.plan("merged", Lines::Idle, "", PERIOD);
+        let idle = net.plan(Lines::Idle, "", PERIOD);
         let (found, of) = run(&idle, Engine::Express, false);
         prop_assert_eq!(differs(&all(&idle, &of), &wanted), None);
         prop_assert_eq!(found, digest);
     }
 
-    /// Slots as events, and slots that are taken together between events; on both engines, and with a tap.
+    /// Slots as events, on the plain engine, and slots that are taken together between events, with and without a tap.
     #[test]
     fn merged_slots_are_slots(net in net(TRAFFIC.len(), 2..7)) {
-        let exact = net.plan("exact", Lines::Shared, "", PERIOD);
-        let (digest, values) = run(&exact, Engine::Plain, false);
-        let merged = net.plan("merged", Lines::Shared, "", PERIOD);
-        for (engine, tapped) in [(Engine::Plain, false), (Engine::Express, false), (Engine::Express, true)] {
-            let (found, of) = run(&merged, engine, tapped);
-            prop_assert_eq!(differs(&all(&merged, &of), &all(&exact, &values)), None);
+        let plan = net.plan(Lines::Shared, "", PERIOD);
+        let (digest, values) = run(&plan, Engine::Plain, false);
+        for tapped in [false, true] {
+            let (found, of) = run(&plan, Engine::Express, tapped);
+            prop_assert_eq!(differs(&all(&plan, &of), &all(&plan, &values)), None);
             prop_assert_eq!(&found, &digest);
             for (line, metric) in ["e/l0", "e/l1"].into_iter().zip([Metric::Carried, Metric::Utilization]) {
                 let of_line = |plan, of| find(plan, of, Scope::AtmLine, line, metric).map(f64::to_bits);
-                prop_assert_eq!(of_line(&merged, &of), of_line(&exact, &values));
+                prop_assert_eq!(of_line(&plan, &of), of_line(&plan, &values));
             }
         }
     }
@@ -245,7 +244,7 @@ proptest! {
     /// Every packet arrives or is lost at one place for one reason, and a line carries what its circuits carry.
     #[test]
     fn packets_and_bits_are_conserved(net in net(TRAFFIC.len() - 1, 2..7)) {
-        let plan = net.plan("merged", Lines::Shared, "stop: 1 s, ", "warmup: 0 s, duration: 60 s, interval: 1 s");
+        let plan = net.plan(Lines::Shared, "stop: 1 s, ", "warmup: 0 s, duration: 60 s, interval: 1 s");
         let (_, of) = run(&plan, Engine::Express, false);
         let sum = |scope, metric| {
             let found = all(&plan, &of).into_iter().filter(|(s, _, m, _)| *s == scope && *m == metric);
@@ -274,7 +273,7 @@ proptest! {
     /// A tap is told when transmissions end; the parts of delays add up.
     #[test]
     fn delays_are_explained(net in net(TRAFFIC.len(), 2..6)) {
-        let plan = net.plan("merged", Lines::Shared, "", PERIOD);
+        let plan = net.plan(Lines::Shared, "", PERIOD);
         let world = &plan.variants[0].world;
         let flows = 0..world.flows.len() as u32;
         let groups = flows.map(|f| vec![f]).collect();

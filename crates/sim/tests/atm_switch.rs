@@ -364,7 +364,7 @@ fn net(traffic: usize) -> impl Strategy<Value = Net> {
 }
 
 impl Net {
-    fn plan(&self, cells: &str, stop: &str, measurement: &str) -> Arc<Plan> {
+    fn plan(&self, stop: &str, measurement: &str) -> Arc<Plan> {
         let mut links = String::new();
         let mut traffic = String::new();
         let mut names = String::new();
@@ -385,7 +385,7 @@ impl Net {
         common::plan(&format!(
             "schema_version: 1
 topology:
-  nodes: [{names}d, {{name: s, atm_switch: {{{switch}, cells: {cells}}}}}, {{name: t, atm_switch: {{{switch}}}}}]
+  nodes: [{names}d, {{name: s, atm_switch: {{{switch}}}}}, {{name: t, atm_switch: {{{switch}}}}}]
   links:
 {links}{}    out: {{from: t, to: d, rate: {rate} Mb/s, delay: {delay} us, atm: {{}}, duplex: true}}
 traffic:
@@ -399,15 +399,13 @@ traffic:
 proptest! {
     #![proptest_config(common::cases(64))]
 
-    /// Cells as events, and cells that are taken together between events; on both engines, and with a tap.
+    /// Cells as events, on the plain engine, and cells that are taken together between events, with and without a tap.
     #[test]
     fn merged_cells_are_cells(net in net(TRAFFIC.len())) {
-        let measurement = "warmup: 137 ms, duration: 900 ms, interval: 50 ms";
-        let exact = net.plan("exact", "", measurement);
-        let (digest, values) = run(&exact, Engine::Plain, false);
-        let merged = net.plan("merged", "", measurement);
-        for (engine, tapped) in [(Engine::Plain, false), (Engine::Express, false), (Engine::Express, true)] {
-            let (found, of) = run(&merged, engine, tapped);
+        let plan = net.plan("", "warmup: 137 ms, duration: 900 ms, interval: 50 ms");
+        let (digest, values) = run(&plan, Engine::Plain, false);
+        for tapped in [false, true] {
+            let (found, of) = run(&plan, Engine::Express, tapped);
             prop_assert_eq!(&found, &digest);
             let bits = |v: &[f64]| -> Vec<u64> { v.iter().map(|x| x.to_bits()).collect() };
             prop_assert_eq!(bits(&of.values), bits(&values.values));
@@ -417,7 +415,7 @@ proptest! {
     /// Every packet arrives or is lost at one place for one reason; every cell that comes to a port is sent or lost.
     #[test]
     fn packets_and_cells_are_conserved(net in net(TRAFFIC.len() - 1)) {
-        let plan = net.plan("merged", "stop: 1 s, ", "warmup: 0 s, duration: 60 s, interval: 1 s");
+        let plan = net.plan("stop: 1 s, ", "warmup: 0 s, duration: 60 s, interval: 1 s");
         let (_, of) = run(&plan, Engine::Express, false);
         let total = |metric| sum(&plan, &of, Scope::Flow, metric);
         prop_assert_eq!(total(Metric::Unresolved), 0.0);
@@ -429,7 +427,7 @@ proptest! {
             lost += total(metric);
         }
         prop_assert_eq!(total(Metric::PacketsSent), total(Metric::PacketsReceived) + lost);
-        for link in &plan.variants[0].world.cell_switches.iter().flat_map(|s| s.outputs.clone()).collect::<Vec<_>>() {
+        for link in &plan.variants[0].world.holding.iter().flat_map(|h| h.plan.serves()).collect::<Vec<_>>() {
             let name = &plan.variants[0].world.links[*link as usize].name;
             let port = |metric| value(&plan, &of, Scope::AtmPort, name, metric);
             let sent = port(Metric::Carried) * 60.0 / 424.0;
@@ -442,34 +440,32 @@ proptest! {
 /// Four circuits send a frame of 32 cells each at once to a line as fast as theirs: three of four cells wait.
 #[test]
 fn waiting_cells_are_sampled() {
-    for cells in ["merged", "exact"] {
-        let plan = common::plan(&format!(
-            "schema_version: 1
+    let plan = common::plan(
+        "schema_version: 1
 topology:
-  nodes: [{{name: h, count: 4}}, {{name: s, atm_switch: {{cells: {cells}}}}}, d]
+  nodes: [{name: h, count: 4}, {name: s, atm_switch: {}}, d]
   links:
-    in: {{from: h, to: s, rate: 42.4 Mb/s, delay: 0 s, atm: {{phase: aligned}}}}
-    out: {{from: s, to: d, rate: 42.4 Mb/s, delay: 0 s}}
-traffic: [{{flow: {{name: f, count: 4, from: h, to: d, source: {{cbr: {{rate: 1 Mb/s, packet: 1500 B, phase: 0 s}}}}}}}}]
-measurement: {{warmup: 0 s, duration: 3 ms, interval: 105 us, series: [out]}}
-runs: {{count: 1, seed: 1}}
+    in: {from: h, to: s, rate: 42.4 Mb/s, delay: 0 s, atm: {phase: aligned}}
+    out: {from: s, to: d, rate: 42.4 Mb/s, delay: 0 s}
+traffic: [{flow: {name: f, count: 4, from: h, to: d, source: {cbr: {rate: 1 Mb/s, packet: 1500 B, phase: 0 s}}}}]
+measurement: {warmup: 0 s, duration: 3 ms, interval: 105 us, series: [out]}
+runs: {count: 1, seed: 1}
 "
-        ));
-        let of = common::same_series(&plan, 1);
-        let curve = of.series.iter().find(|c| c.metric == "backlog_cells");
-        let curve = curve.expect("it is sampled");
-        assert_eq!((&*curve.place, curve.unit), ("out", "cells"));
-        // A cell takes 10 us, also at the edge.
-        let wanted = |i: u64| {
-            let now = 105 * (i + 1);
-            let came = 4 * (now / 10).min(32);
-            let begun = if came == 0 { 0 } else { (now / 10).min(128) };
-            came - begun
-        };
-        let waiting: Vec<u64> = curve.v.iter().map(|v| *v as u64).collect();
-        let all: Vec<u64> = (0..waiting.len() as u64).map(wanted).collect();
-        assert_eq!(waiting, all, "{cells}");
-        assert!(all.iter().any(|n| *n > 80));
-        assert!(of.series.iter().all(|c| c.metric != "backlog_packets"));
-    }
+    );
+    let of = common::same_series(&plan, 1);
+    let curve = of.series.iter().find(|c| c.metric == "backlog_cells");
+    let curve = curve.expect("it is sampled");
+    assert_eq!((&*curve.place, curve.unit), ("out", "cells"));
+    // A cell takes 10 us, also at the edge.
+    let wanted = |i: u64| {
+        let now = 105 * (i + 1);
+        let came = 4 * (now / 10).min(32);
+        let begun = if came == 0 { 0 } else { (now / 10).min(128) };
+        came - begun
+    };
+    let waiting: Vec<u64> = curve.v.iter().map(|v| *v as u64).collect();
+    let all: Vec<u64> = (0..waiting.len() as u64).map(wanted).collect();
+    assert_eq!(waiting, all);
+    assert!(all.iter().any(|n| *n > 80));
+    assert!(of.series.iter().all(|c| c.metric != "backlog_packets"));
 }

@@ -270,7 +270,7 @@ fn delays_are_those_of_the_published_figure() {
     const PIXELS_PER_LOAD: f64 = 646.0;
     const PIXEL_OF_DELAY: f64 = 0.01333;
     let wanted = [("fifo", 0.54), ("pim", 0.6), ("islip", 0.6), ("islip", 0.8)];
-    let lines = include_str!("../../switching/tests/vectors/mckeown.csv").lines();
+    let lines = include_str!("../../nodes/tests/vectors/mckeown.csv").lines();
     let mut found = 0;
     for line in lines.filter(|line| !line.starts_with('#')).skip(1) {
         let cells: Vec<&str> = line.split(',').collect();

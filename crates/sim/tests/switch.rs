@@ -9,11 +9,11 @@ use std::fmt::Write;
 use spillgate_core::{DropReason, Dropped, Drops, Dur, FlowKey, Packet, Rate, Rng, Time};
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
+use spillgate_nodes::switch::{Outbox, Switch};
 use spillgate_queueing::Discipline;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::tap::{Place, PortView, Seen, Tap};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
-use spillgate_switching::{Outbox, Switch};
 
 const PORTS: u64 = 4;
 /// Of all links.
@@ -154,13 +154,13 @@ fn driven(
 ) -> (Log, Switch) {
     let world = &plan.variants[0].world;
     let keys: Vec<FlowKey> = world.flows.iter().map(|f| f.key).collect();
-    let mut switch = world.switches[0].recipe.build(&keys.into());
+    let mut switch = world.switches().next().unwrap().recipe.build(&keys.into());
     switch.measure(window.0, window.1);
     let mut rng = Rng::named(9, 0, "nodes/s/switch", "switch");
     let (mut out, mut log) = (Outbox::default(), Log::default());
     let mut note = |now: Time, out: &mut Outbox| {
         for c in out.crossed.drain(..) {
-            let link = world.switches[0].outputs[usize::from(c.output)];
+            let link = world.switches().next().unwrap().outputs[usize::from(c.output)];
             log.crossed.push((now, link, c.packet.flow, c.packet.seq));
         }
         for l in out.lost.drain(..) {
@@ -220,7 +220,7 @@ fn the_node_is_the_state_machine() {
         );
         let all = arrivals(&plan, &log.sent);
         let (direct, switch) = driven(&plan, &all, (start, end));
-        let outputs = &plan.variants[0].world.switches[0].outputs;
+        let outputs = &plan.variants[0].world.switches().next().unwrap().outputs;
         let mut at_node: Vec<_> = log
             .crossed
             .iter()
@@ -506,9 +506,15 @@ fn what_takes_other_links_passes_the_switch_by() {
             .map(|l| world.links[*l as usize].name.clone())
             .collect::<Vec<_>>()
     };
-    assert_eq!(names(&world.switches[0].inputs), ["i1", "i0"]);
-    assert_eq!(names(&world.switches[0].outputs), ["o2", "o1", "o0"]);
-    assert_eq!(world.switches[0].recipe.ports(), 3);
+    assert_eq!(
+        names(&world.switches().next().unwrap().inputs),
+        ["i1", "i0"]
+    );
+    assert_eq!(
+        names(&world.switches().next().unwrap().outputs),
+        ["o2", "o1", "o0"]
+    );
+    assert_eq!(world.switches().next().unwrap().recipe.ports(), 3);
     let offered = |scope, name: &str| value(&plan, &of, scope, name, Metric::Offered);
     let flows = |names: &[&str]| names.iter().map(|n| offered(Scope::Flow, n)).sum::<f64>();
     // Up to some packets on their way at the edges of the period.
@@ -530,7 +536,7 @@ fn driven_with_output(
 ) -> Vec<(Time, u32, u32, u32)> {
     let world = &plan.variants[0].world;
     let keys: std::sync::Arc<[FlowKey]> = world.flows.iter().map(|f| f.key).collect();
-    let plan = &world.switches[0];
+    let plan = &world.switches().next().unwrap();
     let link = plan.outputs[usize::from(output)];
     let mut switch = plan.recipe.build(&keys);
     let mut queue = world.links[link as usize].discipline.build(&keys);
@@ -624,7 +630,7 @@ fn aqms_at_outputs_know_what_waits_at_inputs() {
             assert_eq!(plain, express);
             let mut found = 0;
             for output in 0..PORTS as u16 {
-                let link = plan.variants[0].world.switches[0].outputs[usize::from(output)];
+                let link = plan.variants[0].world.switches().next().unwrap().outputs[usize::from(output)];
                 let early = |d: &&(Time, u32, u32, u32)| d.0 < end && d.1 == link;
                 let at_node: Vec<_> = log.dropped.iter().filter(early).copied().collect();
                 let by_hand = driven_with_output(&plan, &all, output);

@@ -49,12 +49,8 @@ def description(d: Description) -> None:
     _unusual_links(out, d)
     if d.rings:
         _rings(out, d)
-    if d.forwarding:
-        _forwarding(out, d)
-    if d.switches:
-        _switches(out, d)
-    if d.atm_switches:
-        _atm_switches(out, d)
+    for kind in dict.fromkeys(n["kind"] for n in d.nodes):
+        _nodes(out, kind, [n for n in d.nodes if n["kind"] == kind])
     if d.patterns:
         _patterns(out, d)
     if d.sessions:
@@ -185,54 +181,29 @@ def _rings(out: Console, d: Description) -> None:
     out.print()
 
 
-def _forwarding(out: Console, d: Description) -> None:
+def _nodes(out: Console, kind: str, nodes: list[dict[str, Any]]) -> None:
+    """The nodes of a kind, with all that they were given but lists."""
     made = table()
-    for heading in ("node", "forwarding", "delay", "input queue"):
+    keys = [
+        key
+        for key, value in nodes[0].items()
+        if key not in ("name", "kind", "units") and not isinstance(value, list)
+    ]
+    for heading in (f"node ({kind})", *(key.replace("_", " ") for key in keys)):
         made.add_column(heading)
-    rows = [(n, (n["per_packet"], n["delay"], n["input_queue"])) for n in d.forwarding]
-    for members, (each, delay, queue) in families(rows):
-        made.add_row(
-            Text(_span([n["name"] for n in members])),
-            f"{format_value(each, 's')} a packet",
-            format_value(delay, "s"),
-            count(queue, "packet") + " a link",
-        )
+    rows = [(n, tuple(_fact(n[k], n["units"].get(k)) for k in keys)) for n in nodes]
+    for members, facts in families(rows):
+        made.add_row(Text(_span([n["name"] for n in members])), *map(Text, facts))
     show(out, made)
     out.print()
 
 
-def _switches(out: Console, d: Description) -> None:
-    made = table()
-    for heading in ("switch", "queues", "ports", "speedup", "fabric", "buffer", "policy", "nu"):
-        made.add_column(heading)
-    keys = ("architecture", "ports", "speedup", "fabric", "buffer", "policy", "nu")
-    rows = [(s, tuple(s[k] for k in keys)) for s in d.switches]
-    for members, (kind, ports, speedup, fabric, buffer, policy, nu) in families(rows):
-        made.add_row(
-            Text(_span([s["name"] for s in members])),
-            kind,
-            f"{ports} × {ports}",
-            speedup or "-",
-            fabric,
-            buffer or "-",
-            Text(policy or "-"),
-            f"{nu:g}" if nu else "-",
-        )
-    show(out, made)
-    out.print()
-
-
-def _atm_switches(out: Console, d: Description) -> None:
-    made = table()
-    headings = ("ports", "cells", "queues", "service", "discard", "police", "reassembly")
-    for heading in ("ATM switch", *headings):
-        made.add_column(heading)
-    keys = ("ports", "buffer", "queues", "service", "discard", "police", "reassembly")
-    rows = [(s, tuple(s[k] for k in keys)) for s in d.atm_switches]
-    for members, (ports, buffer, *words) in families(rows):
-        made.add_row(Text(_span([s["name"] for s in members])), str(ports), str(buffer), *words)
-    show(out, made)
-    out.print()
+def _fact(value: Any, unit: str | None) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    return format_value(value, unit) if unit else f"{value:g}"
 
 
 def _patterns(out: Console, d: Description) -> None:

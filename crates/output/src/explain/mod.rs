@@ -290,8 +290,8 @@ impl Names<'_> {
         let hop = &j.hops[hop];
         let lines = hop.cells.iter().flat_map(|c| &c.lines);
         let last = lines.last().unwrap_or(&hop.link);
-        let node = self.plan.links[*last as usize].to;
-        next.crossed_since.is_some() || self.plan.forwarding.iter().any(|f| f.node == node)
+        let mut holding = self.plan.holding.iter();
+        next.crossed_since.is_some() || holding.any(|h| h.plan.inputs().contains(last))
     }
 
     /// How long the node before a hop kept a packet.

@@ -89,7 +89,7 @@ fn sites(world: &WorldPlan) -> Vec<(String, u16, Vec<u32>)> {
 
 fn sampling(world: &WorldPlan) -> (u64, Vec<u32>) {
     let links = world.links.len() as u32;
-    let switches = world.watched_switches.iter().map(|s| links + s);
+    let switches = world.watched_nodes.iter().map(|s| links + s);
     let watched = world.watched.iter().copied().chain(switches);
     (world.interval.as_ps(), watched.collect())
 }

@@ -4,22 +4,24 @@
 use spillgate_core::{Rate, Time};
 use spillgate_endpoints::source::Source;
 
-use super::nodes::Switches;
-use super::switches::at;
+use spillgate_nodes::switch::SwitchPlan;
+
+use super::nodes::Nodes;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::Node;
-use crate::plan::{FlowPlan, SwitchPlan, Traffic, WorldPlan};
+use crate::plan::{FlowPlan, Traffic, WorldPlan};
 
 /// How many overloaded ports of a switch get a warning of their own, at most.
 const MAX_WARNINGS: usize = 4;
 
 /// Warns of overloaded ports: open-loop sources offer them more than they carry, on average over
 /// the measured period. TCP adapts, and what captures send is not known.
-pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, written: &[Switches<'_>], world: &WorldPlan) {
-    for switch in &world.switches {
-        let Some(of) = written.iter().find(|w| w.nodes.contains(&switch.node)) else {
+pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, nodes: &Nodes<'_>, world: &WorldPlan) {
+    for switch in world.switches() {
+        let mut holders = nodes.holders.iter();
+        let Some(of) = holders.find(|h| h.nodes.contains(&switch.node)) else {
             continue;
         };
         let found = overloaded(world, switch);
@@ -31,11 +33,11 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, written: &[Switches<'_>], wo
             };
             let node = &world.nodes[switch.node as usize];
             let d = Diagnostic::warning(
-                codes::W_SWITCH,
+                codes::W_NODE,
                 format!("the traffic matrix is inadmissible: {port} of `{node}` carries {carries} and is offered {offered}{others}"),
             )
             .hint("the rest waits in ever longer queues or is lost; send less, or make the port faster");
-            ctx.warn(d, root, &at(of, ""));
+            ctx.warn(d, root, &of.at(""));
         }
     }
 }

@@ -31,7 +31,7 @@ fn problem(world: &WorldPlan, flow: &FlowPlan) -> Option<(String, &'static str)>
     let route = &world.routes[flow.route as usize];
     let place = route.first().zip(route.get(1));
     let switch = place.and_then(|(input, output)| {
-        let all = &mut world.switches.iter();
+        let all = &mut world.switches();
         all.find(|s| s.inputs.contains(input) && s.outputs.contains(output))
     });
     let Some(switch) = switch else {

@@ -88,7 +88,10 @@ fn longest_way(world: &WorldPlan) -> Dur {
     let mut delays: Vec<Dur> = world.links.iter().map(LinkPlan::longest_delay).collect();
     delays.sort_unstable_by(|a, b| b.cmp(a));
     delays.truncate(world.nodes.len().saturating_sub(1));
-    let nodes = world.forwarding.iter().map(|f| world.passing(f.node));
+    let nodes = world
+        .holding
+        .iter()
+        .map(|h| h.plan.passing() * h.nodes.len() as u64);
     delays
         .into_iter()
         .chain(nodes)

@@ -5,17 +5,14 @@ mod admissible;
 mod atm;
 mod backlogged;
 mod captures;
-mod cells;
 mod columns;
-mod contracts;
 mod ends;
 mod failures;
-mod far_ends;
 mod flows;
+mod holding;
 mod horizon;
 mod inputs;
 mod irregular;
-mod lines;
 mod links;
 mod longest;
 mod matrix;
@@ -30,7 +27,6 @@ mod promised;
 mod rings;
 mod rows;
 mod sla;
-mod switches;
 mod traffic;
 mod unlimited;
 mod voice;
@@ -84,13 +80,20 @@ pub(crate) fn world(
     let failures = Failures::read(ctx, scenario, root, &links, &times);
     let irregular = irregular::read(ctx, root, &links, &times);
     let drafts = links.drafts()?;
-    let switches = switches::read(ctx, shared, root, &nodes, &links, &drafts, &policies);
-    switches::check_measures(ctx, root, &nodes, &switches, &drafts, &recipes);
-    let cell_switches = cells::read(ctx, scenario, root, &nodes, &links, &drafts, &recipes);
-    let cell_lines = lines::read(ctx, scenario, root, &nodes, &links, &drafts);
+    let reading = holding::Reading {
+        ctx: &mut *ctx,
+        shared,
+        root,
+        links: &links,
+        drafts: &drafts,
+        policies: &policies,
+        recipes: &recipes,
+    };
+    let holding = reading.all(&nodes);
+    let lines = atm::lines(ctx, scenario, root, &nodes, &links, &drafts, &recipes);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let mut edges = links::edges(&drafts);
-    far_ends::set(ctx, root, &nodes, &links, &mut edges);
+    atm::set_far_ends(ctx, root, &nodes, &links, &mut edges);
     let ends = ends::all(ctx, root, &mut rows, &nodes, scenario.runs.seed);
     let mut paths = Paths::new(nodes.names.len(), edges.clone());
     let mut lowered = flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
@@ -132,10 +135,7 @@ pub(crate) fn world(
     let rings = rings::Rings::read(ctx, scenario, root, &policies);
     let mut world = WorldPlan {
         nodes: std::mem::take(&mut nodes.names),
-        forwarding: std::mem::take(&mut nodes.forwarding),
-        switches,
-        cell_switches,
-        cell_lines,
+        holding,
         links: (0..)
             .zip(drafts)
             .map(|(id, l)| l.finish(&recipes, &rings, inputs.remove(&id), &irregular))
@@ -154,17 +154,16 @@ pub(crate) fn world(
         duration: times.duration,
         interval: times.interval,
         watched: Vec::new(),
-        watched_switches: Vec::new(),
+        watched_nodes: Vec::new(),
         gaps: times.gaps,
         backlog_percentiles: times.backlog_percentiles,
     };
+    atm::join(&mut world, lines);
     watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);
-    cells::check_flows(ctx, root, &nodes, &world);
-    atm::check_longest(ctx, root, &links, &world);
-    contracts::check(ctx, root, &links, &world);
+    atm::check(ctx, root, &nodes, &links, &world);
     promised::check(ctx, root, &policies, &world);
-    admissible::check(ctx, root, &nodes.switches, &world);
+    admissible::check(ctx, root, &nodes, &world);
     backlogged::check(ctx, root, &rows, &world);
     unlimited::check(ctx, root, &links, &world);
     horizon::check(ctx, root, &rows, &world);

@@ -3,28 +3,20 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use spillgate_core::Dur;
-use spillgate_switching::SwitchSpec;
-use spillgate_switching::atm::AtmSwitchSpec;
+use spillgate_nodes::NodeSpec as Kind;
 
 use super::check_name;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::plan::ForwardingPlan;
-use crate::schema::{ForwardingSpec, NodeSpec, Scenario, Topology};
+use crate::schema::{NodeSpec, Scenario, Topology};
 use crate::suggest::{did_you_mean, list};
 
 /// Most nodes: their default addresses are 10.240.0.0/12.
 const MAX_NODES: u64 = 1_000_000;
 /// Most nodes of a group.
 const MAX_GROUP: u32 = 100_000;
-/// Most that a node takes for a packet.
-const MOST_TIME: Dur = Dur::from_secs(10);
-/// Most packets from a link that wait in a node.
-const MOST_WAITING: u32 = 1_000_000;
-
 /// What a name of the topology stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -83,22 +75,24 @@ impl GroupNames {
     }
 }
 
-/// A switch, or a group of switches alike.
-pub(super) struct Switches<'a> {
-    pub(super) spec: &'a SwitchSpec,
+/// An entry whose nodes hold packets.
+pub(super) struct Holder<'a> {
+    /// The key of its kind.
+    pub(super) key: &'static str,
+    pub(super) kind: &'a dyn Kind,
     /// Index of the entry.
     pub(super) entry: usize,
     /// The ids of the nodes.
     pub(super) nodes: Range<u32>,
 }
 
-/// An ATM switch, or a group of ATM switches alike.
-pub(super) struct CellSwitches<'a> {
-    pub(super) spec: &'a AtmSwitchSpec,
-    /// Index of the entry.
-    pub(super) entry: usize,
-    /// The ids of the nodes.
-    pub(super) nodes: Range<u32>,
+impl Holder<'_> {
+    /// Where it, or a key of it, stands.
+    pub(super) fn at(&self, path: &str) -> Vec<Step> {
+        let mut steps = steps!["topology", "nodes", self.entry, self.key].to_vec();
+        steps.extend(Step::parse_all(path));
+        steps
+    }
 }
 
 /// The nodes of a scenario.
@@ -106,12 +100,8 @@ pub(super) struct CellSwitches<'a> {
 pub(super) struct Nodes<'a> {
     /// By id.
     pub(super) names: Vec<String>,
-    /// Those that take time to pass packets on, by id.
-    pub(super) forwarding: Vec<ForwardingPlan>,
-    /// Those that are switches, by id.
-    pub(super) switches: Vec<Switches<'a>>,
-    /// Those that are ATM switches, by id.
-    pub(super) cell_switches: Vec<CellSwitches<'a>>,
+    /// Those that hold packets, by id.
+    pub(super) holders: Vec<Holder<'a>>,
     /// What is written under `nodes`.
     written: BTreeMap<&'a str, Place>,
 }
@@ -147,46 +137,22 @@ impl<'a> Nodes<'a> {
             }
             let first = all.names.len() as u32;
             all.add(ctx, spec.name(), count, root, &path_of(i, spec));
-            if let Some(forwarding) = spec.forwarding() {
-                check_forwarding(ctx, forwarding, i, root);
-                let of = |node| ForwardingPlan {
-                    node,
-                    per_packet: forwarding.per_packet,
-                    delay: forwarding.delay,
-                    input_queue: forwarding.input_queue,
-                };
-                all.forwarding
-                    .extend((first..all.names.len() as u32).map(of));
-            }
-            if let Some(switch) = spec.switch() {
-                if spec.forwarding().is_some() {
-                    let d = Diagnostic::error(
-                        codes::BAD_SWITCH,
-                        format!(
-                            "`{}` is a router that forwards in software and a switch",
-                            spec.name()
-                        ),
-                    )
-                    .hint("leave out `forwarding` or `switch`");
-                    ctx.error(d, root, &steps!["topology", "nodes", i, "switch"]);
+            let nodes = first..all.names.len() as u32;
+            let mut kinds = spec.kinds().peekable();
+            while let Some((key, kind)) = kinds.next() {
+                if let Some((other, _)) = kinds.peek() {
+                    let name = spec.name();
+                    let message =
+                        format!("`{name}` has `{key}` and `{other}`: a node is of one kind");
+                    let d = Diagnostic::error(codes::BAD_NODE, message)
+                        .hint(format!("leave out `{key}` or `{other}`"));
+                    ctx.error(d, root, &steps!["topology", "nodes", i, *other]);
                 }
-                all.switches.push(Switches {
-                    spec: switch,
+                all.holders.push(Holder {
+                    key,
+                    kind,
                     entry: i,
-                    nodes: first..all.names.len() as u32,
-                });
-            }
-            if let Some(switch) = spec.atm_switch() {
-                if spec.forwarding().is_some() || spec.switch().is_some() {
-                    let message = format!("`{}` forwards packets and switches cells", spec.name());
-                    let d = Diagnostic::error(codes::BAD_ATM, message)
-                        .hint("leave out `atm_switch`, or `forwarding` and `switch`");
-                    ctx.error(d, root, &steps!["topology", "nodes", i, "atm_switch"]);
-                }
-                all.cell_switches.push(CellSwitches {
-                    spec: switch,
-                    entry: i,
-                    nodes: first..all.names.len() as u32,
+                    nodes: nodes.clone(),
                 });
             }
         }
@@ -278,6 +244,18 @@ impl<'a> Nodes<'a> {
     pub(super) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
+
+    /// Whether a node may have time series of its own.
+    pub(super) fn have_series(&self, node: u32) -> bool {
+        let holders = self.holders.iter().filter(|h| h.kind.has_series());
+        holders.map(|h| &h.nodes).any(|nodes| nodes.contains(&node))
+    }
+
+    /// Whether a node is of the kind with this key.
+    pub(super) fn is(&self, node: u32, key: &str) -> bool {
+        let of_kind = self.holders.iter().filter(|h| h.key == key);
+        of_kind.map(|h| &h.nodes).any(|nodes| nodes.contains(&node))
+    }
 }
 
 /// The base and the number of a name such as `s-17`; numbers have no leading zeros.
@@ -292,25 +270,6 @@ fn path_of(i: usize, spec: &NodeSpec) -> Vec<Step> {
     match spec {
         NodeSpec::Name(_) => steps!["topology", "nodes", i].to_vec(),
         NodeSpec::Described(_) => steps!["topology", "nodes", i, "name"].to_vec(),
-    }
-}
-
-fn check_forwarding(ctx: &mut Ctx<'_>, spec: &ForwardingSpec, i: usize, root: &Node) {
-    let mut refuse = |key: &str, found: String, hint: String| {
-        let d = Diagnostic::error(codes::OUT_OF_RANGE, found).hint(hint);
-        let at = steps!["topology", "nodes", i, "forwarding", key];
-        ctx.error(d, root, &at);
-    };
-    for (key, time) in [("per_packet", spec.per_packet), ("delay", spec.delay)] {
-        if time > MOST_TIME {
-            let hint = format!("write at most {MOST_TIME}, such as 20 us");
-            refuse(key, format!("{time} for a packet"), hint);
-        }
-    }
-    if !(1..=MOST_WAITING).contains(&spec.input_queue) {
-        let hint = format!("write a whole number from 1 to {MOST_WAITING}");
-        let found = format!("an input queue of {} packets", spec.input_queue);
-        refuse("input_queue", found, hint);
     }
 }
 

@@ -7,7 +7,7 @@ use super::links::Links;
 use super::nodes::{Nodes, Place};
 use crate::ctx::Ctx;
 use crate::node::{Node, steps};
-use crate::plan::{SwitchPlan, WorldPlan};
+use crate::plan::WorldPlan;
 use crate::schema::Scenario;
 
 /// The most links that have series if the scenario names none.
@@ -39,9 +39,10 @@ pub(super) fn named(
             continue;
         }
         let members = nodes.find(name).map(Place::ids).unwrap_or_default();
-        let is_switch = |node| nodes.switches.iter().any(|s| s.nodes.contains(&node));
         let before = found.nodes.len();
-        found.nodes.extend(members.filter(|node| is_switch(*node)));
+        found
+            .nodes
+            .extend(members.filter(|node| nodes.have_series(*node)));
         if found.nodes.len() == before {
             ctx.error(
                 links.unknown(name),
@@ -53,25 +54,28 @@ pub(super) fn named(
     Some(found)
 }
 
-/// Chooses the links and switches that have time series.
+/// Chooses the links and nodes that have time series.
 pub(super) fn set(world: &mut WorldPlan, named: Option<WatchedNames>) {
-    let switches = (0..).zip(&world.switches);
+    let series = world.holding.iter().map(|h| h.plan.series());
+    let sampled: Vec<(u32, usize)> = (0..).zip(series).filter(|(_, n)| *n > 0).collect();
     let Some(named) = named else {
         let mut left = USUAL_QUEUES;
-        let mut fits = |s: &SwitchPlan| {
-            let rest = left.checked_sub(s.voqs().count());
+        let mut fits = |series: usize| {
+            let rest = left.checked_sub(series);
             left = rest.unwrap_or(0);
             rest.is_some()
         };
-        world.watched_switches = switches
-            .take_while(|(_, s)| fits(s))
-            .map(|(i, _)| i)
-            .collect();
+        let usual = sampled.into_iter().take_while(|(_, n)| fits(*n));
+        world.watched_nodes = usual.map(|(i, _)| i).collect();
         world.watched = fullest(world);
         return;
     };
-    let is_named = |(_, s): &(u32, &SwitchPlan)| named.nodes.contains(&s.node);
-    world.watched_switches = switches.filter(is_named).map(|(i, _)| i).collect();
+    let is_named = |i: u32| {
+        let nodes = &world.holding[i as usize].nodes;
+        nodes.iter().any(|n| named.nodes.contains(n))
+    };
+    let sampled = sampled.into_iter().map(|(i, _)| i);
+    world.watched_nodes = sampled.filter(|i| is_named(*i)).collect();
     world.watched = named.links.into_iter().collect();
 }
 

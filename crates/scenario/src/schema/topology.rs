@@ -9,11 +9,9 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Overhead, Packets, Rate, quantity::Size};
-use spillgate_switching::SwitchSpec;
-use spillgate_switching::atm::AtmSwitchSpec;
+use spillgate_nodes::NodeSpec as Kind;
 
 use super::counting::PolicyOverhead;
-use super::forwarding::ForwardingSpec;
 use super::{AtmSpec, LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
 
 /// Nodes and links.
@@ -45,31 +43,40 @@ pub enum NodeSpec {
     Described(DescribedSpec),
 }
 
-/// A node, or with `count` a group of nodes `name-0`, `name-1` and so on.
-///
-/// A link from or to a group is one link per member, called `link-0`, `link-1` and so on; between
-/// two groups of the same count it joins member i to member i. The flows of an entry of the traffic
-/// that begin or end at the group are assigned to its members round-robin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DescribedSpec {
-    /// The name of the node or of the group.
-    pub name: String,
-    /// How many nodes the group has. Default: one node, no group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100_000))]
-    pub count: Option<u32>,
-    /// What it takes to pass packets on from one link to the next. Default: nothing, at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forwarding: Option<ForwardingSpec>,
-    /// The node is a switch, with queues at its inputs. Default: it is none, and packets are queued
-    /// at ports only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub switch: Option<Box<SwitchSpec>>,
-    /// The node is an ATM switch, with queues of cells at its outputs. Default: it is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub atm_switch: Option<Box<AtmSwitchSpec>>,
+macro_rules! described {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $key:ident, $spec:ty => $plan:ty;)+) => {
+        /// A node, or with `count` a group of nodes `name-0`, `name-1` and so on.
+        ///
+        /// A link from or to a group is one link per member, called `link-0`, `link-1` and so on; between
+        /// two groups of the same count it joins member i to member i. The flows of an entry of the traffic
+        /// that begin or end at the group are assigned to its members round-robin.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct DescribedSpec {
+            /// The name of the node or of the group.
+            pub name: String,
+            /// How many nodes the group has. Default: one node, no group.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(range(min = 1, max = 100_000))]
+            pub count: Option<u32>,
+            $(
+                $(#[doc = $doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<Box<$spec>>,
+            )+
+        }
+
+        impl DescribedSpec {
+            /// What it does with packets that it holds, by key: at most one in a valid scenario.
+            fn kinds(&self) -> impl Iterator<Item = (&'static str, &dyn Kind)> {
+                let all = [$((stringify!($key), self.$key.as_deref().map(|k| k as &dyn Kind))),+];
+                all.into_iter().filter_map(|(key, kind)| Some((key, kind?)))
+            }
+        }
+    };
 }
+
+spillgate_nodes::with_node_kinds!(described);
 
 impl NodeSpec {
     /// The name as written.
@@ -88,24 +95,17 @@ impl NodeSpec {
         }
     }
 
-    /// What it takes to pass packets on, if it takes anything.
-    pub fn forwarding(&self) -> Option<&ForwardingSpec> {
-        match self {
+    /// What it does with packets that it holds, by key: at most one in a valid scenario.
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &dyn Kind)> {
+        let described = match self {
             Self::Name(_) => None,
-            Self::Described(d) => d.forwarding.as_ref(),
-        }
-    }
-
-    /// How it switches, if it is a switch.
-    pub fn switch(&self) -> Option<&SwitchSpec> {
-        match self {
-            Self::Name(_) => None,
-            Self::Described(d) => d.switch.as_deref(),
-        }
+            Self::Described(d) => Some(d),
+        };
+        described.into_iter().flat_map(DescribedSpec::kinds)
     }
 
     /// How it switches cells, if it is an ATM switch.
-    pub fn atm_switch(&self) -> Option<&AtmSwitchSpec> {
+    pub fn atm_switch(&self) -> Option<&spillgate_nodes::atm::AtmSwitchSpec> {
         match self {
             Self::Name(_) => None,
             Self::Described(d) => d.atm_switch.as_deref(),

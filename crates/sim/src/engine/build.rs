@@ -75,7 +75,11 @@ impl<S: EventSet> World<S> {
             tap.begin(&crate::observe::flow_infos(&flows.flows, &keys, &flows.tcp));
         }
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
-        let empty = QueueMeter::of(plan, histogram_bits(leaves.sum()));
+        let empty = QueueMeter::of(
+            window,
+            histogram_bits(leaves.sum()),
+            plan.backlog_percentiles,
+        );
         let fails = failing(plan);
         // A tap sees every packet as it comes.
         let express = engine == Engine::Express && tap.is_none();
@@ -98,10 +102,10 @@ impl<S: EventSet> World<S> {
                     Link::new(l, port, fails, labels)
                 }),
         );
-        for switch in plan.switches.iter().filter(|s| s.recipe.nu() > 0.0) {
-            for output in &switch.outputs {
-                if let Some(port) = &mut links[*output as usize].port {
-                    port.discipline.watch_upstream(switch.recipe.nu());
+        for (weight, ports) in plan.holding.iter().filter_map(|h| h.plan.upstream()) {
+            for link in ports {
+                if let Some(port) = &mut links[*link as usize].port {
+                    port.discipline.watch_upstream(weight);
                 }
             }
         }
@@ -168,7 +172,7 @@ impl<S: EventSet> World<S> {
             inputs: inputs.map(Box::new),
             marked: Marked::new(plan, bits).map(Box::new),
             colored: Vec::new(),
-            nodes: Nodes::new(plan, window, &keys, (seed, run)).map(Box::new),
+            nodes: Nodes::new(plan, &keys, (seed, run), engine == Engine::Plain).map(Box::new),
             window,
             edges: Edges {
                 next: window.start(),

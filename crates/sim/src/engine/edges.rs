@@ -35,24 +35,10 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
-        if let Some(nodes) = &mut self.nodes {
-            nodes.passes_edge(if begins {
-                self.window.start()
-            } else {
-                self.window.end()
-            });
-            let carried = nodes.carried().filter(|_| !begins);
-            for (link, volume, busy) in carried {
-                let link = &mut self.links[link as usize];
-                link.meter.busy = link.meter.busy + busy;
-                if let Some(port) = &mut link.port {
-                    port.queues[0].carried += volume;
-                }
-            }
-        }
-        if !begins {
-            self.count_sharing();
-        }
+        self.nodes_pass_edge(match begins {
+            true => self.window.start(),
+            false => self.window.end(),
+        });
         let found = self.found();
         self.colored = match begins {
             true => found,

@@ -103,16 +103,13 @@ impl<S: EventSet> World<S> {
             if let Some(port) = &mut l.port {
                 port.note_level(now, packet.leaf);
             }
-            if let Some(nodes) = &mut self.nodes {
-                nodes.sent(now, link, packet);
-            }
             if self.tap.is_some() {
                 if self.marks(link) > marks {
                     self.tap_marked(link, packet);
                 }
                 self.tap_served(link, packet);
             }
-            if self.nodes.is_none() || !self.enters_cells(link, packet) {
+            if self.nodes.is_none() || !self.node_takes(link, packet) {
                 self.cross(link, packet, now, end);
             }
         }

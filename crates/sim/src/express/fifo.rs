@@ -1,7 +1,7 @@
 //! What happens to packets at a port with known departures.
 
-use spillgate_core::{DropReason, Dur, Limit, Packet, Rng, Time};
-use spillgate_queueing::{ArrivalAqm, Averages};
+use spillgate_core::{Averages, DropReason, Dur, Limit, Packet, Rng, Time};
+use spillgate_queueing::ArrivalAqm;
 use spillgate_scenario::plan::LinkPlan;
 
 use super::port::{Aqm, FifoPort};

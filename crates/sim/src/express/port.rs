@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-use spillgate_core::{DropReason, Dur, Ecn, Packet, Rng, Time, Verdict};
-use spillgate_queueing::{ArrivalAqm, Averages};
+use spillgate_core::{Averages, DropReason, Dur, Ecn, Packet, Rng, Time, Verdict};
+use spillgate_queueing::ArrivalAqm;
 
 use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Through, Waits};

@@ -35,12 +35,12 @@ impl Promises {
 
 /// Whether the lane keeps the port of each link: departures are known when packets arrive.
 pub(crate) fn kept(plan: &WorldPlan, fails: &[bool]) -> Vec<bool> {
-    // A switch is told when packets leave its outputs.
-    let outputs = plan.switch_outputs();
+    // A node is told when packets leave the ports that it follows.
+    let followed = plan.followed();
     let links = (0..).zip(&plan.links).zip(fails);
     let keeps = |((number, l), fails): ((u32, &LinkPlan), &bool)| {
         let decides = l.discipline.decides_at_arrival();
-        Promises::of(l).departures() && decides && !fails && !outputs.contains(&number)
+        Promises::of(l).departures() && decides && !fails && !followed.contains(&number)
     };
     links.map(keeps).collect()
 }
@@ -48,26 +48,29 @@ pub(crate) fn kept(plan: &WorldPlan, fails: &[bool]) -> Vec<bool> {
 /// Whether each link passes its packets on: they arrive after a fixed delay, in order, and go on at
 /// once unchanged. On other links each arrival is a wake.
 pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
-    let holding = plan.keeping();
-    let in_cells = |node: u32| {
-        let switches = plan.cell_switches.iter().map(|s| s.node);
-        let mut nodes = switches.chain(plan.cell_lines.iter().map(|l| l.node));
-        nodes.any(|n| n == node)
-    };
+    let holding = holding(plan);
+    let served = plan.holding.iter().flat_map(|h| h.plan.serves());
+    let served: BTreeSet<u32> = served.collect();
     // A classifier may match metadata of the arrival: the link or the tag.
     let looks = plan.links.iter().filter(|l| l.discipline.looks_at_marks());
     let looking: BTreeSet<u32> = looks.map(|l| l.from).collect();
     let tags = plan.has_inputs() && plan.links.iter().any(|l| l.dot1q);
-    let passes = |l: &LinkPlan| {
+    let passes = |(id, l): (u32, &LinkPlan)| {
         Promises::of(l).in_order
             && l.input.is_none()
             && !tags
             && !holding.contains(&l.to)
             && !looking.contains(&l.to)
-            && !in_cells(l.from)
+            && !served.contains(&id)
             && !matches!(l.process.as_deref(), Some(RateProcess::Cells { .. }))
     };
-    plan.links.iter().map(passes).collect()
+    (0..).zip(&plan.links).map(passes).collect()
+}
+
+/// The nodes that hold packets.
+fn holding(plan: &WorldPlan) -> BTreeSet<u32> {
+    let nodes = plan.holding.iter().flat_map(|h| &h.nodes);
+    nodes.copied().collect()
 }
 
 /// The parts of a world for which the express engine has no shortcuts, and why, for people who
@@ -111,8 +114,7 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
         named(&|l| l.input.is_some()),
         "a policy looks at what arrives, so each arrival is an event",
     );
-    let kept: Vec<&str> = plan
-        .keeping()
+    let kept: Vec<&str> = holding(plan)
         .iter()
         .map(|n| &*plan.nodes[*n as usize])
         .collect();

@@ -1,109 +1,22 @@
-//! Nodes that hold packets before they pass them to a port.
+//! Nodes that hold packets, in the running world: which packets they are told of, and what becomes
+//! of what they say.
 //!
 //! Most nodes pass a packet from the far end of a link to the next port at once; the engine has no
-//! object for them. A node that holds packets is a [`Node`]: the engine tells it which packets
-//! arrive and when its wake is due, and it returns the packets that go on and the packets that are
-//! lost. A new kind of node implements this trait and nothing else. It promises nothing: the express
-//! lane takes no packet through it ahead of the clock.
+//! object for them. A kind of node that holds packets implements [`Node`]. It promises nothing: the
+//! express lane takes no packet through it ahead of the clock.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Dropped, Dur, FlowKey, Packet, Time};
-use spillgate_events::{EventSet, Rank};
-use spillgate_measure::{Measures, Samples, Volume};
-use spillgate_queueing::{Evidence, Train};
-use spillgate_scenario::plan::{LinkPlan, WorldPlan};
+use spillgate_core::{FlowKey, Packet, Rank, Time};
+use spillgate_events::EventSet;
+use spillgate_measure::{Measures, Samples, Window};
+use spillgate_nodes::{AtPort, Holding, Node, Outbox, PortEvent, Put, Sent, Start};
+use spillgate_scenario::plan::WorldPlan;
 
-use super::cells::CellSwitches;
-use super::lines::{SentOver, Shared};
-use super::software::Software;
-use super::switch::SwitchNode;
 use crate::engine::World;
 use crate::pipes::Placed;
-use crate::window::Window;
-
-/// A node that passes packets from one link to another, perhaps later.
-pub(crate) trait Node: Send {
-    /// A packet arrives over the link `from`, bound for the port of the link `to`.
-    fn arrive(&mut self, now: Time, from: u32, to: u32, packet: &Packet, out: &mut Outbox);
-    /// When it wants to be woken; the engine asks after each call.
-    fn next_wake(&self) -> Option<Time>;
-    /// Its wake is due.
-    fn wake(&mut self, now: Time, out: &mut Outbox);
-    /// When it is woken among other things of the same instant.
-    fn rank(&self) -> Rank {
-        Rank::Delivery
-    }
-    /// A packet leaves the queue of the port to which it was passed.
-    fn sent(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
-    /// A packet is lost in the queue of the port to which it was passed.
-    fn dropped(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
-    /// The last link that cells of a packet take inside the node, and how many links there are, if the packet goes on over these
-    /// hops as cells.
-    fn way(&self, _hops: &[u32]) -> Option<(u32, u32)> {
-        None
-    }
-    /// A packet begins to leave the port of a link as cells, which come to the node at these times and leave it over the other link.
-    fn begin(&mut self, _ends: (u32, u32), _train: Train, _packet: Packet) {}
-    /// A packet begins to leave the port of a link as cells, over a line that others share.
-    fn share(&mut self, _now: Time, _shared: Shared) {}
-    /// Packets whose cells leave over lines that are shared, and when the last one will have if nothing else comes.
-    fn sharing(&self) -> Vec<SentOver> {
-        Vec::new()
-    }
-    /// The measured period begins or ends.
-    fn passes_edge(&mut self, _edge: Time) {}
-    /// What links that the node serves itself carry of the measured period, and how long they were busy.
-    fn carried(&self) -> Vec<(u32, Volume, Dur)> {
-        Vec::new()
-    }
-    /// Puts what is sampled of it, after all else of this instant.
-    fn sample(&mut self, _now: Time, _plan: &WorldPlan, _out: &mut Samples) {}
-    /// Puts what it has measured until `now`. Before anything has happened it puts the same metrics.
-    fn measure(&self, now: Time, plan: &WorldPlan, out: &mut Measures);
-}
-
-/// The packets that leave a node in one call.
-#[derive(Default)]
-pub(crate) struct Outbox {
-    /// Packets that are passed on.
-    pub(crate) passed: Vec<Passed>,
-    /// Flows of which a packet has crossed a fabric, if they keep its queues filled.
-    pub(crate) crossed: Vec<u32>,
-    /// Packets that are lost, each with the link that it came over, and why.
-    pub(crate) lost: Vec<(u32, Evidence, Dropped)>,
-    /// For ports whose AQM is to know what waits for them in the node: the link, and how many packets and bytes do now.
-    pub(crate) waiting: Vec<(u32, u32, u64)>,
-    /// The same for a packet that has arrived for such a port: the link, and its bytes.
-    pub(crate) arrived: Option<(u32, u32)>,
-    /// Packets whose last cell has come over a link, by flow and number.
-    pub(crate) hopped: Vec<(u32, u32, u32)>,
-    /// Packets whose last cell has left over a link.
-    pub(crate) done: Vec<(u32, Packet)>,
-    /// Packets whose last cell has left the port of an edge over a line that is shared.
-    pub(crate) sent: Vec<SentOver>,
-}
-
-/// A packet that a node passes on.
-pub(crate) struct Passed {
-    /// The link to whose port it goes.
-    pub(crate) to: u32,
-    pub(crate) packet: Packet,
-    /// When it began to cross the fabric of a switch, if the node is one and it has waited for that.
-    pub(crate) crossed_since: Option<Time>,
-}
-
-impl Passed {
-    /// To the port of `to`, without a fabric.
-    pub(crate) fn plainly(to: u32, packet: Packet) -> Self {
-        Self {
-            to,
-            packet,
-            crossed_since: None,
-        }
-    }
-}
 
 /// A node, with its wake and its name.
 struct Holder {
@@ -114,87 +27,88 @@ struct Holder {
     name_hash: u64,
 }
 
+impl Holder {
+    fn new(holding: &Holding, start: &Start<'_>) -> Self {
+        Self {
+            node: holding.plan.build(start),
+            wake: (Time::MAX, Rank::Delivery),
+            name_hash: hash_bytes(holding.path.as_bytes()),
+        }
+    }
+}
+
 /// The nodes of a world that hold packets.
 pub(crate) struct Nodes {
-    /// Those that forward in software, then switches, then one for all ATM switches.
+    /// In the order of the plan.
     holders: Vec<Holder>,
-    /// The one for ATM switches.
-    cells: Option<usize>,
-    /// The number of the node from which each link leads away.
-    of_link: Vec<Option<u32>>,
+    /// The number of what the packets of a link go through.
+    behind: Vec<Option<u32>>,
+    /// Who is told of the port of a link.
+    followers: BTreeMap<u32, Vec<u32>>,
+    /// Which of them serve links themselves.
+    serve: Vec<bool>,
     out: Outbox,
+    /// Flows of which a packet has crossed a fabric.
+    crossed: Vec<u32>,
 }
 
 impl Nodes {
-    /// None if all nodes pass packets on at once.
+    /// None if all nodes pass packets on at once. `exact`: nothing is worked out ahead.
     pub(crate) fn new(
         plan: &WorldPlan,
-        window: Window,
         flows: &Arc<[FlowKey]>,
-        (seed, run): (u64, u32),
+        seed: (u64, u32),
+        exact: bool,
     ) -> Option<Self> {
-        if !plan.holds_packets() {
+        if plan.holding.is_empty() {
             return None;
         }
-        let all = plan.flows.iter();
-        let backlogged: Arc<[bool]> = match all.clone().any(|f| f.traffic.is_backlogged()) {
-            true => all.map(|f| f.traffic.is_backlogged()).collect(),
-            false => Arc::new([]),
-        };
-        let software = plan.forwarding.iter().map(|forwarding| {
-            let node: Box<dyn Node> = Box::new(Software::new(forwarding, plan, window));
-            (forwarding.node, node)
-        });
-        let switches = plan.switches.iter().map(|switch| {
-            let path = path(plan, switch.node, SWITCH);
-            let node = SwitchNode::new(switch, window, flows, &backlogged, (seed, run, &path));
-            let node: Box<dyn Node> = Box::new(node);
-            (switch.node, node)
-        });
-        let cells = first_of_cells(plan).map(|first| {
-            let node: Box<dyn Node> = Box::new(CellSwitches::new(plan, window));
-            (first, node)
-        });
-        // Packets come to what takes cells from ports, not from links.
-        let passing = plan.forwarding.len() + plan.switches.len();
-        let last = cells.is_some();
-        let mut of_node = vec![None; plan.nodes.len()];
+        let mut behind = vec![None; plan.links.len()];
+        let mut followers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut holders = Vec::new();
-        for ((number, (id, node)), name_hash) in (0..)
-            .zip(software.chain(switches).chain(cells))
-            .zip(Self::slots(plan))
-        {
-            if holders.len() < passing {
-                of_node[id as usize] = Some(number);
+        for (number, holding) in (0..).zip(&plan.holding) {
+            for link in holding.plan.inputs() {
+                behind[*link as usize] = Some(number);
             }
-            holders.push(Holder {
-                node,
-                wake: (Time::MAX, Rank::Delivery),
-                name_hash,
-            });
+            for link in holding.plan.follows() {
+                followers.entry(link).or_default().push(number);
+            }
+            holders.push(Holder::new(
+                holding,
+                &Start {
+                    window: Window::new(plan.warmup, plan.duration),
+                    flows,
+                    seed,
+                    path: &holding.path,
+                    percentiles: plan.backlog_percentiles,
+                    exact,
+                },
+            ));
         }
-        let from = |l: &LinkPlan| of_node[l.from as usize];
         Some(Self {
-            cells: holders.len().checked_sub(1).filter(|_| last),
             holders,
-            of_link: plan.links.iter().map(from).collect(),
+            behind,
+            followers,
+            serve: plan
+                .holding
+                .iter()
+                .map(|h| !h.plan.serves().is_empty())
+                .collect(),
             out: Outbox::default(),
+            crossed: Vec::new(),
         })
+    }
+
+    /// Nodes that have held nothing, for what they measure.
+    pub(crate) fn idle(plan: &WorldPlan) -> Option<Self> {
+        let flows: Arc<[FlowKey]> = Arc::new([]);
+        Self::new(plan, &flows, (0, 0), false)
     }
 
     /// The hashed names of their slots in the event set.
     pub(crate) fn slots(plan: &WorldPlan) -> impl Iterator<Item = u64> {
-        let forwarding = plan.forwarding.iter().map(|f| (f.node, FORWARDING));
-        let switches = plan.switches.iter().map(|s| (s.node, SWITCH));
-        let cells = first_of_cells(plan).map(|node| (node, CELLS));
-        let all = forwarding.chain(switches).chain(cells);
-        all.map(|(node, kind)| hash_bytes(path(plan, node, kind).as_bytes()))
-    }
-
-    /// Those of a world in which nothing happens.
-    pub(crate) fn idle(plan: &WorldPlan) -> Option<Self> {
-        let window = Window::new(plan.warmup, plan.duration);
-        Self::new(plan, window, &Arc::default(), (0, 0))
+        let paths = plan.holding.iter().map(|h| &h.path);
+        paths.map(|path| hash_bytes(path.as_bytes()))
     }
 
     /// Puts what they have measured until `now`.
@@ -206,58 +120,27 @@ impl Nodes {
 
     /// Puts what is sampled of them, after all else of this instant.
     pub(crate) fn sample(&mut self, now: Time, plan: &WorldPlan, out: &mut Samples) {
-        for holder in &mut self.holders {
-            holder.node.sample(now, plan, out);
-        }
-    }
-
-    /// What takes cells, with its number.
-    pub(super) fn cells(&mut self) -> Option<(usize, &mut dyn Node)> {
-        let number = self.cells?;
-        Some((number, &mut *self.holders[number].node))
-    }
-
-    /// The measured period begins or ends.
-    pub(crate) fn passes_edge(&mut self, edge: Time) {
-        for holder in &mut self.holders {
-            holder.node.passes_edge(edge);
-        }
-    }
-
-    /// What links that nodes serve themselves carry of the measured period, and how long they were busy.
-    pub(crate) fn carried(&self) -> impl Iterator<Item = (u32, Volume, Dur)> + '_ {
-        self.holders.iter().flat_map(|h| h.node.carried())
-    }
-
-    /// A packet leaves the queue of a port.
-    pub(crate) fn sent(&mut self, now: Time, link: usize, packet: &Packet) {
-        if let Some(holder) = self.of_link[link] {
-            let node = &mut self.holders[holder as usize].node;
-            node.sent(now, link as u32, packet);
+        for (number, holder) in (0..).zip(&mut self.holders) {
+            if plan.watched_nodes.contains(&number) || self.serve[number as usize] {
+                holder.node.sample(now, &plan.watched, plan, out);
+            }
         }
     }
 
     /// A packet is lost in the queue of a port.
     pub(crate) fn dropped(&mut self, now: Time, link: usize, packet: &Packet) {
-        if let Some(holder) = self.of_link[link] {
-            let node = &mut self.holders[holder as usize].node;
-            node.dropped(now, link as u32, packet);
+        let link = link as u32;
+        for holder in self.followers.get(&link).into_iter().flatten() {
+            let event = PortEvent::Lost;
+            let at = AtPort {
+                link,
+                packet,
+                event,
+            };
+            let node = &mut self.holders[*holder as usize].node;
+            node.at_port(now, &at, &mut self.out);
         }
     }
-}
-
-/// The node by which what takes cells is called; none if there are none.
-fn first_of_cells(plan: &WorldPlan) -> Option<u32> {
-    let switches = plan.cell_switches.first().map(|s| s.node);
-    switches.or_else(|| Some(plan.cell_lines.first()?.node))
-}
-
-const FORWARDING: &str = "forwarding";
-const SWITCH: &str = "switch";
-const CELLS: &str = "cells";
-
-fn path(plan: &WorldPlan, node: u32, kind: &str) -> String {
-    format!("nodes/{}/{kind}", plan.nodes[node as usize])
 }
 
 impl<S: EventSet> World<S> {
@@ -277,7 +160,8 @@ impl<S: EventSet> World<S> {
         let Some(nodes) = &mut self.nodes else {
             return;
         };
-        let Some(holder) = nodes.of_link[to as usize] else {
+        // Links that share a pipe lead to no such node.
+        let Some(holder) = nodes.behind.get(from as usize).copied().flatten() else {
             return self.offer(to as usize, packet, now);
         };
         packet.hash = self.flows[packet.flow as usize].hash;
@@ -286,35 +170,45 @@ impl<S: EventSet> World<S> {
         self.deliver_outbox(holder as usize);
     }
 
-    /// Hands a packet that the port of `link` begins to send over to ATM switches, if its way leads through some.
-    pub(crate) fn enters_cells(&mut self, link: usize, packet: &Packet) -> bool {
-        if self.shares(link, packet) {
-            return true;
-        }
-        let Some(nodes) = &self.nodes else {
-            return false;
-        };
-        let (Some(holder), Some(port)) = (nodes.cells, &self.links[link].port) else {
-            return false;
-        };
-        let node = &nodes.holders[holder].node;
-        let hops = &self.hops[(packet.handle >> 32) as usize..];
-        let train = port.server.as_ref().and_then(|s| s.train());
-        let (Some(train), Some((to, links))) = (train, node.way(hops)) else {
-            return false;
-        };
-        let train = train.later(self.links[link].delay);
-        if self.tap.is_some() {
-            self.tap_enters_cells(link as u32, links, packet);
-        }
+    /// The port of `link` begins to send a packet: whether a node takes it from there.
+    pub(crate) fn node_takes(&mut self, link: usize, packet: &Packet) -> bool {
+        let now = self.now;
+        let number = link as u32;
         let Some(nodes) = &mut self.nodes else {
             return false;
         };
-        let mut packet = *packet;
-        packet.handle += u64::from(links) << 32;
-        let node = &mut nodes.holders[holder].node;
-        node.begin((link as u32, to), train, packet);
-        self.deliver_outbox(holder);
+        let Some(followers) = nodes.followers.get(&number) else {
+            return false;
+        };
+        let Some(port) = &self.links[link].port else {
+            return false;
+        };
+        let at = AtPort {
+            link: number,
+            packet,
+            event: PortEvent::Begins {
+                put: port.server.as_ref().map_or(Put::Packet, |s| s.put()),
+                // Where links fail there are no paths of links, and no node takes packets further.
+                way: match self.step {
+                    0 => &[],
+                    _ => &self.hops[(packet.handle >> 32) as usize..],
+                },
+                delay: self.links[link].delay,
+            },
+        };
+        let mut taken = None;
+        for holder in followers {
+            let node = &mut nodes.holders[*holder as usize].node;
+            let links = node.at_port(now, &at, &mut nodes.out);
+            taken = taken.or(links.map(|links| (*holder, links)));
+        }
+        let Some((holder, links)) = taken else {
+            return false;
+        };
+        if links > 0 && self.tap.is_some() {
+            self.tap_enters_cells(number, links, packet);
+        }
+        self.deliver_outbox(holder as usize);
         true
     }
 
@@ -329,19 +223,38 @@ impl<S: EventSet> World<S> {
         self.deliver_outbox(holder);
     }
 
-    /// Delivers the packets that a node let go, and sets its next wake.
-    pub(super) fn deliver_outbox(&mut self, holder: usize) {
+    /// The measured period begins or ends.
+    pub(crate) fn nodes_pass_edge(&mut self, edge: Time) {
+        let Some(nodes) = &mut self.nodes else {
+            return;
+        };
+        for holder in &mut nodes.holders {
+            holder.node.edge(edge, &mut nodes.out);
+        }
+        for carried in nodes.out.carried.drain(..) {
+            let link = &mut self.links[carried.link as usize];
+            link.meter.busy = link.meter.busy + carried.busy;
+            if let Some(port) = &mut link.port {
+                port.queues[usize::from(carried.leaf)].carried += carried.volume;
+            }
+        }
+    }
+
+    /// Delivers what a node said, and sets its next wake.
+    fn deliver_outbox(&mut self, holder: usize) {
+        let now = self.now;
         let Some(nodes) = &mut self.nodes else {
             return;
         };
         let mut out = std::mem::take(&mut nodes.out);
+        let mut crossed = std::mem::take(&mut nodes.crossed);
         let Holder {
             node,
             wake,
             name_hash,
         } = &mut nodes.holders[holder];
         let name_hash = *name_hash;
-        let next = (node.next_wake().unwrap_or(Time::MAX), node.rank());
+        let next = node.next_wake().unwrap_or((Time::MAX, Rank::Control));
         if next != *wake {
             *wake = next;
             let slot = self.slots.nodes + holder as u32;
@@ -354,23 +267,23 @@ impl<S: EventSet> World<S> {
         }
         if let Some((link, bytes)) = out.arrived.take() {
             if let Some(port) = &mut self.links[link as usize].port {
-                port.discipline.upstream_arrival(self.now, bytes);
+                port.discipline.upstream_arrival(now, bytes);
             }
         }
         for (link, packets, bytes) in out.waiting.drain(..) {
             if let Some(port) = &mut self.links[link as usize].port {
-                port.discipline.set_upstream(self.now, packets, bytes);
+                port.discipline.set_upstream(now, packets, bytes);
             }
         }
         for (from, evidence, lost) in out.lost.drain(..) {
             if self.tap.is_some() {
                 self.tap_kept_out(from, evidence, &lost);
             }
-            self.lose(self.now, name_hash, &lost);
+            self.lose(now, name_hash, &lost);
         }
         for (link, flow, seq) in out.hopped.drain(..) {
             let tie = self.links[link as usize].tie;
-            self.count_hop(self.now, tie, flow, seq);
+            self.count_hop(now, tie, flow, seq);
         }
         for (link, packet) in out.done.drain(..) {
             if self.tap.is_some() {
@@ -378,23 +291,55 @@ impl<S: EventSet> World<S> {
             }
             let l = &mut self.links[link as usize];
             l.meter.total_bytes += u64::from(packet.len);
-            let (due, tie) = (self.now + l.delay, l.tie);
+            let (due, tie) = (now + l.delay, l.tie);
             let link = link as usize;
             if self.pipes.push(link, link, due, tie, &packet) == Placed::First {
                 self.wake_pipe(link);
             }
         }
         for mut passed in out.passed.drain(..) {
-            if let Some(since) = passed.crossed_since.filter(|_| self.tap.is_some()) {
-                self.tap_crossed(passed.to, since, &passed.packet);
+            if let Some(since) = passed.crossed_since {
+                crossed.push(passed.packet.flow);
+                if self.tap.is_some() {
+                    self.tap_crossed(passed.to, since, &passed.packet);
+                }
             }
-            self.offer(passed.to as usize, &mut passed.packet, self.now);
+            self.offer(passed.to as usize, &mut passed.packet, now);
         }
-        for flow in out.crossed.drain(..) {
+        for flow in crossed.drain(..) {
             self.refill(flow);
         }
         if let Some(nodes) = &mut self.nodes {
-            nodes.out = out;
+            (nodes.out, nodes.crossed) = (out, crossed);
         }
+    }
+
+    /// A packet has left a port whose line a node has.
+    fn has_sent(&mut self, sent: &Sent) {
+        let link = sent.link as usize;
+        // What was in transmission at the end of the measured period has been counted there.
+        if self.now < self.window.end() {
+            let l = &mut self.links[link];
+            l.carries(self.window, &sent.packet, sent.start, sent.end);
+        }
+        if self.tap.is_some() {
+            self.tap_sent_until(sent.link, &sent.packet, sent.end, sent.ready);
+        }
+        let Some(port) = &mut self.links[link].port else {
+            return;
+        };
+        let leaf = sent.packet.leaf;
+        if port.is_last_of(leaf) {
+            port.discipline.transmits_until(leaf, sent.end);
+        }
+        port.free_at = sent.ready;
+        if let Some(server) = &mut port.server {
+            server.sent(sent.end, sent.ready);
+        }
+        if !sent.is_taken {
+            let mut packet = sent.packet;
+            self.cross(link, &mut packet, sent.start, sent.end);
+        }
+        self.wake_port(link, sent.ready);
     }
 }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use spillgate_measure::table::{Key, Layout, Metric, Scope};
-use spillgate_scenario::plan::{LinkPlan, Plan, SwitchPlan, WorldPlan};
+use spillgate_nodes::switch::SwitchPlan;
+use spillgate_scenario::plan::{LinkPlan, Plan, WorldPlan};
 use spillgate_sim::{Outcome, layout};
 
 /// A rate at which each transmission, of 40 B at least, may end a picosecond early.
@@ -94,7 +95,7 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
         let rate = rate * ip_per_byte(link);
         prop_assert!(sum <= rate + packet, "flows over {}: {sum} b/s", link.name);
     }
-    for line in &world.cell_lines {
+    for line in world.atm().into_iter().flat_map(|atm| &atm.lines) {
         let circuits = line.circuits.iter().map(|l| &world.links[*l as usize]);
         let names: Vec<&str> = circuits.clone().map(|l| &*l.name).collect();
         let carried = values.iter().filter(|(k, _)| {
@@ -107,7 +108,7 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
         let most = with_rounding(rate as f64) + edges;
         prop_assert!(sum <= most, "line {}: {sum} b/s", line.name);
     }
-    for switch in &world.switches {
+    for switch in world.switches() {
         no_rate_exceeds_the_fabric(world, switch, &values, &layout)?;
     }
     Ok(())

@@ -39,11 +39,6 @@ const IDLE: [fn(&str) -> String; 7] = [
     },
 ];
 
-/// With an event for each cell.
-fn exact_cells(yaml: &str) -> String {
-    yaml.replace("atm_switch: {", "atm_switch: {cells: exact, ")
-}
-
 /// Under which its runs are stored, but for seed and number.
 fn key(plan: &Plan) -> u128 {
     Keys::default().of(&plan.variants[0].world)
@@ -111,7 +106,6 @@ proptest! {
     ) {
         let times = format!("warmup: {warmup} ms, duration: {duration} ms, interval: {interval} ms");
         let plan = net.plan("", &times);
-        let exact = plan_of(&exact_cells(&net.yaml("", &times)));
         let reference = outcome::<WinnerTree>(&plan, u64::MAX);
         for (other, what) in [
             (outcome::<Heap4>(&plan, u64::MAX), "event set"),
@@ -119,7 +113,6 @@ proptest! {
             (common::same_series(&plan, 3), "observer"),
             (tapped(&plan), "tap"),
             (plain(&plan), "plain engine"),
-            (outcome::<WinnerTree>(&exact, u64::MAX), "cells as events"),
         ] {
             prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
             for (a, b) in named(&plan, &other).into_iter().zip(named(&plan, &reference)) {
@@ -187,7 +180,7 @@ proptest! {
         // What came to a queue and is not lost there or on its link has reached the end of the link.
         let at_queues = |metric| sum(&plan, &of, Scope::Queue, metric);
         let kept = at_queues(Metric::PacketsOffered) - at_queues(Metric::PacketsLost);
-        let has_cells = !plan.variants[0].world.cell_switches.is_empty();
+        let has_cells = plan.variants[0].world.atm().is_some_and(|atm| !atm.switches.is_empty());
         prop_assert!(has_cells || kept == world.hops() as f64);
         let total = |metric| sum(&plan, &of, Scope::Flow, metric);
         let mut lost = 0.0;
@@ -272,8 +265,7 @@ runs: {{count: 1, seed: 3}}
     }
 }
 
-/// Whatever is said of ATM switches and circuits is in the keys of stored runs, how cells are simulated included: what is there to
-/// check a run is not answered by it.
+/// Whatever is said of ATM switches and circuits is in the keys of stored runs.
 #[test]
 fn every_option_of_atm_is_in_keys() {
     let key_of = |switch: &str, circuit: &str| {
@@ -293,7 +285,6 @@ measurement: {{warmup: 0 s, duration: 1 s}}
     let usual = key_of("", circuit);
     let mut all = vec![usual];
     for switch in [
-        "cells: exact",
         "buffer: 99",
         "queues: per-vc",
         "queues: per-vc, service: priority",

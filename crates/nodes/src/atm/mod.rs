@@ -1,0 +1,64 @@
+//! ATM switches: queues of cells at output ports, and frames of AAL5 where they end.
+//!
+//! State machines like the rest of this crate: whoever drives them tells them the time of each cell. A cell is known by its
+//! frame and its virtual circuit, and by whether it is the last of the frame, which is all that a switch sees of AAL5.
+
+mod discard;
+mod events;
+mod frames;
+mod line;
+mod network;
+mod plan;
+mod police;
+mod port;
+mod queue;
+mod service;
+mod shared;
+mod spec;
+
+pub use frames::{Ended, Frames};
+pub use line::{CellLine, SentCell};
+pub use plan::{AtmCircuit, AtmLinePlan, AtmLink, AtmPlan, AtmSwitchPlan};
+pub use port::{Arrived, CellPort, Counts};
+pub use spec::{
+    AtmPortRecipe, AtmSwitchSpec, CellPolice, CellQueues, CellService, Discard, Reassembly,
+};
+
+/// A cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its frame, by a number that no other frame has.
+    pub frame: u64,
+    /// Dense index of its virtual circuit.
+    pub circuit: u32,
+    /// It is the last of its frame (the user bit of the payload type, I.363.5).
+    pub last: bool,
+    /// Its loss priority (CLP) is 1: it is lost first.
+    pub tagged: bool,
+}
+
+/// Why a cell is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellLoss {
+    /// The queue was full.
+    Full,
+    /// It was tagged, and the queue was above the threshold for such cells.
+    Tagged,
+    /// The queue was above the threshold of early packet discard when its frame began.
+    Early,
+    /// A cell of its frame was lost before.
+    Rest,
+    /// It did not conform to its contract.
+    Policed,
+}
+
+impl CellLoss {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Full,
+        Self::Tagged,
+        Self::Early,
+        Self::Rest,
+        Self::Policed,
+    ];
+}

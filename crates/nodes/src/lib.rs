@@ -1,0 +1,23 @@
+//! Nodes that hold packets before they pass them on, as state machines.
+//!
+//! A kind of node is a file or a folder, and a line in [`registry`]: how it is written
+//! ([`NodeSpec`]), what it is made of once that is checked ([`Recipe`]), what it does ([`Node`]),
+//! and what it measures stand beside each other. Nothing here knows a clock or a network: time,
+//! packets and randomness are arguments.
+#![forbid(unsafe_code)]
+
+pub mod atm;
+mod describe;
+mod node;
+mod problem;
+mod recipe;
+pub mod registry;
+pub mod software;
+pub mod switch;
+
+pub use describe::{Description, Fact, Value};
+pub use node::{AtPort, Carried, Node, Outbox, Passed, PortEvent, Put, Sent, Start};
+pub use problem::{Code, Problem};
+pub use recipe::{Around, Holding, LinkFacts, Names, NodeSpec, Reader, Recipe};
+pub use registry::{KINDS, NodePlan};
+pub use spillgate_queueing::Kind;

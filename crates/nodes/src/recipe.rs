@@ -1,0 +1,157 @@
+//! From a node as written to a running one.
+
+use std::fmt::{self, Debug};
+use std::ops::Range;
+
+use spillgate_core::{Dur, Rate};
+use spillgate_queueing::Recipe as Policy;
+
+use crate::{Description, Fact, Node, NodePlan, Problem, Start};
+
+/// A kind of node, as written.
+pub trait NodeSpec {
+    /// The nodes of an entry of the scenario, by id. What is wrong is told to the reader, and
+    /// leaves out the node.
+    fn resolve(&self, around: &Around<'_>, reader: &mut dyn Reader) -> Vec<(u32, NodePlan)>;
+
+    /// Whether its nodes may have time series beside those of ports.
+    fn has_series(&self) -> bool {
+        false
+    }
+}
+
+/// What a node may know of the scenario.
+pub struct Around<'a> {
+    /// The nodes of the entry: one, or those of a group.
+    pub nodes: Range<u32>,
+    /// The names of all nodes, by id.
+    pub names: &'a [String],
+    /// All links, by id.
+    pub links: &'a [LinkFacts<'a>],
+}
+
+impl Around<'_> {
+    /// The links that end at a node.
+    pub fn arriving(&self, node: u32) -> Vec<u32> {
+        let links = (0..).zip(self.links).filter(|(_, l)| l.to == node);
+        links.map(|(id, _)| id).collect()
+    }
+
+    /// The links that begin at a node.
+    pub fn leaving(&self, node: u32) -> Vec<u32> {
+        let links = (0..).zip(self.links).filter(|(_, l)| l.from == node);
+        links.map(|(id, _)| id).collect()
+    }
+}
+
+/// A link, for nodes.
+pub struct LinkFacts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The sending node.
+    pub from: u32,
+    /// The receiving node.
+    pub to: u32,
+    /// Transmission rate.
+    pub rate: Rate,
+}
+
+/// Who reads a scenario: finds what it names, and is told what is wrong. Paths begin below the
+/// key of the kind; empty for the key itself.
+pub trait Reader {
+    /// The ids of the links of a name, of a group all; none if there is no such link, which is
+    /// reported.
+    fn links(&mut self, path: &str, name: &str) -> Option<Vec<u32>>;
+    /// The policy of a name for queues inside of a node at a rate; none if it cannot stand there,
+    /// which is reported. `place`: where they are, in words.
+    fn policy(&mut self, path: &str, name: &str, place: &str, rate: Rate) -> Option<Policy>;
+    /// Names as a list that is not too long.
+    fn list(&self, names: &[&str]) -> String;
+    /// The policy of a link with its name.
+    fn policy_of(&self, link: u32) -> Option<(&str, &Policy)>;
+    /// Something is wrong.
+    fn refuse(&mut self, problem: Problem);
+    /// Something changes nothing, or hardly what is meant.
+    fn warn(&mut self, problem: Problem);
+}
+
+/// A node, or several that run as one, validated.
+pub trait Recipe: Debug + Send + Sync {
+    /// The node at its start.
+    fn build(&self, start: &Start<'_>) -> Box<dyn Node>;
+
+    /// Writes all that decides what it does, and nothing else.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write_identity(&self, out: &mut dyn fmt::Write) -> fmt::Result;
+
+    /// What each of its nodes was given, by id.
+    fn describe(&self, names: &dyn Names) -> Vec<(u32, Vec<Fact>)>;
+
+    /// How many time series it has of its own, beside those of ports.
+    fn series(&self) -> usize {
+        0
+    }
+
+    /// What it takes at least to pass a packet on.
+    fn passing(&self) -> Dur {
+        Dur::ZERO
+    }
+
+    /// The links whose packets go through it.
+    fn inputs(&self) -> &[u32];
+
+    /// The links at whose ports it is told what happens to packets.
+    fn follows(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// The links that it serves itself, so that nothing waits at their ports.
+    fn serves(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// The links whose AQM takes what waits in the node for a part of its queue, with the weight
+    /// of that.
+    fn upstream(&self) -> Option<(f64, &[u32])> {
+        None
+    }
+
+    /// Upper estimate, in bytes, of the memory of full queues, in a network of so many flows and
+    /// paths.
+    fn memory_bytes(&self, _flows: usize, _routes: usize) -> u64 {
+        0
+    }
+}
+
+/// The names of what a plan has by number.
+pub trait Names {
+    /// Of a node.
+    fn node(&self, id: u32) -> &str;
+    /// Of a link.
+    fn link(&self, id: u32) -> &str;
+}
+
+/// Nodes that hold packets and run as one.
+#[derive(Clone, Debug)]
+pub struct Holding {
+    /// Their ids, ascending, at least one.
+    pub nodes: Vec<u32>,
+    /// Names its random streams, and orders its wakes among those of the same instant.
+    pub path: String,
+    /// What they do.
+    pub plan: NodePlan,
+}
+
+impl Holding {
+    /// Each of its nodes with what it was given.
+    pub fn describe(&self, names: &dyn Names) -> Vec<Description> {
+        let of = |(node, facts)| Description {
+            name: names.node(node).to_owned(),
+            kind: self.plan.kind(),
+            facts,
+        };
+        self.plan.describe(names).into_iter().map(of).collect()
+    }
+}

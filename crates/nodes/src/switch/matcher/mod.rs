@@ -1,0 +1,175 @@
+//! Matching of inputs and outputs of a crossbar: one grant for each input and each output.
+//!
+//! A matcher knows nothing of buffers: it is given which input requests which output, for those that
+//! weigh requests their weights, and returns a matching. To add one: a file with its specification and
+//! its state, and one line in the registry below.
+
+mod greedy;
+mod islip;
+mod maximum;
+mod pim;
+mod rotation;
+mod rrm;
+mod stable;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::Rng;
+use spillgate_queueing::Kind;
+
+pub use greedy::{LongestFirstSpec, OldestFirstSpec};
+pub use islip::IslipSpec;
+pub use maximum::{MaximumSpec, Weight};
+pub use pim::PimSpec;
+pub use rotation::RotationSpec;
+pub use rrm::RrmSpec;
+pub use stable::StableSpec;
+
+use crate::problem::Problem;
+use crate::switch::ports::{Matching, Requests};
+
+/// The weights of requests, asked of pairs that request only.
+pub trait Weights {
+    /// Waiting packets.
+    fn length(&self, input: usize, output: usize) -> u64;
+    /// How long the first of them has waited, in any unit of time.
+    fn waited(&self, input: usize, output: usize) -> u64;
+    /// The number of the first of them in the order of arrival at the switch.
+    fn first(&self, input: usize, output: usize) -> u64;
+    /// The number of the packet whose arrival ended the last time that none waited.
+    fn busy_since(&self, input: usize, output: usize) -> u64;
+}
+
+/// An algorithm: it adds pairs that are requested and free to an empty matching.
+pub(crate) trait Match: Clone + std::fmt::Debug + Send + Sync + 'static {
+    fn find<W: Weights>(
+        &mut self,
+        requests: &Requests,
+        weights: &W,
+        rng: &mut Rng,
+        found: &mut Matching,
+    );
+
+    /// Whether no requested pair can ever be added to what it finds.
+    fn is_maximal(&self) -> bool;
+
+    /// Whether it finds a pair whenever one can be found, so that it need not be asked again before something changes.
+    fn always_finds(&self) -> bool {
+        true
+    }
+
+    /// Whether it asks for more than the length of queues, which those with a policy cannot tell.
+    fn asks_order(&self) -> bool {
+        false
+    }
+}
+
+/// From one line per algorithm: the specification, the runtime, its dispatch and the list of kinds.
+macro_rules! registry {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+) => {
+        /// How a crossbar chooses the pairs that it connects. Algorithms may be added; code that matches on
+        /// one of them must handle the others.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[non_exhaustive]
+        pub enum MatchingSpec {
+            $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
+        }
+
+        /// Every algorithm, in the order of the registry.
+        pub const KINDS: &[Kind] = &[
+            $(Kind { kind: $kind, summary: concat!($($doc),+).trim_ascii() },)+
+        ];
+
+        #[derive(Clone, Debug)]
+        enum State { $($variant($runtime),)+ }
+
+        impl MatchingSpec {
+            /// The key under which a scenario writes it.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind,)+ }
+            }
+
+            /// The running algorithm for a switch of so many ports.
+            ///
+            /// # Errors
+            /// A parameter out of range, with its path below the matching.
+            pub fn resolve(&self, ports: usize) -> Result<Matcher, Problem> {
+                match self {
+                    $(Self::$variant(s) => s.resolve(ports).map(|m| Matcher(State::$variant(m))),)+
+                }
+                .map_err(|p| p.under(self.kind()))
+            }
+        }
+
+        impl Matcher {
+            /// Finds a matching of free ports that request each other.
+            #[inline]
+            pub fn find<W: Weights>(
+                &mut self,
+                requests: &Requests,
+                weights: &W,
+                rng: &mut Rng,
+                found: &mut Matching,
+            ) {
+                found.clear();
+                match &mut self.0 { $(State::$variant(m) => m.find(requests, weights, rng, found),)+ }
+            }
+
+            /// Whether its matchings are maximal: no requested pair of free ports can be added.
+            pub fn is_maximal(&self) -> bool {
+                match &self.0 { $(State::$variant(m) => m.is_maximal(),)+ }
+            }
+
+            /// Whether it finds a pair whenever one can be found.
+            pub fn always_finds(&self) -> bool {
+                match &self.0 { $(State::$variant(m) => m.always_finds(),)+ }
+            }
+
+            /// Whether it asks which packet came first, not only how many wait.
+            pub fn asks_order(&self) -> bool {
+                match &self.0 { $(State::$variant(m) => m.asks_order(),)+ }
+            }
+        }
+    };
+}
+
+registry! {
+    /// iSLIP: round-robin grants and accepts whose pointers move past accepted grants (McKeown 1999).
+    Islip = "islip", IslipSpec => islip::Islip;
+    /// Round-robin matching: as iSLIP, but grant pointers move past grants that are not accepted, too.
+    Rrm = "round-robin", RrmSpec => rrm::Rrm;
+    /// Parallel iterative matching: random grants and accepts (Anderson and others 1993).
+    Pim = "pim", PimSpec => pim::Pim;
+    /// Maximal matching that takes the longest queue first.
+    LongestFirst = "longest-queue-first", LongestFirstSpec => greedy::LongestFirst;
+    /// Maximal matching that takes the cell first that came first.
+    OldestFirst = "oldest-cell-first", OldestFirstSpec => greedy::OldestFirst;
+    /// Matching of maximum weight, exact: a reference, O(n³) in the ports.
+    Maximum = "maximum-weight", MaximumSpec => maximum::Maximum;
+    /// Stable matching that emulates a FIFO output-queued switch at speedup 2 (Chuang and others 1999).
+    Stable = "stable-marriage", StableSpec => stable::Stable;
+    /// Fixed rotation: each pair has an n-th of the slots, whatever waits (time division).
+    Rotation = "rotation", RotationSpec => rotation::Rotation;
+}
+
+/// A running algorithm.
+#[derive(Clone, Debug)]
+pub struct Matcher(State);
+
+/// Iterations by default: log2 of the ports, rounded up, and at least one.
+fn default_iterations(ports: usize) -> u32 {
+    ports.next_power_of_two().trailing_zeros().max(1)
+}
+
+/// Iterations as written.
+fn iterations(written: Option<u32>, ports: usize) -> Result<u32, Problem> {
+    let n = written.unwrap_or_else(|| default_iterations(ports));
+    Problem::check(
+        n > 0,
+        "iterations",
+        n,
+        "no pair would be matched",
+        "write 1 or more; from log2 of the ports on, more seldom find more",
+    )?;
+    Ok(n)
+}
