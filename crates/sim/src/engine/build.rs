@@ -206,10 +206,10 @@ impl<S: EventSet> World<S> {
             tap,
             plan: Arc::clone(plan),
         };
-        let watched = world.tap.is_some() || world.nodes.is_some();
+        let (tapped, followed) = (world.tap.is_some(), plan.followed());
         for (port, link) in (0..).zip(&world.slots.link_of_port) {
             if let Some(queued) = &mut world.links[*link as usize].port {
-                queued.settle(ports + port, watched);
+                queued.settle(ports + port, tapped || followed.contains(link));
             }
         }
         for flow in 0..world.flows.len() {

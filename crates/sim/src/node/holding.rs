@@ -189,9 +189,9 @@ impl<S: EventSet> World<S> {
             event: PortEvent::Begins {
                 put: port.server.as_ref().map_or(Put::Packet, |s| s.put()),
                 // Where links fail there are no paths of links, and no node takes packets further.
-                way: match self.step {
-                    0 => &[],
-                    _ => &self.hops[(packet.handle >> 32) as usize..],
+                way: match self.failures.is_some() {
+                    true => &[],
+                    false => &self.hops[(packet.handle >> 32) as usize..],
                 },
                 delay: self.links[link].delay,
             },
