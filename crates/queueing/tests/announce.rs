@@ -144,12 +144,12 @@ fn announcing_takes_no_longer_with_many_flows() {
         assert_eq!(port.flows(), n as usize);
         begun.elapsed()
     };
-    // 16 times, and the logarithm; 256 times if they were copied. On a busy machine some tries are
-    // interrupted.
+    // 16 times, the logarithm, and the cache; 256 times, and the cache, if they were copied. On a
+    // busy machine some tries are interrupted.
     let tries: Vec<_> = (0..30).map(|_| (took(2_000), took(32_000))).collect();
     let few = tries.iter().map(|t| t.0).min().unwrap();
     let many = tries.iter().map(|t| t.1).min().unwrap();
-    assert!(many < few * 64, "{few:?} {many:?}");
+    assert!(many < few * 128, "{few:?} {many:?}");
 }
 
 #[test]
