@@ -1,4 +1,5 @@
-//! Cells a second of CPU: a 16 x 16 crossbar with iSLIP (4 iterations) and other matchings at load 0.9, uniform arrivals.
+//! Cells a second of CPU: a 16 x 16 crossbar with iSLIP (4 iterations) and other matchings at load
+//! 0.9, uniform arrivals.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 

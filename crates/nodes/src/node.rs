@@ -16,15 +16,15 @@ pub trait Node: Send {
     /// A packet arrives over the link `from`, bound for the port of the link `to`.
     fn arrive(&mut self, now: Time, from: u32, to: u32, packet: &Packet, out: &mut Outbox);
 
-    /// When it wants to be woken, and among what happens at that instant; the engine asks after each
-    /// call. A wake too early does no harm.
+    /// When it wants to be woken, and among what happens at that instant; the engine asks after
+    /// each call. A wake too early does no harm.
     fn next_wake(&self) -> Option<(Time, Rank)>;
 
     /// Its wake is due.
     fn wake(&mut self, now: Time, out: &mut Outbox);
 
-    /// Something happens to a packet at a port that the node [follows](crate::Recipe::follows).
-    /// If the node takes what the port sends: over how many links of the packet's way it carries it.
+    /// Something happens to a packet at a port that the node [follows](crate::Recipe::follows). If
+    /// the node takes what the port sends: over how many links of the packet's way it carries it.
     fn at_port(&mut self, _now: Time, _at: &AtPort<'_>, _out: &mut Outbox) -> Option<u32> {
         None
     }
@@ -32,11 +32,12 @@ pub trait Node: Send {
     /// The measured period begins or ends. What happens at that very instant is still to come.
     fn edge(&mut self, _edge: Time, _out: &mut Outbox) {}
 
-    /// Puts what is sampled of it: its own [series](crate::Recipe::series), and what waits at those of
-    /// these links that it [serves](crate::Recipe::serves).
+    /// Puts what is sampled of it: its own [series](crate::Recipe::series), and what waits at those
+    /// of these links that it [serves](crate::Recipe::serves).
     fn sample(&mut self, _now: Time, _links: &[u32], _names: &dyn Names, _out: &mut Samples) {}
 
-    /// Puts what it has measured until `now`. Before anything has happened it puts the same metrics.
+    /// Puts what it has measured until `now`. Before anything has happened it puts the same
+    /// metrics.
     fn measure(&self, now: Time, names: &dyn Names, out: &mut Measures);
 }
 

@@ -12,9 +12,11 @@ use crate::{Kind, Recipe};
 macro_rules! with_node_kinds {
     ($callback:path) => {
         $callback! {
-            /// What it takes to pass packets on from one link to the next. Default: nothing, at once.
+            /// What it takes to pass packets on from one link to the next. Default: nothing, at
+            /// once.
             Software = forwarding, $crate::software::ForwardingSpec => $crate::software::SoftwarePlan;
-            /// The node is a switch, with queues at its inputs. Default: it is none, and packets are queued at ports only.
+            /// The node is a switch, with queues at its inputs. Default: it is none, and packets
+            /// are queued at ports only.
             Switch = switch, $crate::switch::SwitchSpec => $crate::switch::SwitchPlan;
             /// The node is an ATM switch, with queues of cells at its outputs. Default: it is none.
             Atm = atm_switch, $crate::atm::AtmSwitchSpec => $crate::atm::AtmPlan;

@@ -24,8 +24,8 @@ use crate::{
 /// A router that forwards in software: one processor looks each packet up, whichever link it came
 /// over, in the order of their arrival.
 ///
-/// It is about packets that come over a link and leave over another one; what begins or ends at the
-/// node is not.
+/// It applies to packets that arrive over a link and leave over another one, not to flows that
+/// begin or end at the node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForwardingSpec {

@@ -1,9 +1,10 @@
 //! The cell delay variation of CBR circuits at a port of an ATM switch.
 //!
-//! Let n + 1 circuits of CBR, no two cells of one closer than n + 2 cell times δ, share a port with anything of lower categories. A cell waits for
-//! the cell that is being sent, at most δ, and for at most one cell of each of the n others: it could have been two only if one of
-//! them had waited for longer than its period. So it waits at most (n + 1) δ, and its delay varies by that much; without lower
-//! categories the cell that is being sent is one of the n, and it is n δ.
+//! Let n + 1 circuits of CBR, no two cells of one closer than n + 2 cell times δ, share a port with
+//! anything of lower categories. A cell waits for the cell that is being sent, at most δ, and for
+//! at most one cell of each of the n others: it could have been two only if one of them had waited
+//! for longer than its period. So it waits at most (n + 1) δ, and its delay varies by that much;
+//! without lower categories the cell that is being sent is one of the n, and it is n δ.
 
 use spillgate_core::{Dur, Rate, Time};
 use spillgate_nodes::atm::{Arrived, AtmSwitchSpec, Cell, CellPort, CellQueues, CellService};
@@ -15,8 +16,9 @@ const OTHERS: u32 = 5;
 /// With cells whenever the line is free.
 const GREEDY: u32 = 3;
 
-/// The least and the longest wait of the cells of circuit 0, of period 20,007 ps. Those of the others all come at once, each 20,008 ps, so
-/// that every 20,007 of their periods circuit 0 passes them by.
+/// The least and the longest wait of the cells of circuit 0, of period 20,007 ps. Those of the
+/// others all come at once, each 20,008 ps, so that every 20,007 of their periods circuit 0 passes
+/// them by.
 fn waits(service: CellService, greedy: u32) -> (u64, u64) {
     let line = Rate::from_bps(1_000_000_000).unwrap();
     let cbr = ContractSpec::Cbr(CbrSpec {
@@ -84,7 +86,8 @@ fn waits(service: CellService, greedy: u32) -> (u64, u64) {
     (least, longest)
 }
 
-/// The bounds hold, and are reached but for a hundredth of a cell time: phases move by steps of a picosecond, of which δ has 1,000.
+/// The bounds hold, and are reached but for a hundredth of a cell time: phases move by steps of a
+/// picosecond, of which δ has 1,000.
 #[test]
 fn the_delay_of_cbr_varies_by_at_most_the_cells_that_can_be_before_it() {
     let (slot, others) = (SLOT.as_ps(), u64::from(OTHERS));

@@ -83,8 +83,8 @@ fn what_goes_first_waits_for_a_slot_and_keeps_its_rate() {
     assert_eq!(first, wanted);
 }
 
-/// A minimum rate is had behind a circuit that goes first and leaves 0.4 of the line, among two that take turns: a quarter of the line, and
-/// a third of what is left.
+/// A minimum rate is had behind a circuit that goes first and leaves 0.4 of the line, among two
+/// that take turns: a quarter of the line, and a third of what is left.
 #[test]
 fn a_minimum_rate_is_kept_among_best_effort() {
     let minimum = resolve(&ContractSpec::Ubr(UbrSpec {
@@ -103,7 +103,8 @@ fn a_minimum_rate_is_kept_among_best_effort() {
     }
 }
 
-/// Nothing of a minimum rate is saved while its circuit is silent: of 1,000 slots after 10,000 it has a quarter, and a half of the rest.
+/// Nothing of a minimum rate is saved while its circuit is silent: of 1,000 slots after 10,000 it
+/// has a quarter, and a half of the rest.
 #[test]
 fn no_minimum_rate_is_saved_while_a_circuit_is_silent() {
     let minimum = resolve(&ContractSpec::Ubr(UbrSpec {
@@ -144,9 +145,10 @@ fn contract() -> impl Strategy<Value = Contract> {
 }
 
 proptest! {
-    /// Whatever the others do: cells conform to their contract and the lateness that is made up for, the line never sends two at once
-    /// and never waits for nothing, a cell waits only for cells of no lower priority and one that had begun, and packets end no
-    /// earlier than was foretold.
+    /// Whatever the others do: cells conform to their contract and the lateness that is made up
+    /// for, the line never sends two at once and never waits for nothing, a cell waits only for
+    /// cells of no lower priority and one that had begun, and packets end no earlier than was
+    /// foretold.
     #[test]
     fn cells_of_all_circuits_conform(
         contracts in prop::collection::vec(contract(), 1..6),
@@ -231,8 +233,9 @@ proptest! {
     }
 }
 
-/// In the long run a sustainable rate is kept beside a circuit that fills the line and one that goes as early, within 0.1 %: of more than
-/// 100,000 cells MBS may be too many, and one too many or too few at the end. T is less than 1 ps too short.
+/// In the long run a sustainable rate is kept beside a circuit that fills the line and one that
+/// goes as early, within 0.1 %: of more than 100,000 cells MBS may be too many, and one too many or
+/// too few at the end. T is less than 1 ps too short.
 #[test]
 fn rates_are_kept_where_there_is_room() {
     let vbr = |pcr, scr, mbs| {

@@ -92,7 +92,8 @@ fn islip_pointers_spread_out() {
     assert_eq!(sizes, [1, 2, 3, 3, 3]);
 }
 
-/// Of requests with a maximum matching of four, iSLIP finds a maximal one of two, and more iterations do not help.
+/// Of requests with a maximum matching of four, iSLIP finds a maximal one of two, and more
+/// iterations do not help.
 #[test]
 fn islip_need_not_be_maximum() {
     let mut requests = Requests::new(4);

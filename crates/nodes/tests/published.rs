@@ -10,9 +10,11 @@ fn two() -> Speedup {
     Speedup::new(2, 1).unwrap()
 }
 
-/// Cells that leave for each output and slot while every input always has a cell at the head of its FIFO.
+/// Cells that leave for each output and slot while every input always has a cell at the head of its
+/// FIFO.
 fn head_of_line(ports: usize, hot: f64) -> Estimate {
-    // Each input requests one output, so that one iteration of PIM chooses among the contenders at random.
+    // Each input requests one output, so that one iteration of PIM chooses among the contenders at
+    // random.
     let json = crossbar("input-queued", "1", r#""pim": {"iterations": 1}"#);
     let mut s = Slotted::new(&json, ports, Speedup::ONE);
     let mut rng = Rng::named(3, 0, "traffic", "destinations");
@@ -52,8 +54,9 @@ fn head_of_line(ports: usize, hot: f64) -> Estimate {
     })
 }
 
-/// M. Karol, M. Hluchyj and S. Morgan, Input versus output queueing on a space-division packet switch, IEEE
-/// Transactions on Communications 35(12), 1987, table I. Their values have four digits.
+/// M. Karol, M. Hluchyj and S. Morgan, Input versus output queueing on a space-division packet
+/// switch, IEEE Transactions on Communications 35(12), 1987, table I. Their values have four
+/// digits.
 #[test]
 fn head_of_line_blocking_saturates_as_karol_says() {
     for (ports, expected) in [
@@ -73,9 +76,9 @@ fn head_of_line_blocking_saturates_as_karol_says() {
     );
 }
 
-/// G. Pfister and V. Norton, "Hot spot" contention and combining in multistage interconnection networks, IEEE
-/// Transactions on Computers 34(10), 1985: with a share h of the traffic of n ports for one output, all of them
-/// are held to 1 / (1 + h (n - 1)) by queues that the hot cells block.
+/// G. Pfister and V. Norton, "Hot spot" contention and combining in multistage interconnection
+/// networks, IEEE Transactions on Computers 34(10), 1985: with a share h of the traffic of n ports
+/// for one output, all of them are held to 1 / (1 + h (n - 1)) by queues that the hot cells block.
 #[test]
 fn a_hot_spot_holds_all_back() {
     for (ports, h) in [(4, 0.5), (16, 0.25)] {
@@ -84,8 +87,8 @@ fn a_hot_spot_holds_all_back() {
     }
 }
 
-/// Runs and counts what leaves: throughput for each port, and the mean delay in slots, for a cell that leaves in the slot of
-/// its arrival 0.
+/// Runs and counts what leaves: throughput for each port, and the mean delay in slots, for a cell
+/// that leaves in the slot of its arrival 0.
 fn run(s: &mut Slotted, mut traffic: Bernoulli, warmup: u64, slots: u64) -> (Estimate, Estimate) {
     let mut step = |s: &mut Slotted| {
         for (input, output) in traffic.draw() {
@@ -132,8 +135,8 @@ fn an_output_queued_switch_waits_as_its_closed_form_says() {
     }
 }
 
-/// McKeown 1999: 100 % for uniform independent traffic. From a large backlog, since the load takes very long to
-/// build one up, no less leaves than arrives.
+/// McKeown 1999: 100 % for uniform independent traffic. From a large backlog, since the load takes
+/// very long to build one up, no less leaves than arrives.
 #[test]
 fn islip_carries_uniform_traffic_at_load_099() {
     for iterations in [1, 4] {
@@ -155,8 +158,9 @@ fn islip_carries_uniform_traffic_at_load_099() {
     }
 }
 
-/// The order of McKeown 1999, figure 17: fewer iterations wait longer, output queueing waits least, and at
-/// low load they are the same. The figure's values are not printed in the paper; ours are, by `--nocapture`.
+/// The order of McKeown 1999, figure 17: fewer iterations wait longer, output queueing waits least,
+/// and at low load they are the same. The figure's values are not printed in the paper; ours are,
+/// by `--nocapture`.
 #[test]
 fn delays_of_islip_are_in_the_published_order() {
     println!("load: 1, 2, 4 iterations, output-queued; delay in slots, 16 x 16");
@@ -194,8 +198,8 @@ fn delays_of_islip_are_in_the_published_order() {
     }
 }
 
-/// Delays in McKeown 1999, figure 10 (`vectors/mckeown.csv`), as far as a marker can be read: to a pixel either way.
-/// The paper does not say how long its runs were, nor how far off they are.
+/// Delays in McKeown 1999, figure 10 (`vectors/mckeown.csv`), as far as a marker can be read: to a
+/// pixel either way. The paper does not say how long its runs were, nor how far off they are.
 #[test]
 fn delays_are_those_of_the_published_figure() {
     const PIXELS_PER_LOAD: f64 = 646.0;
@@ -242,10 +246,10 @@ fn delays_are_those_of_the_published_figure() {
     assert!(off.is_empty(), "{off:#?}");
 }
 
-/// Pointers that move together (McKeown 1995, section 2.2.2): one iteration of round-robin matching carries no more than
-/// pointers at random would, 1 - (1 - 1/16)^16 = 0.644, where iSLIP carries all. Up to about 0.63 it is stable (figure 10 above),
-/// and beyond that falls far below: where all queues wait, each pointer moves by one in every slot, so that those that have
-/// met stay together.
+/// Pointers that move together (McKeown 1995, section 2.2.2): one iteration of round-robin matching
+/// carries no more than pointers at random would, 1 - (1 - 1/16)^16 = 0.644, where iSLIP carries
+/// all. Up to about 0.63 it is stable (figure 10 above), and beyond that falls far below: where all
+/// queues wait, each pointer moves by one in every slot, so that those that have met stay together.
 #[test]
 fn pointers_that_move_together_waste_slots() {
     let carried = |matching: &str, load: f64| {
@@ -265,7 +269,8 @@ fn pointers_that_move_together_waste_slots() {
     assert!(apart.mean > 0.95, "{apart:?}");
 }
 
-/// With every queue full the number of different grant pointers, which is what crosses in a slot, never changes.
+/// With every queue full the number of different grant pointers, which is what crosses in a slot,
+/// never changes.
 #[test]
 fn full_queues_freeze_the_pointers_of_round_robin() {
     let json = crossbar("voq", "1", r#""round-robin": {"iterations": 1}"#);
@@ -293,8 +298,9 @@ fn full_queues_freeze_the_pointers_of_round_robin() {
     assert_eq!((half.mean, half.error), (0.5, 0.0));
 }
 
-/// Diagonal traffic is admissible, and the matching of maximum weight carries it (McKeown and others 1999); iSLIP,
-/// which does not weigh, does not (P. Giaccone, B. Prabhakar and D. Shah, IEEE JSAC 21(4), 2003).
+/// Diagonal traffic is admissible, and the matching of maximum weight carries it (McKeown and
+/// others 1999); iSLIP, which does not weigh, does not (P. Giaccone, B. Prabhakar and D. Shah, IEEE
+/// JSAC 21(4), 2003).
 #[test]
 fn diagonal_traffic_needs_weights() {
     let carried = |matching: &str| {
@@ -313,7 +319,8 @@ fn diagonal_traffic_needs_weights() {
     assert!(islip.mean + 4.0 * islip.error < 0.95, "{islip:?}");
 }
 
-/// Any maximal matching at speedup 2 carries any admissible traffic (J. Dai and B. Prabhakar, INFOCOM 2000).
+/// Any maximal matching at speedup 2 carries any admissible traffic (J. Dai and B. Prabhakar,
+/// INFOCOM 2000).
 #[test]
 fn maximal_matchings_at_speedup_two_carry_all() {
     for matching in [
@@ -350,8 +357,9 @@ fn admissible(ports: usize, load: f64, rng: &mut Rng) -> Vec<Vec<f64>> {
     rows
 }
 
-/// Chuang and others 1999: at speedup 2 each cell leaves in the slot in which it would leave an output-queued switch.
-/// At speedup 1, or with another matching, it does not: the comparison can fail.
+/// Chuang and others 1999: at speedup 2 each cell leaves in the slot in which it would leave an
+/// output-queued switch. At speedup 1, or with another matching, it does not: the comparison can
+/// fail.
 #[test]
 fn stable_matching_at_speedup_two_is_an_output_queued_switch() {
     let differ = |ports: usize, matching: &str, speedup: Speedup, seed: u64| {

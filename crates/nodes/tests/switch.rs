@@ -22,8 +22,8 @@ fn phases_of_a_fraction_are_exact() {
     assert_eq!(total, 4_000_000);
 }
 
-/// In time: a packet of 2.5 cells at speedup 1.5 arrives in the middle of a slot, crosses in three slots, and has arrived
-/// at the end of the third.
+/// In time: a packet of 2.5 cells at speedup 1.5 arrives in the middle of a slot, crosses in three
+/// slots, and has arrived at the end of the third.
 #[test]
 fn a_packet_crosses_in_cells() {
     // 1 Gb/s, 100 B: 800 ns a slot of a line, 533.3 ns a slot of the fabric.
@@ -55,7 +55,8 @@ fn a_packet_crosses_in_cells() {
     assert_eq!(slots.shares(), [0.6, 0.0, 0.4]);
 }
 
-/// A slot in which nothing waited is over: what arrives as it began crosses in the next one. 8 us a slot.
+/// A slot in which nothing waited is over: what arrives as it began crosses in the next one. 8 us a
+/// slot.
 #[test]
 fn a_slot_does_not_come_twice() {
     let mut s = recipe(&crossbar("voq", "1", r#""islip": {}"#), 2).build(&[].into());
@@ -135,7 +136,8 @@ fn packets_of_any_length_cross() {
     assert_eq!(slots.all, 5_000_000);
 }
 
-/// What crosses in each slot of a crossbar with cells of 1000 B, after these arrivals in the slot: input, output, bytes.
+/// What crosses in each slot of a crossbar with cells of 1000 B, after these arrivals in the slot:
+/// input, output, bytes.
 fn crossings(matching: &str, arrivals: &[&[(u16, u16, u16)]]) -> Vec<Vec<(u16, u16)>> {
     let mut s = recipe(&crossbar("voq", "1", matching), 4).build(&[].into());
     let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
@@ -150,8 +152,8 @@ fn crossings(matching: &str, arrivals: &[&[(u16, u16, u16)]]) -> Vec<Vec<(u16, u
     (0..).zip(arrivals).map(slot).collect()
 }
 
-/// Longest queue first weighs what waits, with a packet of which some cells have crossed: that one goes on where another queue is
-/// as long, and waits where another is longer.
+/// Longest queue first weighs what waits, with a packet of which some cells have crossed: that one
+/// goes on where another queue is as long, and waits where another is longer.
 #[test]
 fn the_longest_queue_is_served_first() {
     let lqf = r#""longest-queue-first": {}"#;
@@ -165,15 +167,16 @@ fn the_longest_queue_is_served_first() {
     assert_eq!(longer, [vec![], vec![(1, 0)], vec![(0, 0)], vec![(1, 0)]]);
 }
 
-/// Stable matching: an input prefers the queue that has last become busy, and a packet of which some cells have crossed keeps its
-/// queue busy, whatever comes behind it.
+/// Stable matching: an input prefers the queue that has last become busy, and a packet of which
+/// some cells have crossed keeps its queue busy, whatever comes behind it.
 #[test]
 fn a_queue_is_busy_until_its_last_cell_has_crossed() {
     let stable = r#""stable-marriage": {}"#;
     // The queue for output 1 becomes busy after that for output 0, which has the first cell.
     let found = crossings(stable, &[&[(0, 0, 1000), (0, 1, 1000)], &[]]);
     assert_eq!(found, [[(0, 1)], [(0, 0)]]);
-    // Output 0 is busy since slot 0, output 1 since slot 1; a packet that follows in slot 1 changes nothing.
+    // Output 0 is busy since slot 0, output 1 since slot 1; a packet that follows in slot 1 changes
+    // nothing.
     let found = crossings(
         stable,
         &[&[(0, 0, 2000)], &[(0, 1, 1000), (0, 0, 1000)], &[], &[]],
@@ -238,8 +241,9 @@ fn limits_are_of_a_queue_or_an_input() {
     }
 }
 
-/// What crosses at once takes no place in a buffer, be it full or too small for the packet: golden lists by hand. A line has
-/// 1 Gb/s and two ports; 1000 B cross in 16 us over a parallel link, in 8 us over a crossbar.
+/// What crosses at once takes no place in a buffer, be it full or too small for the packet: golden
+/// lists by hand. A line has 1 Gb/s and two ports; 1000 B cross in 16 us over a parallel link, in
+/// 8 us over a crossbar.
 #[test]
 fn what_crosses_at_once_takes_no_place() {
     let parallel = r#"{"architecture": "cioq", "fabric": {"parallel": {}}}"#.to_owned();
@@ -253,7 +257,8 @@ fn what_crosses_at_once_takes_no_place() {
         (4, 0, 1),
         (5, 0, 1),
     ];
-    // An output that is busy holds the input's packets back; the input is free, and so is another output.
+    // An output that is busy holds the input's packets back; the input is free, and so is another
+    // output.
     let two_inputs = [
         (0, 1, 0),
         (1, 0, 0),
@@ -420,8 +425,8 @@ fn backlogs_are_integrals() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Packets are conserved and in order, whatever the switch, nothing stays behind, and what could cross at once is never
-    /// refused.
+    /// Packets are conserved and in order, whatever the switch, nothing stays behind, and what
+    /// could cross at once is never refused.
     #[test]
     fn nothing_is_lost_unseen(
         ports in 2..6_usize,

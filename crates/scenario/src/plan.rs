@@ -1,5 +1,5 @@
-//! The validated form of a scenario: dense ids, resolved units, checked
-//! references. What the simulator runs.
+//! The validated form of a scenario, which the simulator runs: dense ids, resolved units, checked
+//! references.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,10 +24,10 @@ pub use crate::rate::{OPPORTUNITY, RateProcess};
 use crate::routes::{Edge, Routes};
 use crate::schema::{Correction, LossSpec, ReorderSpec};
 
-/// What a link without a policy is reported under.
+/// The name of the policy of a link without one, in reports.
 pub const NO_POLICY: &str = "none";
 
-/// Everything that is to be run.
+/// All points of a scenario and how they are run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The scenario's title.
@@ -36,25 +36,25 @@ pub struct Plan {
     pub seed: u64,
     /// Independent runs of each variant.
     pub runs: u32,
-    /// What is varied beside the variants.
+    /// The axes that are varied beside the variants.
     pub axes: Vec<Axis>,
-    /// The points of all axes, variants first, of which the last changes fastest. At least one; a
-    /// scenario without variants and axes has one, named like the scenario.
+    /// The points of all axes. Variants are the first axis, and the last axis changes fastest. At
+    /// least one: a scenario without variants and axes has one point with the name of the scenario.
     pub variants: Vec<VariantPlan>,
-    /// What the results must satisfy; the same for every variant.
+    /// The requirements on the results, the same for every variant.
     pub sla: Vec<SlaPlan>,
-    /// What is done about many verdicts at once.
+    /// The correction for multiple verdicts.
     pub correction: Correction,
-    /// Index of the point that each is compared with: of the same coordinates, but another variant.
+    /// For each point the index of the point that it is compared with: it has the same coordinates
+    /// and another variant.
     pub against: Vec<usize>,
-    /// What the user should know before believing the result, with file and line where there is
-    /// one.
+    /// Warnings about the result, with file and line if there is one.
     pub warnings: Vec<String>,
-    /// Configuration lines that are understood but not modelled, or not understood.
+    /// Configuration lines that are not modelled or not understood.
     pub unmodelled: Vec<Unmodelled>,
     /// The files that the scenario refers to, as written there.
     pub files: Vec<String>,
-    /// Those of them that lie outside its folder.
+    /// The files among these that lie outside its folder.
     pub outside: Vec<String>,
     /// Hash of the canonical scenario with all its files, 32 hexadecimal digits.
     pub hash: String,
@@ -71,7 +71,7 @@ pub struct Unmodelled {
     pub text: String,
     /// Why it has no effect.
     pub reason: String,
-    /// Whether it was understood; else it may be misspelt, or a command that is not known.
+    /// Whether it was understood; otherwise it may be misspelt or an unknown command.
     pub understood: bool,
 }
 
@@ -82,16 +82,16 @@ pub struct Axis {
     pub name: String,
     /// Its values as written.
     pub labels: Vec<String>,
-    /// Base unit of the numbers: b/s, s, B, packets, ratio, or empty.
+    /// Base unit of the numbers: b/s, s, B, packets, ratio, or empty for plain numbers.
     pub unit: Option<&'static str>,
-    /// The values in that unit, if all are of one kind.
+    /// The values in that unit, if all have the same kind.
     pub numbers: Option<Vec<f64>>,
 }
 
 /// One point: a variant of the scenario with one value of each axis.
 #[derive(Clone, Debug)]
 pub struct VariantPlan {
-    /// Its name, unique: of the variant, with its coordinates.
+    /// Its unique name: that of the variant, with the coordinates.
     pub name: String,
     /// Name of its variant alone; empty if the scenario has none.
     pub variant: String,
@@ -114,26 +114,26 @@ pub struct WorldPlan {
     pub routes: Vec<Box<[u32]>>,
     /// When links fail, by time, then link.
     pub failures: Vec<FailurePlan>,
-    /// How long after a failure or repair routes follow: its detection and the convergence.
+    /// How long routes take to follow a failure or repair: detection and convergence.
     pub reroute: Dur,
     /// The provider's MPLS network, if there is one.
     pub mpls: Option<MplsPlan>,
     /// Flows; a flow's id is its index.
     pub flows: Vec<FlowPlan>,
-    /// The rows of traffic between groups, and of those with a pattern: who sends to whom, in
-    /// words.
+    /// The rows of traffic between groups or with a pattern: senders and receivers in words.
     pub patterns: Vec<PatternPlan>,
     /// Classes of service of the traffic, in order of first appearance.
     pub classes: Vec<String>,
-    /// Flows of a class at some nodes, of which something is required.
+    /// Groups of flows of a class at some nodes, for requirements.
     pub sites: Vec<SitePlan>,
     /// Packets sent before this time are not counted.
     pub warmup: Dur,
-    /// A pilot run is to find the warm-up, which is 0 here.
+    /// Whether a pilot run finds the warm-up, which is 0 here.
     pub auto_warmup: bool,
     /// Length of the measured period.
     pub duration: Dur,
-    /// How long after that its packets and transfers are waited for, beside the propagation delay.
+    /// How long the run waits for its packets and transfers afterwards, beside the propagation
+    /// delay.
     pub grace: Dur,
     /// Period of the time series.
     pub interval: Dur,
@@ -141,7 +141,8 @@ pub struct WorldPlan {
     pub watched: Vec<u32>,
     /// Those of [`WorldPlan::holding`] that have time series of their own, by index.
     pub watched_nodes: Vec<u32>,
-    /// When the longest times between arrivals are measured, from and to; none: not at all.
+    /// Begin and end of the period in which the longest times between arrivals are measured; none:
+    /// not measured.
     pub gaps: Option<(Time, Time)>,
     /// Whether percentiles of the backlog of queues are measured.
     pub backlog_percentiles: bool,
@@ -158,19 +159,19 @@ pub struct LinkPlan {
     pub to: u32,
     /// Transmission rate.
     pub rate: Rate,
-    /// How the rate really goes; none: it is always `rate`.
+    /// How the rate varies; none: it is always `rate`.
     pub process: Option<Arc<RateProcess>>,
     /// Propagation delay.
     pub delay: Dur,
-    /// Random loss on the way.
+    /// Random loss.
     pub loss: Option<LossSpec>,
-    /// Packets that are on their way for longer.
+    /// Random additional delay of some packets.
     pub reorder: Option<ReorderSpec>,
-    /// What it adds to a packet.
+    /// Its overhead beside a packet.
     pub overhead: Overhead,
     /// The longest IP packet that it carries, labels included, in bytes; [`u32::MAX`]: no limit.
     pub mtu: u32,
-    /// What it costs to use it, at least 1.
+    /// Its cost for routing, at least 1.
     pub cost: u32,
     /// Name of its policy, for reports.
     pub policy: String,
@@ -180,43 +181,43 @@ pub struct LinkPlan {
     pub tx_ring: RingPlan,
     /// Its frames carry an 802.1Q tag.
     pub dot1q: bool,
-    /// What polices and marks the packets that arrive over it.
+    /// The policy at its receiving end, which polices and marks packets.
     pub input: Option<Box<InputPlan>>,
 }
 
-/// The transmit ring of a port: packets that its discipline has let go and that leave in order.
+/// The transmit ring of a port: packets that have left the discipline and leave in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingPlan {
-    /// How many there are at most, the one in transmission included, at least 1.
+    /// The most packets in it, the one in transmission included; at least 1.
     pub packets: u32,
-    /// Where that is from.
+    /// Where the size comes from.
     pub from: RingFrom,
 }
 
-/// What decides the size of a transmit ring.
+/// The source of the size of a transmit ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RingFrom {
-    /// Nothing says that there is one.
+    /// None: no source states a ring.
     Nothing,
     /// The scenario.
     Scenario,
     /// This line of a configuration: `ce.cfg:12`.
     Config(String),
-    /// The default of this platform, and where that is from.
+    /// The default of this platform, and its source.
     Platform(&'static str, &'static str),
-    /// The policy is of a configuration; its shapers let through less than the line, so that they
-    /// are what congests.
+    /// No ring: the policy comes from a configuration, and its shapers are slower than the line, so
+    /// that congestion is at the shapers.
     Shaped,
 }
 
 impl RingPlan {
-    /// That of a port without one: the packet in transmission.
+    /// The ring of a port without one: the packet in transmission.
     pub const NONE: Self = Self {
         packets: 1,
         from: RingFrom::Nothing,
     };
 
-    /// Whether packets wait in it, beside the one in transmission.
+    /// Whether it can hold packets beside the one in transmission.
     pub fn holds_packets(&self) -> bool {
         self.packets > 1
     }
@@ -240,8 +241,8 @@ impl fmt::Display for RingFrom {
 }
 
 impl WorldPlan {
-    /// How long a packet is on its way at most, once it is sent, over links in order: propagation,
-    /// and what nodes between them take.
+    /// The longest delay of a packet after its transmission over these links in order: propagation,
+    /// and the times of the nodes between them.
     pub fn way(&self, links: &[u32]) -> Dur {
         let links = links.iter().map(|l| &self.links[*l as usize]);
         let nodes = links.clone().skip(1).map(|l| self.passing(l.from));
@@ -249,7 +250,7 @@ impl WorldPlan {
         delays.fold(Dur::ZERO, |sum, d| sum + d)
     }
 
-    /// What a node takes at least to pass a packet on.
+    /// The least time that a node takes to forward a packet.
     pub fn passing(&self, node: u32) -> Dur {
         self.holding_at(node)
             .map_or(Dur::ZERO, |h| h.plan.passing())
@@ -288,7 +289,7 @@ impl Names for WorldPlan {
 }
 
 impl LinkPlan {
-    /// How long a packet is on its way at most, once it is sent.
+    /// The longest delay of a packet after its transmission.
     pub fn longest_delay(&self) -> Dur {
         self.delay + self.reorder.as_ref().map_or(Dur::ZERO, |r| r.by)
     }
@@ -310,11 +311,11 @@ pub struct FailurePlan {
     pub down: Time,
     /// Id of the link.
     pub link: u32,
-    /// Until here; [`Time::MAX`]: for ever.
+    /// When it is repaired; [`Time::MAX`]: never.
     pub up: Time,
-    /// In each run both come later by a time drawn between 0 and this.
+    /// In each run both are delayed by a time drawn between 0 and this.
     pub spread: Dur,
-    /// Its number in the scenario: those of one number are as late as each other.
+    /// Its number in the scenario: failures of the same number have the same delay.
     pub number: u32,
 }
 
@@ -331,8 +332,7 @@ pub struct FlowPlan {
     pub to: u32,
     /// Its path: an index into [`WorldPlan::routes`].
     pub route: u32,
-    /// The path of what answers it, the acknowledgments of connections above all; none for a
-    /// source that does not listen.
+    /// The path of its answers, such as the ACKs of a connection; none for an open-loop source.
     pub back: Option<u32>,
     /// Addresses, ports, protocol.
     pub key: FlowKey,
@@ -342,30 +342,30 @@ pub struct FlowPlan {
     pub ecn: Ecn,
     /// When it is active; shared by the flows of a row.
     pub lifetime: Arc<Lifetime>,
-    /// Whether the flow before it in the plan is the one before it in its group, and its gap
-    /// counts from there.
+    /// Whether its gap counts from the start of the flow before it in the plan, which is of the
+    /// same group.
     pub follows: bool,
     /// What it sends.
     pub traffic: Traffic,
-    /// Which of these packets it has, if other flows of a pattern have the rest.
+    /// Its share of these packets, if other flows of a pattern have the others.
     pub split: Option<Split>,
-    /// How what it carries is heard, if it is speech.
+    /// Codec and listener of its speech, if it carries speech.
     pub voice: Option<Arc<Profile>>,
 }
 
 /// What a flow sends.
 #[derive(Clone, Debug)]
 pub enum Traffic {
-    /// Packets that do not depend on the network.
+    /// Open-loop packets.
     Source(Arc<SourceSpec>),
     /// A TCP connection.
     Tcp {
         /// Its parameters.
         config: Arc<TcpConfig>,
-        /// What it transfers, until the flow's stop at the latest.
+        /// The data that it transfers, until the flow's stop at the latest.
         application: Application,
     },
-    /// TCP connections that come and go.
+    /// TCP connections that begin and end during the run.
     Sessions(Arc<SessionsPlan>),
     /// Packets of a capture.
     Replay(Arc<ReplayPlan>),
@@ -385,7 +385,7 @@ pub struct Lifetime {
     pub stop: Time,
 }
 
-/// Who sends to whom in a row of traffic.
+/// The senders and receivers of a row of traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternPlan {
     /// The name of the row.
@@ -396,7 +396,7 @@ pub struct PatternPlan {
     pub to: String,
     /// How many flows it has.
     pub flows: u32,
-    /// In words: `each packet to any receiver with the same probability`.
+    /// The pattern in words: `each packet to any receiver with the same probability`.
     pub pattern: String,
 }
 
@@ -407,12 +407,12 @@ pub struct Split {
     pub source: Arc<str>,
     /// The shares of the receivers.
     pub shares: Arc<Shares>,
-    /// Which of them the flow has.
+    /// The index of the flow's share.
     pub receiver: u32,
 }
 
 impl FlowPlan {
-    /// The share of what [`FlowPlan::traffic`] sends that the flow has, 0 to 1.
+    /// The flow's share of the packets of [`FlowPlan::traffic`], 0 to 1.
     pub fn share(&self) -> f64 {
         let of = |s: &Split| s.shares.share(s.receiver);
         self.split.as_ref().map_or(1.0, of)
@@ -436,13 +436,13 @@ impl Traffic {
         matches!(self, Self::Source(s) if matches!(**s, SourceSpec::Backlogged(_)))
     }
 
-    /// Whether anything comes back from the receiver.
+    /// Whether the receiver answers.
     pub fn is_closed_loop(&self) -> bool {
         !matches!(self, Self::Source(_) | Self::Replay(_))
     }
 
-    /// The longest IP packets in bytes, of the flow and of what answers it; 0 for none that could
-    /// be long.
+    /// The longest IP packets in bytes, of the flow and of its answers; 0 if there are none of
+    /// relevant length.
     pub fn longest(&self) -> (u16, u16) {
         match self {
             Self::Source(source) => (Source::longest(source), 0),
@@ -469,18 +469,18 @@ impl Traffic {
     }
 }
 
-/// What writes into a connection.
+/// The application that writes into a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Application {
-    /// There is always more to send.
+    /// It always has data to send.
     Greedy,
-    /// So many bytes, all at once; at least 1.
+    /// This many bytes at once; at least 1.
     Bytes(u64),
-    /// The IP packets that the source emits are written, with their length, as they come.
+    /// It writes the bytes of each IP packet that the source emits.
     Source(Arc<SourceSpec>),
 }
 
-/// Connections that come and go.
+/// Connections that begin and end during the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionsPlan {
     /// Parameters of each connection.
@@ -489,12 +489,12 @@ pub struct SessionsPlan {
     pub arrivals: ArrivalSpec,
     /// What a session does.
     pub session: SessionSpec,
-    /// Most sessions at a time; one that would begin beyond is refused and counted. At least 1.
+    /// The most open sessions; a session beyond is refused and counted. At least 1.
     pub active: u32,
 }
 
 impl SessionsPlan {
-    /// Most connections at a time: what is answered takes one each way.
+    /// The most open connections: a dialogue has one for each direction.
     pub fn connections(&self) -> usize {
         let each = match self.session {
             SessionSpec::RequestResponse(_) => 2,
@@ -518,16 +518,16 @@ pub struct ReplayPlan {
     pub survey: Arc<Survey>,
     /// When packets are sent, counted from the flows' start.
     pub clock: Clock,
-    /// DSCP in place of the packets' own.
+    /// DSCP that replaces the packets' own.
     pub dscp: Option<Dscp>,
-    /// Whether it begins again at its end.
+    /// Whether it repeats at its end.
     pub looped: bool,
 }
 
 /// The flows of a class that begin or end at some nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SitePlan {
-    /// What it is reported under: `voice @ site-a`.
+    /// Its name in reports: `voice @ site-a`.
     pub name: String,
     /// Class of service: an index into [`WorldPlan::classes`].
     pub class: u16,
@@ -536,7 +536,7 @@ pub struct SitePlan {
 }
 
 impl SitePlan {
-    /// Whether a flow is one of them.
+    /// Whether a flow belongs to it.
     pub fn has(&self, flow: &FlowPlan) -> bool {
         flow.class == self.class
             && (self.nodes.contains(&flow.from) || self.nodes.contains(&flow.to))
@@ -548,23 +548,23 @@ impl SitePlan {
 pub struct SlaPlan {
     /// Class of service, by name.
     pub class: String,
-    /// Only its flows at a site: the name of one of [`WorldPlan::sites`].
+    /// The name of one of [`WorldPlan::sites`], if only flows at a site count.
     pub group: Option<String>,
     /// What the customer calls the site.
     pub site: Option<String>,
-    /// Only its packets that arrived or were lost with this code point.
+    /// The code point with which packets arrived or were lost, if only these count.
     pub dscp: Option<Dscp>,
-    /// Whose requirement it is.
+    /// The customer.
     pub customer: Option<String>,
-    /// The published objective that it comes from: preset, parameter, share.
+    /// The published objective behind it: preset, parameter, share.
     pub basis: Option<String>,
-    /// What is bounded.
+    /// The bounded metric.
     pub metric: Metric,
     /// Upper bound in the metric's base unit (seconds, ratio, bits per second).
     pub max: Option<f64>,
     /// Lower bound in the metric's base unit.
     pub min: Option<f64>,
-    /// Where its bound, or the preset that it comes from, was written.
+    /// The place of its bound or of its preset.
     pub written: Written,
 }
 
@@ -577,15 +577,15 @@ pub struct Written {
     pub line: Option<u32>,
     /// Column in characters, from 1.
     pub column: Option<u32>,
-    /// Length in characters of what is meant; 0 if unknown.
+    /// Length of the offending text in characters; 0 if unknown.
     pub width: u32,
     /// The keys that lead there, such as `sla[0].max`.
     pub path: String,
 }
 
 impl WorldPlan {
-    /// The code points that policies may give to packets, or the end of an MPLS tunnel that copies
-    /// EXP bits to them.
+    /// The code points that policies, or the ends of MPLS tunnels that copy EXP bits, may give to
+    /// packets.
     pub fn marks(&self) -> Vec<Dscp> {
         let of = |l: &LinkPlan| {
             let input = l.input.as_ref().map(|i| i.recipe.marks());
@@ -596,7 +596,7 @@ impl WorldPlan {
         self.links.iter().flat_map(of).chain(tunnels).collect()
     }
 
-    /// By class of service, a bit for each code point with which its packets are sent.
+    /// For each class of service a bit for each code point with which its packets are sent.
     pub fn sent_with(&self) -> Vec<u64> {
         let mut bits = vec![0; self.classes.len()];
         for flow in &self.flows {
@@ -612,8 +612,8 @@ impl WorldPlan {
         bits
     }
 
-    /// Whether packets of a class may arrive with a code point that is measured: where policies
-    /// mark, those of its sources and those that they set.
+    /// Whether packets of a class may arrive with a code point that is measured: one of its
+    /// sources, or one that policies set.
     pub fn may_end_with(&self, class: &str, dscp: Dscp) -> bool {
         let marks = self.marks();
         let sent = self.classes.iter().zip(self.sent_with());
@@ -622,8 +622,8 @@ impl WorldPlan {
         !marks.is_empty() && (marks.contains(&dscp) || has_own)
     }
 
-    /// Whether nodes must note where packets come from, or what arrives over some link is policed
-    /// or marked.
+    /// Whether nodes note the link of arrival of packets, or a link has a policy at its receiving
+    /// end.
     pub fn has_inputs(&self) -> bool {
         let looks = |l: &LinkPlan| l.input.is_some() || l.discipline.looks_at_marks();
         self.links.iter().any(looks)
@@ -646,8 +646,8 @@ impl WorldPlan {
         mpls.is_some_and(|m| m.is_inside(link.from, link.to))
     }
 
-    /// How many labels packets have on each link while all links are up: the different numbers,
-    /// ascending; none where no flow goes through the MPLS network.
+    /// The distinct numbers of labels of packets on each link while all links are up, ascending;
+    /// none for links that no flow takes through the MPLS network.
     pub fn label_depths(&self) -> Vec<Vec<u8>> {
         let mut depths = vec![Vec::new(); self.links.len()];
         let Some(mpls) = &self.mpls else {
@@ -666,7 +666,7 @@ impl WorldPlan {
         depths
     }
 
-    /// Routing with all links up, to be told of failures.
+    /// Routing with all links up; the caller tells it of failures.
     pub fn routing(&self) -> Routes {
         let edge = |l: &LinkPlan| Edge {
             from: l.from,

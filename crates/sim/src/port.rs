@@ -33,13 +33,13 @@ pub(crate) struct Port {
     pub(crate) special: bool,
     /// The link is down, and every arrival is dropped.
     pub(crate) down: bool,
-    /// What is between the discipline and the server; none if the server takes each packet from the
-    /// discipline.
+    /// The ring between the discipline and the server; none if the server takes each packet from
+    /// the discipline.
     pub(crate) ring: Option<Box<Ring>>,
     /// One meter for each of its queues.
     pub(crate) queues: Vec<QueueMeter>,
     pub(crate) rng: Rng,
-    /// By leaf, its packets by code point; empty if no leaf tells them apart.
+    /// By leaf, its packets by code point; empty if no leaf distinguishes them.
     pub(crate) precedences: Vec<Option<Box<Precedences>>>,
     pub(crate) discipline: Discipline,
     /// The packets in flight, if the link fails during the run.
@@ -79,8 +79,8 @@ impl Port {
         ring.is_none_or(|ring| ring.of_leaf(leaf).0 == 0)
     }
 
-    /// When there is something to do next, after all that can be done at `now`: the server is free
-    /// for what waits, or a shaper releases the next packet.
+    /// The next time with something to do, after everything at `now` is done: the server becomes
+    /// free for a waiting packet, or a shaper releases one.
     #[inline(always)]
     pub(crate) fn next_wake(&self, now: Time) -> Option<Time> {
         if let Some(ring) = &self.ring {
@@ -136,7 +136,7 @@ impl Port {
         }
     }
 
-    /// The packets of a leaf by code point, if it tells them apart.
+    /// The packets of a leaf by code point, if it distinguishes them.
     #[inline]
     pub(crate) fn precedences(&mut self, leaf: u16) -> Option<&mut Precedences> {
         self.precedences.get_mut(usize::from(leaf))?.as_deref_mut()

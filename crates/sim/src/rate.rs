@@ -1,4 +1,5 @@
-//! Servers whose rate varies or that send cells: when they can begin to send a packet, and when they have sent it.
+//! Servers whose rate varies or that send cells: when they can begin to send a packet, and when
+//! they have sent it.
 //!
 //! A change of rate affects the packet in transmission at once: the transmission ends when the
 //! integral of the rate since its start is the length of the packet. Times are exact to the
@@ -107,7 +108,8 @@ impl Server {
         }
     }
 
-    /// When it can begin to send the next packet after its last one; [`Time::MAX`] if that is not known yet.
+    /// When it can begin to send the next packet after its last one; [`Time::MAX`] if that is not
+    /// known yet.
     pub(crate) fn free_at(&mut self) -> Time {
         let end = self.last.1;
         match &mut self.process {
@@ -118,8 +120,8 @@ impl Server {
         }
     }
 
-    /// Begins to send a packet of `bytes` at `start`, and returns when it has sent it; [`Time::MAX`] if it is told later
-    /// ([`Server::sent`]).
+    /// Begins to send a packet of `bytes` at `start`, and returns when it has sent it;
+    /// [`Time::MAX`] if it is told later ([`Server::sent`]).
     pub(crate) fn send(&mut self, start: Time, bytes: u32) -> Time {
         let end = match &mut self.process {
             Process::Steps(p) => finish(start, bytes, |t| step(p, t)),
@@ -144,7 +146,8 @@ impl Server {
         }
     }
 
-    /// The packet that it sends over a line that others share has left at `end`; the next one can from `ready` on.
+    /// The packet that it sends over a line that others share has left at `end`; the next one can
+    /// from `ready` on.
     pub(crate) fn sent(&mut self, end: Time, ready: Time) {
         self.last.1 = end;
         if let Process::Shared(s) = &mut self.process {
@@ -341,7 +344,8 @@ struct Circuit {
 }
 
 impl Circuit {
-    /// Sends a packet of whole cells from `start` on, and returns when the last one has left, its phase included.
+    /// Sends a packet of whole cells from `start` on, and returns when the last one has left, its
+    /// phase included.
     fn send(&mut self, start: Time, bytes: u32) -> Time {
         // Packets stay in order: their phases differ by less than a cell.
         let late = self.slot + draw(&mut self.phase, self.slot);
@@ -356,7 +360,8 @@ fn draw(phase: &mut Option<Rng>, slot: Dur) -> Dur {
     Dur::from_ps(phase.as_mut().map_or(0.0, |rng| rng.f64() * slot) as u64)
 }
 
-/// A circuit of ATM that shares its line: when its cells leave depends on the others, so it is told.
+/// A circuit of ATM that shares its line: when its cells leave depends on the others, so it is
+/// told.
 #[derive(Clone)]
 struct Shared {
     line: Rate,

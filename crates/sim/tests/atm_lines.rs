@@ -1,5 +1,5 @@
-//! Circuits of ATM that share the line of an edge: one alone against a line of its own, cells one by one against cells taken together,
-//! shares and delays with known answers.
+//! Circuits of ATM that share the line of an edge: one alone against a line of its own, cells one
+//! by one against cells taken together, shares and delays with known answers.
 
 mod common;
 
@@ -211,7 +211,8 @@ proptest! {
     /// A circuit alone on a line, beside one that nobody uses, is a circuit with a line of its own.
     #[test]
     fn alone_on_a_line_it_is_as_without(mut net in net(TRAFFIC.len(), 1..4)) {
-        // What is not shaped to all of its contract shows how much later than that has them cells may come on a line of two.
+        // What is not shaped to all of its contract shows how much later than that has them cells
+        // may come on a line of two.
         let exceeds = |c: &&str| c.contains("shaped: false") || c.contains("gfr");
         if net.circuits.iter().map(|c| CONTRACTS[c.0]).any(|c| exceeds(&c)) {
             net.switch = "buffer: 50";
@@ -225,7 +226,8 @@ proptest! {
         prop_assert_eq!(found, digest);
     }
 
-    /// Slots as events, on the plain engine, and slots that are taken together between events, with and without a tap.
+    /// Slots as events, on the plain engine, and slots that are taken together between events, with
+    /// and without a tap.
     #[test]
     fn merged_slots_are_slots(net in net(TRAFFIC.len(), 2..7)) {
         let plan = net.plan(Lines::Shared, "", PERIOD);
@@ -241,7 +243,8 @@ proptest! {
         }
     }
 
-    /// Every packet arrives or is lost at one place for one reason, and a line carries what its circuits carry.
+    /// Every packet arrives or is lost at one place for one reason, and a line carries what its
+    /// circuits carry.
     #[test]
     fn packets_and_bits_are_conserved(net in net(TRAFFIC.len() - 1, 2..7)) {
         let plan = net.plan(Lines::Shared, "stop: 1 s, ", "warmup: 0 s, duration: 60 s, interval: 1 s");
@@ -332,7 +335,8 @@ fn circuits_of_a_category_share_a_line_evenly() {
     assert_eq!(line(Metric::Carried), 4.24e6);
 }
 
-/// Packets of one cell each 1.708 ms: a cell waits for one that has begun, 100 us at most, and for that alone.
+/// Packets of one cell each 1.708 ms: a cell waits for one that has begun, 100 us at most, and for
+/// that alone.
 #[test]
 fn a_constant_rate_waits_for_one_cell_of_others() {
     let traffic = [flow("a", "187.3 kb/s", 40), flow("b", "5 Mb/s", 9180)];
@@ -349,7 +353,8 @@ fn a_constant_rate_waits_for_one_cell_of_others() {
     assert_eq!(received, 0.0);
 }
 
-/// A busy circuit at a constant rate of one cell in 2.5 slots has it beside one that takes what is left.
+/// A busy circuit at a constant rate of one cell in 2.5 slots has it beside one that takes what is
+/// left.
 #[test]
 fn a_constant_rate_is_kept() {
     let traffic = [flow("a", "2 Mb/s", 1500), flow("b", "4 Mb/s", 1500)];
@@ -363,8 +368,10 @@ fn a_constant_rate_is_kept() {
     }
 }
 
-/// Cells that come at random, with priority and without: the waits of A. Cobham (1954) for a server that interrupts nothing, which takes 100 us
-/// for each, R / (1 - load of the first) and that / (1 - load), R being half a cell times the load. Two that are alike wait as in M/D/1.
+/// Cells that arrive at random, with priority and without: the waits of A. Cobham (1954) for a
+/// server without preemption that takes 100 us for each. The first class waits `R / (1 - load1)`,
+/// the second that divided by `1 - load`, where R is half a cell times the load. Two equal classes
+/// wait as in M/D/1.
 #[test]
 fn random_cells_wait_as_at_a_server_with_priorities() {
     let (cell, load) = (100e-6, 0.7);
@@ -419,8 +426,8 @@ fn circuits_of_a_line_lose_packets() {
     assert!(off < 4.0 * (0.09 * sent).sqrt(), "{lost} of {sent}");
 }
 
-/// A label of 4 B makes the fourth cell of a packet that has three without: 125 B and 16 B of LLC and AAL5. Time series are those of both
-/// engines, and a policy where packets arrive sees them.
+/// A label of 4 B makes the fourth cell of a packet that has three without: 125 B and 16 B of LLC
+/// and AAL5. Time series are those of both engines, and a policy where packets arrive sees them.
 #[test]
 fn labels_and_policies_at_arrival_go_over_lines() {
     let plan = common::plan(
@@ -462,7 +469,8 @@ measurement: {warmup: 0 s, duration: 20 s, interval: 100 ms}
     );
 }
 
-/// Where other links fail, packets have no paths ahead of them, and circuits of lines send as they do otherwise.
+/// Where other links fail, packets have no paths ahead of them, and circuits of lines send as they
+/// do otherwise.
 #[test]
 fn other_links_may_fail() {
     let plan = common::plan(

@@ -1,5 +1,5 @@
-//! ATM switches: cells one by one against cells that are merged, losses of AAL5 by hand, cell queues with known answers, and what
-//! switches do to TCP.
+//! ATM switches: cells one by one against cells that are merged, losses of AAL5 by hand, cell
+//! queues with known answers, and what switches do to TCP.
 
 mod common;
 
@@ -62,8 +62,9 @@ measurement: {{warmup: 0 s, duration: 10 ms, interval: 1 ms}}
     (plan, of)
 }
 
-/// Frames of five cells. In each slot the cell of `a` comes first and takes the room that the line has made, so that of the first frame
-/// of `b` only the first cell is kept. What is left of it is taken for the beginning of the second, and the third is whole.
+/// Frames of five cells. In each slot the cell of `a` comes first and takes the room that the line
+/// has made, so that of the first frame of `b` only the first cell is kept. What is left of it is
+/// taken for the beginning of the second, and the third is whole.
 #[test]
 fn a_frame_that_lost_its_last_cell_takes_the_next_with_it() {
     for (switch, received, merged) in [
@@ -95,8 +96,8 @@ fn a_frame_that_lost_its_last_cell_takes_the_next_with_it() {
     }
 }
 
-/// EPD loses a frame as a whole, so that nothing of it is left for the next. On a line on which a cell takes 20 us the second of `a` waits
-/// when the first of `b` comes, at 35 us.
+/// EPD loses a frame as a whole, so that nothing of it is left for the next. On a line on which a
+/// cell takes 20 us the second of `a` waits when the first of `b` comes, at 35 us.
 #[test]
 fn early_discard_leaves_nothing_behind() {
     let switch = "buffer: 5, discard: epd, epd_threshold: 1";
@@ -114,7 +115,8 @@ fn early_discard_leaves_nothing_behind() {
     assert_eq!(lost, 5.0);
 }
 
-/// Cells beyond the contract of a circuit that its edge does not shape: at 42.4 Mb/s a cell comes each 10 us, and one in 40 us conforms.
+/// Cells beyond the contract of a circuit that its edge does not shape: at 42.4 Mb/s a cell comes
+/// each 10 us, and one in 40 us conforms.
 #[test]
 fn what_does_not_conform_is_lost_or_tagged() {
     let scenario = |police: &str| {
@@ -143,7 +145,8 @@ measurement: {{warmup: 0 s, duration: 100 ms, interval: 10 ms}}
         value(&plan, &of, Scope::AtmPort, "out", Metric::CellsLost),
         3.0 * sent
     );
-    // Its last cell is lost with each frame, and what is left takes the packet of one cell behind it.
+    // Its last cell is lost with each frame, and what is left takes the packet of one cell behind
+    // it.
     let one = |metric| value(&plan, &of, Scope::Flow, "one", metric);
     assert_eq!(one(Metric::PacketsReceived), 1.0);
     assert_eq!(one(Metric::DropsFrame), one(Metric::PacketsSent) - 1.0);
@@ -158,8 +161,9 @@ measurement: {{warmup: 0 s, duration: 100 ms, interval: 10 ms}}
     );
 }
 
-/// A packet is lost for the reason of the first of its cells that is. Of five cells of `a`, 10 us apart, those at 10, 20 and 30 us do
-/// not conform; that at 40 us does, and finds the one place taken: a cell of `b` waits there from 25 to 50 us.
+/// A packet is lost for the reason of the first of its cells that is. Of five cells of `a`, 10 us
+/// apart, those at 10, 20 and 30 us do not conform; that at 40 us does, and finds the one place
+/// taken: a cell of `b` waits there from 25 to 50 us.
 #[test]
 fn the_first_cell_that_is_lost_says_why() {
     let plan = common::plan(
@@ -186,7 +190,8 @@ measurement: {warmup: 0 s, duration: 10 ms, interval: 1 ms}
     assert_eq!(out, [1.0, 1.0]);
 }
 
-/// N·D/D/1 at the port of a switch, each source on a circuit of its own; see `atm.rs` for the formula.
+/// N·D/D/1 at the port of a switch, each source on a circuit of its own; see `atm.rs` for the
+/// formula.
 fn more_work_than(x: f64, sources: u32, period: f64) -> f64 {
     let all = f64::from(sources);
     let power = |x: f64, n: u32| (0..n).map(|_| x).product::<f64>();
@@ -245,8 +250,8 @@ runs: {count: 600, seed: 3}
     );
 }
 
-/// Ten connections with windows of 64 kB over one line of OC-3, as A. Romanow and S. Floyd had them (1995): goodput over what the payload of
-/// whole packets can have of the line.
+/// Ten connections with windows of 64 kB over one line of OC-3, as A. Romanow and S. Floyd had them
+/// (1995): goodput over what the payload of whole packets can have of the line.
 fn goodput(buffer: u32, discard: &str, mss: u32) -> f64 {
     let plan = common::plan(&format!(
         "schema_version: 1
@@ -266,7 +271,8 @@ measurement: {{warmup: 2 s, duration: 4 s, interval: 100 ms}}
     value(&plan, &of, Scope::Total, "all", Metric::Goodput) / most
 }
 
-/// The published order, and that EPD keeps nine tenths of the goodput where the buffer holds several packets.
+/// The published order, and that EPD keeps nine tenths of the goodput where the buffer holds
+/// several packets.
 #[test]
 fn whole_frames_keep_the_goodput_that_lost_cells_waste() {
     for (buffer, mtu) in [(1000, 9180), (4000, 9180), (1000, 1500)] {
@@ -399,7 +405,8 @@ traffic:
 proptest! {
     #![proptest_config(common::cases(64))]
 
-    /// Cells as events, on the plain engine, and cells that are taken together between events, with and without a tap.
+    /// Cells as events, on the plain engine, and cells that are taken together between events, with
+    /// and without a tap.
     #[test]
     fn merged_cells_are_cells(net in net(TRAFFIC.len())) {
         let plan = net.plan("", "warmup: 137 ms, duration: 900 ms, interval: 50 ms");
@@ -412,7 +419,8 @@ proptest! {
         }
     }
 
-    /// Every packet arrives or is lost at one place for one reason; every cell that comes to a port is sent or lost.
+    /// Every packet arrives or is lost at one place for one reason; every cell that comes to a port
+    /// is sent or lost.
     #[test]
     fn packets_and_cells_are_conserved(net in net(TRAFFIC.len() - 1)) {
         let plan = net.plan("stop: 1 s, ", "warmup: 0 s, duration: 60 s, interval: 1 s");
@@ -437,7 +445,8 @@ proptest! {
     }
 }
 
-/// Four circuits send a frame of 32 cells each at once to a line as fast as theirs: three of four cells wait.
+/// Four circuits send a frame of 32 cells each at once to a line as fast as theirs: three of four
+/// cells wait.
 #[test]
 fn waiting_cells_are_sampled() {
     let plan = common::plan(

@@ -1,5 +1,5 @@
-//! Patterns of traffic, slotted Bernoulli and backlogged sources, through the whole simulator: against what follows from
-//! their definition, and against published switches.
+//! Patterns of traffic, slotted Bernoulli and backlogged sources, through the whole simulator:
+//! against what follows from their definition, and against published switches.
 
 mod common;
 
@@ -77,8 +77,9 @@ fn sent(plan: &Plan) -> Vec<(Time, Packet)> {
     tap.downcast::<Sent>().unwrap().0
 }
 
-/// A sender has a packet in a slot or none, for one receiver, however many receivers share its packets; packets and shares are
-/// within 4.5 standard deviations of a binomial, which one of about 40 leaves with a probability below 3e-4.
+/// A sender has a packet in a slot or none, for one receiver, however many receivers share its
+/// packets; packets and shares are within 4.5 standard deviations of a binomial, which one of about
+/// 40 leaves with a probability below 3e-4.
 #[test]
 fn a_sender_has_at_most_one_packet_in_a_slot() {
     let load = 0.7;
@@ -196,8 +197,8 @@ fn sum(plan: &Plan, of: &Outcome, metric: Metric) -> f64 {
     wanted.map(|(_, v)| v).sum()
 }
 
-/// A mean over independent runs with its standard error; of 20, four of them hold with a probability of 0.9992 (Student's t with 19
-/// degrees of freedom).
+/// A mean over independent runs with its standard error; of 20, four of them hold with a
+/// probability of 0.9992 (Student's t with 19 degrees of freedom).
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     mean: f64,
@@ -225,9 +226,9 @@ fn delay(ports: u32, switch: &str, load: f64, slots: (u32, u32)) -> Estimate {
     })
 }
 
-/// M. Karol, M. Hluchyj and S. Morgan, IEEE Transactions on Communications 35(12), 1987, equation (4): an output queue with n
-/// inputs and load p waits (n - 1) / n p / (2 (1 - p)) slots. Cells that come in one slot come at one instant, and one of
-/// them leaves at once.
+/// M. Karol, M. Hluchyj and S. Morgan, IEEE Transactions on Communications 35(12), 1987, equation
+/// (4): an output queue with n inputs and load p waits (n - 1) / n p / (2 (1 - p)) slots. Cells
+/// that come in one slot come at one instant, and one of them leaves at once.
 #[test]
 fn output_queues_wait_as_their_closed_form_says() {
     for (ports, load) in [(4, 0.5), (8, 0.8), (16, 0.8)] {
@@ -263,8 +264,9 @@ fn fifos_at_inputs_saturate_as_published() {
     }
 }
 
-/// Delays in McKeown 1999, figure 10, as far as a marker can be read (`crates/switching/tests/published.rs`). A cell crosses in the slot in
-/// which it came if it is matched at once, and its output sends it in the next: one slot more than the paper counts.
+/// Delays in McKeown 1999, figure 10, as far as a marker can be read
+/// (`crates/switching/tests/published.rs`). A cell crosses in the slot in which it came if it is
+/// matched at once, and its output sends it in the next: one slot more than the paper counts.
 #[test]
 fn delays_are_those_of_the_published_figure() {
     const PIXELS_PER_LOAD: f64 = 646.0;
@@ -301,8 +303,8 @@ fn delays_are_those_of_the_published_figure() {
     assert_eq!(found, wanted.len());
 }
 
-/// Pfister and Norton 1985: with a share h of the packets of n ports for one output, that output is offered 1 + h (n - 1) times the
-/// load of a port, so 1 / (1 + h (n - 1)) of it is carried.
+/// Pfister and Norton 1985: with a share h of the packets of n ports for one output, that output is
+/// offered 1 + h (n - 1) times the load of a port, so 1 / (1 + h (n - 1)) of it is carried.
 #[test]
 fn a_hotspot_is_offered_what_its_share_says() {
     let (ports, h, load) = (8, 0.25, 0.3);
@@ -328,8 +330,9 @@ fn a_hotspot_is_offered_what_its_share_says() {
     }
 }
 
-/// With every queue always filled, of n inputs one iteration of PIM connects those to which at least one output points: 1 -
-/// (1 - 1/n)^n (Anderson and others, ACM Transactions on Computer Systems 11(4), 1993); iSLIP connects all.
+/// With every queue always filled, of n inputs one iteration of PIM connects those to which at
+/// least one output points: 1 - (1 - 1/n)^n (Anderson and others, ACM Transactions on Computer
+/// Systems 11(4), 1993); iSLIP connects all.
 #[test]
 fn backlogged_inputs_always_have_a_cell_for_each_output() {
     let ports = 4;

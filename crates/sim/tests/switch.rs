@@ -1,5 +1,5 @@
-//! Switches as nodes: against the state machine driven directly, against a node without queues at its inputs, and
-//! against what follows from their definition.
+//! Switches as nodes: against the state machine driven directly, against a node without queues at
+//! its inputs, and against what follows from their definition.
 
 mod common;
 
@@ -20,8 +20,8 @@ const PORTS: u64 = 4;
 const RATE: u64 = 10_000_000;
 const DELAY: Dur = Dur::from_ms(1);
 
-/// Hosts `a0` ... send over links `i0` ... to the node `s`, and from there over `o0` ... to `b0` .... Each sends to each, `load` of
-/// a line in all, but half of what `a0` sends is for `b0`.
+/// Hosts `a0` ... send over links `i0` ... to the node `s`, and from there over `o0` ... to `b0`
+/// .... Each sends to each, `load` of a line in all, but half of what `a0` sends is for `b0`.
 fn scenario(node: &str, policies: &str, load: f64, out: &str, extra: &str) -> String {
     let mut yaml = format!("schema_version: 1\ntopology:\n  nodes: [{node}");
     for i in 0..PORTS {
@@ -59,7 +59,8 @@ fn switch(keys: &str) -> String {
     format!("{{name: s, switch: {{{keys}}}}}")
 }
 
-/// What a tap has seen: by link into the switch what was sent there, and what came to the ports of its outputs.
+/// What a tap has seen: by link into the switch what was sent there, and what came to the ports of
+/// its outputs.
 #[derive(Default)]
 struct Log {
     sent: Vec<(Time, Packet)>,
@@ -146,7 +147,8 @@ const KINDS: [(&str, &str); 9] = [
     ),
 ];
 
-/// The switch of a plan, driven by its arrivals: when each packet reaches its output, and what is lost.
+/// The switch of a plan, driven by its arrivals: when each packet reaches its output, and what is
+/// lost.
 fn driven(
     plan: &Plan,
     arrivals: &[(Time, u16, u16, Packet)],
@@ -226,8 +228,8 @@ fn the_node_is_the_state_machine() {
             .iter()
             .filter(|c| outputs.contains(&c.1))
             .collect();
-        // The run ends before all have arrived that were sent after the measured period; what is of one instant has no
-        // order.
+        // The run ends before all have arrived that were sent after the measured period; what is of
+        // one instant has no order.
         let mut by_hand: Vec<_> = direct.crossed.iter().take_while(|c| c.0 < end).collect();
         at_node.retain(|c| c.0 < end);
         at_node.sort();
@@ -351,7 +353,8 @@ fn an_output_queued_switch_is_a_plain_node() {
     assert!(value(&switch, &b, Scope::Switch, "s", Metric::LossOutput) > 0.01);
 }
 
-/// Every packet arrives or is lost at one place, for one reason; both engines and any number of threads agree.
+/// Every packet arrives or is lost at one place, for one reason; both engines and any number of
+/// threads agree.
 #[test]
 fn every_packet_is_accounted_for() {
     for (keys, policies) in KINDS {
@@ -384,7 +387,8 @@ fn every_packet_is_accounted_for() {
             total(Metric::PacketsSent),
             total(Metric::PacketsReceived) + lost
         );
-        // All losses are in the switch, so its loss ratios are those of all packets, which all came to it.
+        // All losses are in the switch, so its loss ratios are those of all packets, which all came
+        // to it.
         let of_switch = |metric| value(&plan, &of, Scope::Switch, "s", metric);
         let ratio = lost / total(Metric::PacketsSent);
         assert!(
@@ -405,9 +409,9 @@ fn every_packet_is_accounted_for() {
     }
 }
 
-/// What waits at an input for a link that fails crosses the fabric, and is lost at the port.
-/// A flow of 40 kb/s beside one that fills the buffer of their input: each packet of it finds its link of the fabric idle, so
-/// none needs the buffer.
+/// What waits at an input for a link that fails crosses the fabric, and is lost at the port. A flow
+/// of 40 kb/s beside one that fills the buffer of their input: each packet of it finds its link of
+/// the fabric idle, so none needs the buffer.
 #[test]
 fn who_would_not_wait_loses_nothing_to_who_fills_the_input() {
     for buffer in [
@@ -462,7 +466,8 @@ fn what_waits_for_a_link_that_fails_is_lost_at_its_port() {
     );
 }
 
-/// Losses at outputs count in the measured period only, as those at inputs do: what is too much ends before it.
+/// Losses at outputs count in the measured period only, as those at inputs do: what is too much
+/// ends before it.
 #[test]
 fn losses_in_the_warm_up_do_not_count() {
     let light =
@@ -527,8 +532,9 @@ fn what_takes_other_links_passes_the_switch_by() {
     near(offered(Scope::Voq, "i0/o2"), flows(&["f0-2"]));
 }
 
-/// An output of a switch, driven with it: the AQM is told what waits at the inputs before it judges. What comes to the port
-/// is served first, then arrives what the node has let go, at each instant.
+/// An output of a switch, driven with it: the AQM is told what waits at the inputs before it
+/// judges. What comes to the port is served first, then arrives what the node has let go, at each
+/// instant.
 fn driven_with_output(
     plan: &Plan,
     arrivals: &[(Time, u16, u16, Packet)],
@@ -603,8 +609,8 @@ fn driven_with_output(
     }
 }
 
-/// The congestion measure, in packets and in bytes: the node's AQMs drop what they drop when they are told by hand, and more
-/// than without it.
+/// The congestion measure, in packets and in bytes: the node's AQMs drop what they drop when they
+/// are told by hand, and more than without it.
 #[test]
 fn aqms_at_outputs_know_what_waits_at_inputs() {
     const PACKETS: &str = "{red: {min_th: 4, max_th: 12, weight: 0.05}}";
@@ -688,8 +694,9 @@ fn virtual_output_queues_have_time_series() {
                 .map(|(_, v)| *v)
         };
         let mean = measured().sum::<f64>() / measured().count() as f64;
-        // A packet takes 0.6 ms of a line on average, so a sample differs from the mean of its millisecond by less than one
-        // packet or so, whichever way: the mean of 3000 by less than four standard errors of that.
+        // A packet takes 0.6 ms of a line on average, so a sample differs from the mean of its
+        // millisecond by less than one packet or so, whichever way: the mean of 3000 by less than
+        // four standard errors of that.
         let close = 4.0 / 3000_f64.sqrt();
         assert!(
             (mean - wanted).abs() < close,

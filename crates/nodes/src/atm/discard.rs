@@ -1,32 +1,34 @@
-//! What is lost of frames at a queue of cells.
+//! Discarding cells of frames at a queue.
 //!
-//! Sources: A. Romanow, S. Floyd, "Dynamics of TCP traffic over ATM networks", IEEE Journal on Selected Areas in
-//! Communications 13(4), 1995 (partial and early packet discard); R. Goyal and others, "Providing rate guarantees to TCP over the
-//! ATM GFR service", LCN 1998 (double EPD: a threshold for frames that are tagged, and a higher one for all); M. Casoni, "Early
-//! packet discard with diverse management policies for EOM cells", IEEE BSS 1997 (last cells under EPD). A frame begins with the
-//! cell after a last one. O(1) for each cell.
+//! Sources: A. Romanow, S. Floyd, "Dynamics of TCP traffic over ATM networks", IEEE Journal on
+//! Selected Areas in Communications 13(4), 1995 (partial and early packet discard); R. Goyal and
+//! others, "Providing rate guarantees to TCP over the ATM GFR service", LCN 1998 (double EPD: a
+//! threshold for frames that are tagged, and a higher one for all); M. Casoni, "Early packet
+//! discard with diverse management policies for EOM cells", IEEE BSS 1997 (last cells under EPD). A
+//! frame begins with the cell after the last cell of the frame before. O(1) for each cell.
 //!
-//! A last cell ends what was kept before it, of its own frame or of an earlier one whose last cell was lost. Partial packet discard
-//! keeps it where there is room. Early packet discard, which loses frames whole, keeps it if the last cell that was kept ended no frame:
-//! that frame would otherwise take the next one with it.
+//! The last cell of a frame ends all cells kept before it, of its own frame or of an earlier frame
+//! whose last cell was lost. Partial packet discard keeps it if there is room. Early packet discard
+//! loses whole frames; it keeps a last cell only if the cell kept before belongs to an unfinished
+//! frame, which would otherwise be merged with the next frame.
 
 use spillgate_queueing::Contract;
 
 use super::spec::AtmPortRecipe;
 use super::{Cell, CellLoss};
 
-/// What is lost of the frame of a circuit that is coming in.
+/// The part of a circuit's incoming frame that is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Losing {
     #[default]
     Nothing,
     /// All further cells but for the last.
     Rest,
-    /// All of it, but for a last cell that an earlier frame needs.
+    /// The whole frame, except for a last cell that an earlier frame needs.
     All,
 }
 
-/// What a port knows of the frame of a circuit that is coming in.
+/// The state of a circuit's incoming frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circuit {
     /// All cells of a frame are tagged, or none is (GFR).
@@ -36,7 +38,7 @@ pub(super) struct Circuit {
     losing: Losing,
     /// Some cell of the frame has been kept.
     kept: bool,
-    /// The cell that was kept last, of whatever frame, ends none.
+    /// The cell that was kept last is not the last cell of a frame.
     is_unended: bool,
 }
 
@@ -65,7 +67,7 @@ impl Circuit {
         self.is_open = !cell.last;
     }
 
-    /// Why a cell is lost that finds so many waiting; none if it is kept.
+    /// Why a cell that finds `waiting` cells is lost; none if it is kept.
     pub(super) fn judge(
         &mut self,
         recipe: &AtmPortRecipe,
@@ -73,7 +75,7 @@ impl Circuit {
         waiting: u32,
     ) -> Option<CellLoss> {
         let is_tagged = cell.tagged && waiting >= recipe.tagged;
-        // Double EPD: frames that are tagged as a whole are lost as a whole, or not at all.
+        // Double EPD: a frame that is tagged as a whole is lost as a whole or not at all.
         let by_frame = recipe.early != u32::MAX && self.by_frame;
         if !self.is_open {
             self.begin();
@@ -99,7 +101,7 @@ impl Circuit {
         Some(loss)
     }
 
-    /// Whether all cells that come of the present frame are kept while the queue is empty.
+    /// Whether all further cells of the present frame are kept while the queue is empty.
     pub(super) fn passes(&self) -> bool {
         self.is_open && self.kept && self.losing == Losing::Nothing
     }

@@ -1,4 +1,4 @@
-//! What happens to cells: they come from edges, wait for lines, go on to other switches, and end.
+//! The events of cells: they arrive from edges, wait for lines, go on to other switches, and leave.
 
 use std::cmp::Reverse;
 
@@ -49,7 +49,8 @@ impl Network {
         }
     }
 
-    /// The next cell of a packet comes to its first switch, until `now` perhaps several.
+    /// The next cell of a packet arrives at its first switch; several cells are taken if they
+    /// arrive until `now`.
     fn first(&mut self, at: Time, link: u32, index: u32, now: Time, out: &mut Outbox) {
         let Some(Some(travel)) = self.travels.get_mut(index as usize) else {
             return;
@@ -62,7 +63,7 @@ impl Network {
         let of = train.unwrap_or_default();
         let mut taken = 1;
         if !self.exact && train.is_some() && output.police == CellPolice::None {
-            // None of them waits, and nothing else happens meanwhile.
+            // No cell of them waits, and no other event lies between.
             let next = self.queue.peek().map_or(Time::MAX, |e| e.0.0);
             let edges = [self.window.start(), self.window.end()];
             let edge = edges.into_iter().find(|e| *e > at).unwrap_or(Time::MAX);

@@ -1,31 +1,32 @@
-//! How AAL5 puts frames together (ITU-T I.363.5): from the cell after a last one to the next last one.
+//! Reassembly of AAL5 frames (ITU-T I.363.5): a frame extends from the cell after a last cell to
+//! the next last cell.
 
 use super::Cell;
 
-/// A last cell has come, which ends a frame.
+/// A frame that ended with its last cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Between the last cell before and this one came cells of other frames too, whose own last cell is lost: length and CRC are
-    /// wrong.
+    /// It contains cells of other frames whose last cell was lost, so its length and CRC are wrong.
     pub is_merged: bool,
 }
 
 /// The frames of circuits that end at a port.
 #[derive(Clone, Debug)]
 pub struct Frames {
-    /// By circuit: the frame whose cells have come since the last one, and whether there were two.
+    /// By circuit: the frame whose cells have arrived since the last frame ended, and whether cells
+    /// of two frames have.
     open: Vec<(Option<u64>, bool)>,
 }
 
 impl Frames {
-    /// No cell has come, of circuits below `circuits`.
+    /// Frames of circuits below `circuits`, before the first cell.
     pub fn new(circuits: usize) -> Self {
         Self {
             open: vec![(None, false); circuits],
         }
     }
 
-    /// A cell has come; what it ends, if it is a last one.
+    /// A cell has arrived; the frame that it ends, if it is a last cell.
     pub fn arrive(&mut self, cell: Cell) -> Option<Ended> {
         let (frame, is_merged) = &mut self.open[cell.circuit as usize];
         *is_merged |= frame.is_some_and(|f| f != cell.frame);
@@ -44,7 +45,8 @@ impl Frames {
 mod tests {
     use super::*;
 
-    /// Frames by their cells, a capital for the last: which last cells end what is whole.
+    /// Takes frames as letters, with a capital for a last cell, and returns for each last cell
+    /// whether the frame is whole.
     fn ends(cells: &str) -> Vec<bool> {
         let mut frames = Frames::new(1);
         let cell = |c: char| Cell {
@@ -64,13 +66,14 @@ mod tests {
     #[test]
     fn a_frame_without_its_last_cell_takes_the_next_with_it() {
         assert_eq!(ends("aaAbB"), [true, true]);
-        // a lost its last cell: so b is not whole, and c is.
+        // Frame a lost its last cell, so b is not whole; c is.
         assert_eq!(ends("aabBcC"), [false, true]);
         // Both a and b lost theirs.
         assert_eq!(ends("aabcCdD"), [false, true]);
-        // Of a frame of which nothing came nothing is seen.
+        // A frame without any cell leaves no trace.
         assert_eq!(ends("aAcC"), [true, true]);
-        // Only the last cell of a came: that it is too short the length says.
+        // Only the last cell of a arrived: the length in the trailer tells that the frame is too
+        // short.
         assert_eq!(ends("AbB"), [true, true]);
     }
 }

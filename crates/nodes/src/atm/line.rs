@@ -1,17 +1,20 @@
-//! A line that virtual circuits of an edge share: whose cell goes in each of its slots.
+//! A line that virtual circuits of an edge share: the choice of a circuit for each slot.
 //!
-//! Each circuit has at most one packet in segmentation. A cell may leave when its circuit's shaper lets it; in each slot, of the cells that
-//! may leave when it begins, one of the best [`CellPriority`] goes, of these the one that has waited longest: circuits of a
-//! priority take turns, cell by cell. What a cell waits for cells of others, up to a slot for each other circuit, its circuit
-//! makes up for: the shaper counts the cell as sent by so much earlier. So the cells of a circuit are those of its contract, each by
-//! up to that time later, and a circuit that goes first loses no rate to the slots of the others. With one circuit nothing
-//! waits, and cells leave as [`CellShaper::send`] has them.
+//! Each circuit has at most one packet in segmentation. A cell may leave when its circuit's shaper
+//! permits. Each slot takes one of the cells that may leave when the slot begins: a cell of the
+//! best [`CellPriority`], and among these the one that has waited longest. So circuits of one
+//! priority take turns, cell by cell. A circuit makes up for the time that its cell waits for cells
+//! of others, up to a slot for each other circuit: the shaper counts the cell as sent earlier by
+//! that time. So each cell of a circuit leaves at most that time later than its contract permits,
+//! and a circuit of high priority loses no rate to slots of the others. With one circuit no cell
+//! waits, and cells leave at the times of [`CellShaper::send`].
 //!
-//! A circuit with a minimum rate is best effort, but for the cells that GCRA(1/MCR, τ) has due, which go before: what higher categories
-//! delay of them is owed, until the circuit pauses.
+//! A circuit with a minimum rate is best effort, except for cells that are due by GCRA(1/MCR, τ),
+//! which go before best effort. Due cells that higher categories delay stay due, until the circuit
+//! pauses.
 //!
-//! A slot is decided when it is over ([`CellLine::next`]), when all that could go in it is known. O(log n) for each cell in the number of
-//! circuits that are sending.
+//! A slot is decided when it is over ([`CellLine::next`]), since all candidates are known then.
+//! O(log n) for each cell in the number of circuits that are sending.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +37,7 @@ pub struct SentCell {
     pub last: bool,
 }
 
-/// The next cells of circuits, by when each may leave.
+/// The next cells of circuits, in the order of the times at which they may leave.
 type Cells = BTreeSet<(Time, u32)>;
 
 /// What is within a minimum rate.
@@ -55,7 +58,7 @@ impl Minimum {
         }
     }
 
-    /// From when on the next cell goes before best effort.
+    /// The time from which on the next cell goes before best effort.
     fn due(&self) -> Time {
         Time::ZERO + self.tat.since(Time::ZERO + self.limit)
     }
@@ -80,18 +83,18 @@ pub struct CellLine {
     slot: Dur,
     /// When the line has sent the last cell.
     free: Time,
-    /// How much of its wait a cell makes up for.
+    /// The part of a cell's wait that its circuit makes up for.
     made_up: Dur,
     circuits: Vec<Circuit>,
     /// How many circuits have cells.
     sending: usize,
-    /// By priority; the cell of a circuit with a minimum rate stands in two places.
+    /// Cells by priority; the cell of a circuit with a minimum rate is in two sets.
     cells: [Cells; PRIORITIES],
 }
 
 impl CellLine {
-    /// An idle line on which a cell takes `slot`, for circuits with these contracts, which tell whose cells go first, and what their
-    /// cells are shaped to.
+    /// An idle line with slots of length `slot`. Each circuit has a contract that gives its
+    /// priority, and a contract to which its cells are shaped.
     pub fn new<'a>(
         slot: Dur,
         circuits: impl IntoIterator<Item = (&'a Contract, &'a Contract)>,
@@ -118,13 +121,14 @@ impl CellLine {
         }
     }
 
-    /// By how much a cell on a line of so many circuits may be later than its contract has it without a loss of rate: by a slot for each
-    /// of the others.
+    /// The largest delay of a cell beyond its contract that costs a circuit no rate: a slot for
+    /// each other circuit of the line.
     pub fn lateness(slot: Dur, circuits: usize) -> Dur {
         slot * (circuits as u64).saturating_sub(1)
     }
 
-    /// A circuit begins with a packet of so many cells at `now`, when its first may leave ([`CellLine::ready`]).
+    /// A circuit begins with a packet of `cells` cells at `now`, when the first cell may leave
+    /// ([`CellLine::ready`]).
     pub fn begin(&mut self, circuit: u32, now: Time, cells: u32) {
         let c = &mut self.circuits[circuit as usize];
         debug_assert!(c.left == 0, "one packet at a time");
@@ -159,18 +163,20 @@ impl CellLine {
         }
     }
 
-    /// When the first cell of the next packet of a circuit may leave, after the last of its last one.
+    /// When the first cell of a circuit's next packet may leave, after the last cell of the packet
+    /// before.
     pub fn ready(&self, circuit: u32) -> Time {
         self.circuits[circuit as usize].may
     }
 
-    /// When the next slot with a cell begins, if nothing new comes; none if no circuit has cells.
+    /// When the next slot with a cell begins, if no packet arrives; none if no circuit has cells.
     fn next_start(&self) -> Option<Time> {
         let first = self.cells.iter().filter_map(|c| c.first()).min()?;
         Some(first.0.max(self.free))
     }
 
-    /// When the next slot with a cell is over, if nothing new comes before it begins; none if no circuit has cells.
+    /// When the next slot with a cell is over, if no packet arrives before it begins; none if no
+    /// circuit has cells.
     pub fn next(&self) -> Option<Time> {
         Some(self.next_start()? + self.slot)
     }
@@ -186,7 +192,7 @@ impl CellLine {
         self.leave(circuit);
         self.free = start + self.slot;
         let c = &mut self.circuits[circuit as usize];
-        // Never before it might leave, or the shaper would not let it.
+        // Not before the cell may leave, or the shaper would refuse it.
         let earlier = Time::ZERO + start.since(Time::ZERO + self.made_up);
         c.shaper.send_cell(c.may.max(earlier));
         c.left -= 1;
@@ -195,7 +201,7 @@ impl CellLine {
         if let Some(minimum) = c.minimum.as_mut().filter(|_| within) {
             minimum.tat += minimum.increment;
         }
-        // What is within the minimum rate takes no turn.
+        // A cell within the minimum rate takes no turn.
         if !within || c.may > self.free {
             c.turn = c.may;
         }
@@ -212,15 +218,17 @@ impl CellLine {
         })
     }
 
-    /// The circuit, if only one has cells; it has no minimum rate, with which it would stand in two places.
+    /// The only circuit with cells, if there is exactly one; none if it has a minimum rate, since
+    /// its cell is in two sets then.
     pub fn alone(&self) -> Option<u32> {
         let mut all = self.cells.iter().filter_map(Cells::first);
         let (_, circuit) = *all.next().filter(|_| self.sending == 1)?;
         all.next().is_none().then_some(circuit)
     }
 
-    /// The cells of the only circuit that has some, if they do not wait for the line and all have left by `until`: the first, how many, and
-    /// the last. It is what as many calls of [`CellLine::send`] do.
+    /// Sends cells of the only circuit that has some, if they do not wait for the line and all
+    /// leave by `until`: returns the first cell, their number, and the last. Equivalent to as many
+    /// calls of [`CellLine::send`].
     pub fn send_alone(&mut self, until: Time) -> Option<(SentCell, u32, SentCell)> {
         let circuit = self.alone()?;
         let c = &self.circuits[circuit as usize];
@@ -255,8 +263,8 @@ impl CellLine {
         Some((first, cells, last))
     }
 
-    /// A time before which the packet of a circuit cannot have been sent, whatever comes; none if it has none. It has been then if no
-    /// other circuit had cells meanwhile.
+    /// A lower bound on the time at which the packet of a circuit has been sent, whatever arrives;
+    /// none if there is no packet. The bound is exact if no other circuit has cells meanwhile.
     pub fn sent_from(&self, circuit: u32) -> Option<Time> {
         let c = &self.circuits[circuit as usize];
         let train = c.shaper.clone().send(c.may, c.left);
@@ -264,7 +272,8 @@ impl CellLine {
         Some(alone.max(self.free + self.slot * u64::from(c.left)))
     }
 
-    /// When the cells of all present packets have been sent, if no other comes: calls `see` with the last cell of each.
+    /// Calls `see` with the last cell of each present packet, with its time if no other packet
+    /// arrives.
     pub fn run_out(&self, mut see: impl FnMut(SentCell)) {
         let mut copy = self.clone();
         while let Some(cell) = copy.send() {

@@ -1,7 +1,8 @@
 //! ATM switches: queues of cells at output ports, and frames of AAL5 where they end.
 //!
-//! State machines like the rest of this crate: whoever drives them tells them the time of each cell. A cell is known by its
-//! frame and its virtual circuit, and by whether it is the last of the frame, which is all that a switch sees of AAL5.
+//! State machines like the rest of this crate: the driver tells them the time of each cell. A cell
+//! has its frame, its virtual circuit, and whether it is the last of the frame: a switch sees no
+//! more of AAL5.
 
 mod discard;
 mod events;
@@ -33,7 +34,7 @@ pub struct Cell {
     pub circuit: u32,
     /// It is the last of its frame (the user bit of the payload type, I.363.5).
     pub last: bool,
-    /// Its loss priority (CLP) is 1: it is lost first.
+    /// Its loss priority (CLP) is 1: it is discarded first.
     pub tagged: bool,
 }
 

@@ -7,10 +7,11 @@
 //! these times cells are taken in the order of their events, from a queue of their own: what one
 //! circuit sends next, a line that has sent a cell, a cell that reaches the next switch.
 //!
-//! The engine need not know of each. It wakes the switches when something may happen that it must know of, the arrival of the last
-//! cell of a frame at a switch or its departure from there; all cells until then are taken in one go. Cells
-//! of a frame that meet nobody at a line are taken together. On the plain engine the switches are woken for each
-//! cell, and none are taken together. Both do the same things in the same order, and so have the same results.
+//! The engine need not know of each. It wakes the switches when something may happen that it must
+//! know of, the arrival of the last cell of a frame at a switch or its departure from there; all
+//! cells until then are taken in one go. Cells of a frame that meet nobody at a line are taken
+//! together. On the plain engine the switches are woken for each cell, and none are taken together.
+//! Both do the same things in the same order, and so have the same results.
 //!
 //! O(log n) for each cell in the number of circuits that are sending, O(1) for cells that meet
 //! nobody.
@@ -39,7 +40,8 @@ pub(super) struct Output {
     pub(super) frames: Option<Frames>,
     pub(super) is_ideal: bool,
     pub(super) police: CellPolice,
-    /// Packets that were lost, by reason: where their first cell was, or where their frame was not whole.
+    /// Lost packets by reason. A packet counts at the port where its first cell was lost, or where
+    /// its frame was incomplete.
     pub(super) lost: [u64; DropReason::ALL.len()],
 }
 
@@ -58,29 +60,29 @@ pub(super) struct Travel {
     /// The link of the edge.
     pub(super) from: u32,
     pub(super) circuit: u32,
-    /// When its cells reach the first switch; empty if its line tells of each.
+    /// The times at which its cells reach the first switch; empty if its line announces each cell.
     pub(super) train: Train,
     /// The next of them: run, and number in the run.
     pub(super) next: (usize, u32),
     pub(super) cells: u32,
-    /// How many have come to the first switch, and how many to the end of the circuit.
+    /// How many cells have reached the first switch, and how many the end of the circuit.
     pub(super) sent: u32,
     pub(super) received: u32,
     /// Why it is lost, and at which port.
     pub(super) lost: Option<(DropReason, u32)>,
 }
 
-/// What happens next somewhere, in order: by time, then lines before cells, then by place. Slots of
-/// edges come first: ports send what follows among other services.
+/// An event of cells. The order is by time, then lines before cells, then by place. Ends of slots
+/// at edges come first, as ends of service do elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     /// A slot of the line of an edge is over.
     Slot { line: u32 },
     /// The line of this port has sent its cell.
     Sent { port: u32 },
-    /// The next cell of a packet comes over the link of an edge.
+    /// The next cell of a packet arrives over the link of an edge.
     First { link: u32, travel: u32 },
-    /// A cell comes to this port over the line of another; `last` and `tagged`.
+    /// A cell arrives at this port over the line of another switch; `last` and `tagged`.
     Next {
         port: u32,
         frame: u64,
@@ -90,7 +92,7 @@ pub(super) enum What {
     },
 }
 
-/// Until when events are taken: until this time, at that time only slots of edges.
+/// A limit of the events to take: before this time, and at this time only ends of slots of edges.
 #[derive(Clone, Copy)]
 pub(super) struct Until {
     pub(super) time: Time,
@@ -98,13 +100,13 @@ pub(super) struct Until {
 }
 
 impl Until {
-    /// Whether what happens then, the end of a slot or something else, is taken.
+    /// Whether an event at this time is taken; `is_slot`: it is the end of a slot.
     pub(super) fn includes(self, at: Time, is_slot: bool) -> bool {
         at < self.time || at == self.time && (is_slot || !self.only_slots)
     }
 }
 
-/// All ATM switches, and the lines at edges that circuits share.
+/// All ATM switches, and the shared lines at edges.
 pub(super) struct Network {
     pub(super) exact: bool,
     pub(super) window: Window,
@@ -163,7 +165,7 @@ impl Network {
         }
     }
 
-    /// Takes what happens until `now`, for which the engine has given all wakes that are due.
+    /// Takes all events until `now`. The engine has given all wakes that were due.
     fn catch_up(&mut self, now: Time) {
         // Nothing that the engine must know of happens without a wake.
         let mut none = Outbox::default();
@@ -176,7 +178,8 @@ impl Network {
         debug_assert!(none.hopped.is_empty() && none.sent.is_empty());
     }
 
-    /// Notes a packet whose cells begin to come over the link of an edge, and returns the index of its record.
+    /// Adds a record for a packet whose cells begin to arrive over the link of an edge, and returns
+    /// its index.
     pub(super) fn add_travel(
         &mut self,
         from: u32,
@@ -205,8 +208,8 @@ impl Network {
         index
     }
 
-    /// When something may happen that the engine must know of, and whether that is the end of a
-    /// slot of an edge.
+    /// The next time at which something may happen that the engine must know of, and whether it is
+    /// the end of a slot of an edge.
     fn next(&self) -> Option<(Time, bool)> {
         if self.exact {
             let first = self.queue.peek()?;
@@ -222,7 +225,7 @@ impl Network {
     }
 }
 
-/// What a line on which a cell takes `slot` carries in some time: a cell in each slot.
+/// The volume that a line carries while it is busy: one cell in each `slot`.
 pub(super) fn volume(slot: Dur, busy: Dur) -> Volume {
     let slot = slot.as_ps();
     let (whole, part) = (busy.as_ps() / slot, busy.as_ps() % slot);

@@ -1,12 +1,11 @@
-//! Usage parameter control: which cells of a circuit conform to its contract where they come to the
-//! first switch.
+//! Usage parameter control: whether cells of a circuit conform to its contract at the first switch.
 //!
 //! Cells of CBR, VBR and UBR are judged one by one. Those of GFR (ATM Forum TM 4.1, with F-GCRA in
 //! its appendix VI) do not conform if they exceed the PCR, or if they make their frame longer than
 //! MFS cells; they are lost, and with them what is left of their frame but for the last cell. Of
 //! what conforms, whole frames are within the MCR or not, by F-GCRA: the first cell is judged, and
 //! all cells of a frame that passes count. Those of other frames are tagged where the network tags
-//! (GFR.2). What is said of PCR and MFS is recalled, not checked against the text of the standard.
+//! (GFR.2). The rules on PCR and MFS are from memory, not checked against the text of the standard.
 
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::{Contract, Gcra};
@@ -43,7 +42,7 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// For a contract; cells may come so much later than they left.
+    /// A policer for a contract; `tolerated`: cells may be delayed by this time on their way.
     pub(super) fn new(contract: &Contract, tolerated: Dur) -> Self {
         let policer = |g: Gcra| Gcra::new(g.increment(), g.limit() + tolerated);
         let all = std::iter::once(contract.peak()).chain(contract.sustained());
@@ -62,7 +61,7 @@ impl Policer {
         }
     }
 
-    /// A cell comes, perhaps the last of its frame.
+    /// Judges a cell, which may be the last of its frame.
     pub(super) fn judge(&mut self, at: Time, is_last: bool, police: CellPolice) -> Judged {
         let conforms = self.cells.iter().all(|g| g.conforms(at));
         let tags = police == CellPolice::Tag;
@@ -122,8 +121,8 @@ mod tests {
         Policer::new(&spec.resolve(line).unwrap(), Dur::ZERO)
     }
 
-    /// What becomes of frames that begin at these times in us, with so many cells and a gap: `.`
-    /// passes, `t` is tagged, `-` lost.
+    /// The fates of frames that begin at these times in us, with numbers of cells and gaps: `.`
+    /// passes, `t` is tagged, `-` is lost.
     fn judged(policer: &mut Policer, police: CellPolice, frames: &[(u64, u64, u64)]) -> String {
         let letter = |judged| match judged {
             Judged::Passes => '.',

@@ -1,5 +1,5 @@
-//! An output port of an ATM switch: one queue of cells, or one for each circuit, and a line. O(1) for each cell, beside its
-//! [`Service`].
+//! An output port of an ATM switch: one queue of cells, or one for each circuit, and a line. O(1)
+//! for each cell, beside its [`Service`].
 
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::Contract;
@@ -10,7 +10,7 @@ use super::service::Service;
 use super::spec::AtmPortRecipe;
 use super::{Cell, CellLoss};
 
-/// What a port counts, from [`CellPort::measure`] on.
+/// The counters of a port, from [`CellPort::measure`] on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Cells that came.
@@ -30,7 +30,7 @@ pub struct Counts {
 /// What becomes of a cell that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrived {
-    /// The line was idle: it is sent until then.
+    /// The line was idle: the cell's transmission ends then.
     Sent(Time),
     /// It waits.
     Waits,
@@ -52,13 +52,13 @@ pub struct CellPort {
     sending: Option<Cell>,
     free: Time,
     counts: Counts,
-    /// When is counted, and until when waiting cells are.
+    /// The measured period, and the time until which waiting cells have been counted.
     window: (Time, Time),
     counted: Time,
 }
 
 impl CellPort {
-    /// A port with an idle line on which a cell takes `slot`, for the cells of circuits with these contracts.
+    /// A port with an idle line on which a cell takes `slot`, for circuits with these contracts.
     pub fn new(recipe: AtmPortRecipe, slot: Dur, contracts: &[Contract]) -> Self {
         let queues = if recipe.per_circuit {
             contracts.len()
@@ -85,7 +85,7 @@ impl CellPort {
         }
     }
 
-    /// Counts what happens from `start` until before `end`.
+    /// Counts events from `start` on and before `end`.
     pub fn measure(&mut self, start: Time, end: Time) {
         self.window = (start, end);
         self.counts = Counts::default();
@@ -113,7 +113,7 @@ impl CellPort {
         self.waiting
     }
 
-    /// Whether nothing is sent and nothing waits.
+    /// Whether the line is idle and no cell waits.
     pub fn is_idle(&self) -> bool {
         self.sending.is_none()
     }
@@ -123,8 +123,9 @@ impl CellPort {
         self.slot
     }
 
-    /// The earliest time at which a last cell can have been sent; none if none is here. Exact with one queue. Whatever the order
-    /// of the queues is, a cell follows those before it in its own.
+    /// A lower bound on the time at which the next last cell of a frame has been sent; none if
+    /// there is no such cell. Exact with one queue. With several queues a cell still follows the
+    /// cells before it in its own queue.
     pub fn last_sent_from(&self) -> Option<Time> {
         if self.sending.is_some_and(|c| c.last) {
             return Some(self.free);
@@ -136,7 +137,7 @@ impl CellPort {
         Some(self.free + self.slot * (before + 1))
     }
 
-    /// A cell that does not conform is lost before the queue.
+    /// A nonconforming cell is lost before the queue.
     pub fn refuse(&mut self, now: Time, cell: Cell) {
         self.circuits[cell.circuit as usize].refuse(cell);
         if self.is_counted(now) {
@@ -189,7 +190,7 @@ impl CellPort {
         let (start, end) = self.window;
         let to = now.min(end);
         if self.counted < to {
-            // It may have waited when the period began.
+            // The cells may have waited when the period began.
             self.counts.most = self.counts.most.max(self.waiting);
         }
         self.counts.waited += u128::from(self.waiting) * u128::from(to.since(self.counted).as_ps());
@@ -200,7 +201,8 @@ impl CellPort {
         }
     }
 
-    /// The line has sent its cell: that cell, and until when it sends the next, if one waits.
+    /// The line has sent its cell: returns that cell, and when the transmission of the next one
+    /// ends, if a cell waits.
     pub fn sent(&mut self, now: Time) -> Option<(Cell, Option<Time>)> {
         let cell = self.sending.take()?;
         let Some(queue) = self.service.next(now) else {
@@ -215,8 +217,9 @@ impl CellPort {
         Some((cell, until))
     }
 
-    /// Cells of a frame of which some cell has been kept, and not the last, pass an idle line one after another; they arrive and are sent
-    /// between two edges of what is measured, the first at `now`.
+    /// Cells of a frame pass an idle line one after another, the first at `now`. A cell of the
+    /// frame has been kept before, the last cell is not among them, and no edge of the measured
+    /// period lies between their arrivals and departures.
     pub fn pass(&mut self, now: Time, circuit: u32, cells: u32) {
         debug_assert!(self.is_idle() && self.passes(circuit));
         if self.is_counted(now) {
@@ -225,7 +228,8 @@ impl CellPort {
         }
     }
 
-    /// Whether all cells that come of the present frame of a circuit are kept while the queue is empty.
+    /// Whether all cells that come of the present frame of a circuit are kept while the queue is
+    /// empty.
     pub fn passes(&self, circuit: u32) -> bool {
         self.circuits[circuit as usize].passes()
     }
@@ -254,7 +258,8 @@ mod tests {
         }
     }
 
-    /// The fates of cells that all arrive at 0 behind one that is being sent: `.` waits, else why it is lost.
+    /// The fates of cells that all arrive at 0 while another cell is sent: `.` waits, other letters
+    /// give the reason of the loss.
     fn fates(port: &mut CellPort, cells: &[Cell]) -> String {
         let fate = |c: &Cell| match port.arrive(Time::ZERO, *c) {
             Arrived::Sent(_) => '>',
@@ -280,7 +285,7 @@ mod tests {
         for (discard, wanted) in [
             // The line has one cell, the queue four.
             (Discard::Tail, ">....fffff"),
-            // The last cells of the second and the third frame find no room either.
+            // The last cells of the second and the third frame do not fit either.
             (Discard::Ppd, ">....frfff"),
             // Three wait when the third begins.
             (Discard::Epd, ">....frfee"),
@@ -307,14 +312,14 @@ mod tests {
             Some(Time::from_ps(20))
         );
         assert_eq!(fates(&mut port, &[cell(0, 0, true)]), ".");
-        // Of one that found no room nothing is kept, but its last cell is, since there is room again.
+        // No cell of the frame is kept but its last cell, since there is room again.
         assert_eq!(fates(&mut port, &frame(1, 1, 3)[..2]), "fr");
         port.sent(Time::from_ps(20));
         assert_eq!(fates(&mut port, &[cell(1, 1, true)]), ".");
     }
 
-    /// A cell that is lost before the queue begins its frame, and ends it: early packet discard judges the frame by what its first cell
-    /// finds, and what follows a last cell is another frame.
+    /// A cell that is lost before the queue still begins or ends its frame: early packet discard
+    /// judges a frame by its first cell, and the cell after a last cell begins another frame.
     #[test]
     fn a_frame_begins_and_ends_with_cells_that_do_not_conform() {
         let mut port = port(AtmSwitchSpec {
@@ -325,14 +330,15 @@ mod tests {
         });
         port.refuse(Time::ZERO, cell(0, 0, false));
         assert_eq!(fates(&mut port, &frame(1, 1, 3)), ">..");
-        // Two wait: a frame that began now would be lost.
+        // Two cells wait: a frame that began now would be lost.
         assert_eq!(fates(&mut port, &frame(0, 0, 4)[1..3]), "..");
         port.refuse(Time::ZERO, cell(0, 0, true));
-        // Its last cell ends what has been kept of the frame before.
+        // The last cell ends the kept part of the frame before.
         assert_eq!(fates(&mut port, &frame(0, 2, 2)), "e.");
     }
 
-    /// Only what happens within the measured period counts: the longest queue was before it, and what waits waits on after it.
+    /// Only events within the measured period count: the longest queue was before it, and waiting
+    /// cells wait on after it.
     #[test]
     fn counts_end_with_the_measured_period() {
         let ps = Time::from_ps;
@@ -351,8 +357,9 @@ mod tests {
         assert_eq!(port.counts(ps(50)), counts);
     }
 
-    /// The last cell of frame 0 finds no room. That of frame 1, of which nothing else is kept, ends it, so that frame 2 is
-    /// whole (I.363.5). Nothing needs that of frame 3: partial packet discard keeps it where there is room, early does not.
+    /// The last cell of frame 0 finds no room. That of frame 1, of which nothing else is kept, ends
+    /// it, so that frame 2 is whole (I.363.5). Nothing needs that of frame 3: partial packet
+    /// discard keeps it where there is room, early does not.
     #[test]
     fn a_last_cell_is_kept_for_the_frame_before() {
         for (discard, wanted, ends) in [
@@ -410,7 +417,8 @@ mod tests {
         assert_eq!((counts.offered, counts.tagged, counts.most), (6, 3, 3));
     }
 
-    /// Double EPD: of a frame of GFR all cells are tagged. With other contracts each cell has its tag.
+    /// Double EPD: of a frame of GFR all cells are tagged. With other contracts each cell has its
+    /// tag.
     #[test]
     fn tagged_frames_of_gfr_are_lost_as_a_whole() {
         let gfr: ContractSpec =
@@ -430,8 +438,8 @@ mod tests {
         };
         for (circuit, wanted) in [(0, ">....eee..e"), (1, ">...ttrt...")] {
             let mut port = CellPort::new(spec.recipe().unwrap(), SLOT, &contracts);
-            // The first begins below the threshold for tagged frames, the second does not, the third is not tagged, the fourth comes
-            // above that of all.
+            // The first begins below the threshold for tagged frames, the second does not, the
+            // third is not tagged, the fourth comes above that of all.
             let cells = [
                 tagged(frame(circuit, 0, 5)),
                 tagged(frame(circuit, 1, 3)),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::Cell;
 
-/// A queue, with its last cells by their place among all cells that were ever put into it.
+/// A queue, and the positions of its last cells, counted from the first cell that was ever queued.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     cells: VecDeque<Cell>,
@@ -40,7 +40,7 @@ impl Queue {
         self.cells.is_empty()
     }
 
-    /// How many wait before the first last cell, if there is one.
+    /// How many cells wait before the first last cell, if there is one.
     pub(super) fn before_last(&self) -> Option<u64> {
         Some(self.lasts.front()? - self.taken)
     }

@@ -1,10 +1,12 @@
-//! Whose cell a port sends next.
+//! The choice of the circuit whose cell a port sends next.
 //!
-//! Circuits take turns, all of them, or those of each service category, of which the first that has cells goes first. A circuit
-//! with a minimum rate is of two classes: as long as GCRA(1/MCR, τ) has cells of it due they go before all best effort, in the
-//! order in which they became due; besides it takes its turns. The GCRA counts from when cells are there, not from when the line
-//! comes to them: what higher categories delay is owed and made up for, so that in the long run each has its minimum
-//! rate, and its share of the rest. O(log n) for each cell of circuits with a minimum rate, else O(1).
+//! Circuits take turns: all circuits, or those of each service category, where the first category
+//! with cells goes first. A circuit with a minimum rate is in two classes. Cells that are due by
+//! GCRA(1/MCR, τ) go before all best effort, in the order in which they became due. The circuit
+//! also takes its turns in best effort. The GCRA counts from when cells wait, not from when they
+//! are sent: the circuit makes up for delays by higher categories, so that in the long run it has
+//! its minimum rate and its share of the remainder. O(log n) for each cell of circuits with a
+//! minimum rate, else O(1).
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -27,14 +29,14 @@ impl Minimum {
     }
 }
 
-/// A queue of cells as its place in the order is decided.
+/// The place of a queue of cells in the order of service.
 #[derive(Clone, Debug)]
 struct Entry {
     /// Its class, an index of `turns`.
     class: usize,
     minimum: Option<Minimum>,
     waits: bool,
-    /// It is in `turns`, perhaps from when it last had cells.
+    /// It is in `turns`, perhaps still from the last time that it had cells.
     has_turn: bool,
 }
 
@@ -44,7 +46,7 @@ pub(super) struct Service {
     entries: Vec<Entry>,
     /// The queues of each class in the order of their turns; the last one is that of best effort.
     turns: Vec<VecDeque<u32>>,
-    /// The waiting queues with a minimum rate, by when their next cell is due.
+    /// The queues with a minimum rate that have cells, in the order of when their next cell is due.
     due: BTreeSet<(Time, u32)>,
 }
 
@@ -64,7 +66,7 @@ impl Service {
         }
     }
 
-    /// A queue for each contract, by their categories.
+    /// A queue for each contract, served by category.
     pub(super) fn by_category(contracts: &[Contract]) -> Self {
         let entry = |contract: &Contract| Entry {
             class: match contract.priority() {
@@ -107,7 +109,7 @@ impl Service {
         }
     }
 
-    /// The queue whose first cell goes now; [`Self::served`] must follow.
+    /// The queue whose first cell is sent now; [`Self::served`] must follow.
     pub(super) fn next(&mut self, now: Time) -> Option<u32> {
         let (best_effort, classes) = self.turns.split_last_mut()?;
         if let Some(queue) = classes.iter_mut().find_map(VecDeque::pop_front) {
@@ -131,7 +133,7 @@ impl Service {
         }
     }
 
-    /// The queue has sent a cell, and has more or not.
+    /// The queue has sent a cell; `has_more`: it has further cells.
     pub(super) fn served(&mut self, queue: u32, has_more: bool) {
         let entry = &mut self.entries[queue as usize];
         entry.waits = has_more;
@@ -161,8 +163,8 @@ mod tests {
         spec.resolve(Rate::from_bps(LINE).unwrap()).unwrap()
     }
 
-    /// How many cells each queue sends in so many slots. Those with a minimum and of best effort always have cells; each other one has
-    /// `burst` of them at once in each period.
+    /// How many cells each queue sends in so many slots. Those with a minimum and of best effort
+    /// always have cells; each other one has `burst` of them at once in each period.
     fn sent(
         service: &mut Service,
         bursts: &[Option<(u64, u64)>],
@@ -209,7 +211,8 @@ mod tests {
         order
     }
 
-    /// All at one time: of the MBS of GFR two cells are due, the third not before the PCR has it; so it takes turns.
+    /// All at one time: of the MBS of GFR two cells are due, the third not before the PCR has it;
+    /// so it takes turns.
     #[test]
     fn a_category_goes_after_those_above_it() {
         let contracts = [
@@ -227,8 +230,9 @@ mod tests {
         assert_eq!(found, [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 0, 1, 1, 1]);
     }
 
-    /// A circuit that was silent for 100,000 slots has its burst, its minimum rate and its turns from then on, and nothing of
-    /// what it left to others: of 1,000 slots a fifth is due, and of the rest it has a half.
+    /// A circuit that was silent for 100,000 slots has its burst, its minimum rate and its turns
+    /// from then on, and nothing of what it left to others: of 1,000 slots a fifth is due, and of
+    /// the rest it has a half.
     #[test]
     fn no_minimum_rate_is_saved_while_a_circuit_is_silent() {
         let contracts = [
@@ -241,8 +245,9 @@ mod tests {
         assert!(found[0].abs_diff(600) <= 4, "{found:?}");
     }
 
-    /// Of 1,000 slots CBR has 100, one in ten, and VBR 200 in a burst, which starves all others for longer than their
-    /// tolerances; 350 are the minima of three circuits, and of the rest each of five has a fifth.
+    /// Of 1,000 slots CBR has 100, one in ten, and VBR 200 in a burst, which starves all others for
+    /// longer than their tolerances; 350 are the minima of three circuits, and of the rest each of
+    /// five has a fifth.
     #[test]
     fn minimum_rates_are_kept_whatever_best_effort_does() {
         let contracts = [
@@ -270,8 +275,8 @@ mod tests {
         let wanted = [100.0, 200.0, 270.0, 170.0, 120.0, 70.0, 70.0];
         for (queue, (found, thousandths)) in found.iter().zip(wanted).enumerate() {
             let wanted: f64 = thousandths / 1000.0 * slots as f64;
-            // MBS cells and one turn more or less are at most 401 of 680,000, 65 of 1,080,000, 2 of all others; and 1/MCR is less than 1 ps
-            // in 14 us too short.
+            // MBS cells and one turn more or less are at most 401 of 680,000, 65 of 1,080,000, 2 of
+            // all others; and 1/MCR is less than 1 ps in 14 us too short.
             let off = *found as f64 / wanted - 1.0;
             assert!(off.abs() < 1e-3, "{queue}: {found} {wanted}");
         }

@@ -1,8 +1,8 @@
-//! Lines at edges that circuits share: packets in segmentation, cell by cell.
+//! Shared lines at edges: packets in segmentation, cell by cell.
 //!
-//! The component is woken when a packet's last cell may have left, at the earliest; how the cells
-//! before it came to take turns is worked out then. A wake too early does no harm: it is followed
-//! by another, when half of what is missing has been sent if two circuits take turns.
+//! The component wakes when a packet's last cell may have left at the earliest, and works out then
+//! how the cells before took turns. An early wake does no harm: another one follows, after half of
+//! the remaining cells if two circuits take turns.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::{Outbox, Sent};
 struct Sending {
     packet: Packet,
     start: Time,
-    /// That of the line from its first cell on; none once that has been sent.
+    /// The phase that the line takes with the first cell; none once that cell has been sent.
     phase: Option<Dur>,
     /// Its record, if it is on its way to an ATM switch.
     travel: Option<u32>,
@@ -40,7 +40,7 @@ pub(super) struct Line {
     cells: CellLine,
     edges: Vec<Edge>,
     slot: Dur,
-    /// The line has one clock: by how much its cells come later at present.
+    /// The present phase of the line's clock: the delay of its cells.
     phase: Dur,
     /// When its event is due, [`Time::MAX`] for never.
     due: Time,
@@ -54,7 +54,7 @@ pub(super) struct Lines {
     all: Vec<Line>,
     /// Line and circuit of a link.
     of_link: BTreeMap<u32, (u32, u32)>,
-    /// When packets may have left, at the earliest, with line and circuit.
+    /// The earliest times at which packets may have left, with line and circuit.
     ends: std::collections::BinaryHeap<Reverse<(Time, u32, u32)>>,
 }
 
@@ -84,8 +84,8 @@ impl Line {
         }
     }
 
-    /// Sends the next cell, or what is left of the only packet if nobody need know when its cells
-    /// leave, and all have by a time: the last of these cells.
+    /// Sends the next cell, or all remaining cells of the only packet if their times need not be
+    /// known and all leave by a given time. Returns the last of these cells.
     fn send(&mut self, window: Window, by: Option<Time>) -> Option<SentCell> {
         let leads_on = |c: &u32| {
             let sending = self.edges[*c as usize].sending.as_ref();
@@ -149,7 +149,8 @@ impl Lines {
         }
     }
 
-    /// The measured period ends: what is sent then is known, even if not of which circuit.
+    /// The measured period ends: the number of cells sent by then is known, even if their circuits
+    /// are not.
     pub(super) fn passes_end(&mut self, window: Window) {
         for line in &mut self.all {
             if let Some(end) = line.cells.next() {
@@ -159,7 +160,7 @@ impl Lines {
         }
     }
 
-    /// What is in segmentation, with its end if nothing else comes.
+    /// The packets in segmentation, each with its end if no other packet arrives.
     pub(super) fn sharing(&self) -> Vec<Sent> {
         let mut all = Vec::new();
         for line in &self.all {
@@ -259,7 +260,7 @@ impl Network {
         self.plan_line(number);
     }
 
-    /// The times at which packets may have left are past: those that have not will later.
+    /// The earliest ends of these packets are reached: returns the packets that may have left.
     pub(super) fn ends_due(&mut self, now: Time) -> Vec<(u32, u32)> {
         let mut due = Vec::new();
         while let Some(Reverse((at, line, circuit))) = self.lines.ends.peek().copied() {
@@ -272,7 +273,7 @@ impl Network {
         due
     }
 
-    /// Notes when packets may have left that have not by now.
+    /// Sets new earliest ends for packets that have not left by now.
     pub(super) fn put_off(&mut self, due: Vec<(u32, u32)>) {
         for (number, circuit) in due {
             let line = &self.lines.all[number as usize];

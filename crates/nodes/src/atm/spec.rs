@@ -5,30 +5,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::Problem;
 
-/// An ATM switch: cells wait at its output ports. Links that end there are circuits from edges (`atm`), or come from other
-/// ATM switches; those that begin there are lines that all circuits through the port share.
+/// An ATM switch: cells wait at its output ports. Links that end there are circuits from edges
+/// (`atm`), or come from other ATM switches; those that begin there are lines that all circuits
+/// through the port share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AtmSwitchSpec {
-    /// Cells that a queue holds, beside the one that is being sent; 1 to 10,000,000. Default 1000.
+    /// The limit of a queue in cells, without the cell in transmission; 1 to 10,000,000. Default
+    /// 1000.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub buffer: u32,
-    /// Which cells wait in one queue. Default `shared`.
+    /// The queues of an output port. Default `shared`.
     pub queues: CellQueues,
-    /// With `queues: per-vc`: whose cell goes next. Default `round-robin`.
+    /// With `queues: per-vc`: the choice of the circuit that sends next. Default `round-robin`.
     pub service: CellService,
-    /// What is lost when a queue is full, or nearly. Default `tail`.
+    /// The discard policy of a full or nearly full queue. Default `tail`.
     pub discard: Discard,
-    /// With `discard: epd`: waiting cells from which on frames that begin are lost as a whole. Default 80 % of `buffer`.
+    /// With `discard: epd`: the number of waiting cells from which on new frames are lost as a
+    /// whole. Default 80 % of `buffer`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epd_threshold: Option<u32>,
-    /// Waiting cells from which on tagged cells (CLP 1) are lost; with `discard: epd` whole frames of GFR, whose cells are tagged
-    /// all or none, by their first cell (double EPD). Default `buffer`: they are treated as all others.
+    /// The number of waiting cells from which on tagged cells (CLP 1) are lost. With `discard: epd`
+    /// this decides about whole frames of GFR at their first cell, since all their cells are tagged
+    /// or none (double EPD). Default `buffer`: tagged cells are treated like others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clp_threshold: Option<u32>,
-    /// What becomes of cells from edges that do not conform to the contract of their circuit. Default `none`.
+    /// The treatment of cells from edges that do not conform to the contract of their circuit.
+    /// Default `none`.
     pub police: CellPolice,
-    /// How the frames that leave for an edge are put together there. Default `aal5`.
+    /// The reassembly of frames at the edge where they leave the ATM network. Default `aal5`.
     pub reassembly: Reassembly,
 }
 
@@ -47,26 +52,26 @@ impl Default for AtmSwitchSpec {
     }
 }
 
-/// Which cells of an output port wait in one queue.
+/// The queues of an output port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellQueues {
     /// All, first in, first out.
     #[default]
     Shared,
-    /// Those of a circuit. Buffer and thresholds are those of each queue.
+    /// One queue for each circuit. Buffer and thresholds apply to each queue.
     PerVc,
 }
 
-/// Which of the queues of circuits sends the next cell.
+/// The queue of a circuit that sends the next cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellService {
     /// Circuits take turns, cell by cell.
     #[default]
     RoundRobin,
-    /// By service category: CBR, then rt-VBR, then nrt-VBR, then what is within the minimum rate of GFR and UBR, then
-    /// everything else; circuits of one category take turns, cell by cell.
+    /// By service category: CBR, rt-VBR, nrt-VBR, cells within the minimum rate of GFR and UBR,
+    /// then all other cells. Circuits of one category take turns, cell by cell.
     Priority,
 }
 
@@ -77,25 +82,29 @@ pub enum Discard {
     /// The cell that finds no room.
     #[default]
     Tail,
-    /// Partial packet discard (PPD): also the rest of its frame, but for the last cell, which tells where the next frame
-    /// begins; it is kept where there is room, even if nothing else of the frame is.
+    /// Partial packet discard (PPD): after a loss the remainder of the frame is lost too, except
+    /// for the last cell, which tells where the next frame begins. The last cell is kept if there
+    /// is room, even if it is the only cell of its frame.
     Ppd,
-    /// Early packet discard (EPD): whole frames from a threshold on, and PPD. The last cell of such a frame is kept, where there is
-    /// room, only if the cell of the circuit that was kept last ended no frame.
+    /// Early packet discard (EPD): above a threshold new frames are lost as a whole; otherwise like
+    /// PPD. The last cell of such a frame is kept, if there is room, only if the last kept cell of
+    /// the circuit did not end a frame.
     Epd,
 }
 
-/// What becomes of cells that do not conform (usage parameter control). Cells of GFR that exceed the PCR, or make their frame longer
-/// than the MFS, are lost in both cases, and with them what is left of their frame but for the last cell.
+/// The treatment of nonconforming cells (usage parameter control). Cells of GFR that exceed the
+/// PCR, or that make their frame longer than the MFS, are lost with either policy, and so is the
+/// remainder of their frame except for the last cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellPolice {
     /// Nothing: nobody looks.
     #[default]
     None,
-    /// Their loss priority is set (CLP 1); of GFR that of all cells of frames beyond the minimum rate (GFR.2).
+    /// They are tagged (CLP 1). For GFR all cells of frames beyond the minimum rate are tagged
+    /// (GFR.2).
     Tag,
-    /// They are lost. Frames of GFR beyond the minimum rate are not (GFR.1).
+    /// They are lost, but frames of GFR beyond the minimum rate are not (GFR.1).
     Discard,
 }
 
@@ -103,11 +112,11 @@ pub enum CellPolice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reassembly {
-    /// As AAL5 does: a frame that lost a cell is lost, and if it was the last one, so is the next frame, which is taken for a
-    /// part of it.
+    /// As in AAL5: a frame that lost a cell is lost. If the lost cell was its last one, the next
+    /// frame is merged with it and lost too.
     #[default]
     Aal5,
-    /// Frames are told apart even where their last cell is lost.
+    /// Frames are separated correctly even if a last cell is lost.
     Ideal,
 }
 
@@ -183,7 +192,7 @@ impl AtmPortRecipe {
 const MOST: u32 = 10_000_000;
 
 impl AtmSwitchSpec {
-    /// Waiting cells from which on early packet discard loses frames that begin.
+    /// The number of waiting cells from which on early packet discard loses new frames.
     fn early(&self) -> u32 {
         let most_of_it = (self.buffer * 4 / 5).max(1);
         self.epd_threshold.unwrap_or(most_of_it)

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::switch::spec::{BufferSpec, Share};
 use crate::switch::stats::Level;
 
-/// What waits in a queue, at an input or in the switch.
+/// The backlog of a queue, of an input or of the switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Occupied {
     pub(crate) packets: u32,
@@ -69,9 +69,9 @@ pub(crate) enum Buffer {
     Unlimited,
     Queue(Limited),
     Input(Limited),
-    /// A. Choudhury and E. Hahne, Dynamic queue length thresholds for shared-memory packet switches, IEEE/ACM
-    /// Transactions on Networking 6(2), 1998: a queue may hold up to alpha times the space that is free. m queues
-    /// that are always full hold alpha B / (1 + m alpha) each.
+    /// A. Choudhury and E. Hahne, Dynamic queue length thresholds for shared-memory packet
+    /// switches, IEEE/ACM Transactions on Networking 6(2), 1998: a queue may hold up to alpha times
+    /// the space that is free. m queues that are always full hold alpha B / (1 + m alpha) each.
     Shared(Limited, f64),
 }
 
@@ -125,7 +125,8 @@ impl Buffer {
         }
     }
 
-    /// The most packets that wait at once, at 64 B a packet, of `queues` queues at `inputs` inputs; none without limit.
+    /// The most packets that wait at once in `queues` queues at `inputs` inputs, with 64 B a
+    /// packet; none without a limit.
     pub(crate) fn packets(&self, queues: u64, inputs: u64) -> Option<u64> {
         let (bound, times) = match self {
             Self::Unlimited => return None,

@@ -1,4 +1,4 @@
-//! What carries packets from inputs to outputs.
+//! The fabric: it carries packets from inputs to outputs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,7 +32,7 @@ pub(crate) struct Crossbar {
     pace: Pace,
     /// The number of the next slot, if one is due.
     next: Option<u64>,
-    /// No slot below this one can come any more.
+    /// All slots below this one are over.
     first: u64,
     /// Packets whose last cell crosses in the present slot.
     crossing: Vec<Crossed>,
@@ -76,7 +76,7 @@ impl Crossbar {
         bytes.div_ceil(self.cell.into())
     }
 
-    /// How the time of an output was used before `now`.
+    /// The use of an output's time before `now`.
     pub(crate) fn slots(&self, now: Time, period: Period, output: usize) -> Slots {
         let end = now.min(period.end);
         let all = self
@@ -145,9 +145,9 @@ impl Crossbar {
 
 /// A crossbar that carries whole packets: a pair of ports is taken until the packet has crossed.
 ///
-/// A matching is made whenever a packet arrives or has crossed, among the ports that are free. A pair that becomes free
-/// alone finds only itself and goes on with the same queue (packet-mode scheduling: M. Ajmone Marsan and others,
-/// INFOCOM 2001).
+/// A matching is made whenever a packet arrives or has crossed, among the ports that are free. If a
+/// single pair becomes free, it is matched again and continues with the same queue (packet-mode
+/// scheduling: M. Ajmone Marsan and others, INFOCOM 2001).
 #[derive(Clone, Debug)]
 pub(crate) struct Packets {
     matcher: Matcher,
@@ -157,7 +157,7 @@ pub(crate) struct Packets {
     ends: BinaryHeap<Reverse<(Time, u16, u16)>>,
     /// By input: the packet that crosses, and since when.
     crossing: Vec<Option<(Packet, Time)>>,
-    /// When a policy that gave no packet may give one.
+    /// When a policy that had no packet to send may have one.
     retry: Option<Time>,
     /// Until when the slots are counted.
     since: Time,
@@ -247,7 +247,7 @@ impl Packets {
             let pair = (usize::from(input), usize::from(output));
             let Some(packet) = inputs.carry(now, pair, rng, out) else {
                 let again = inputs.releases(now, pair);
-                // One that gives nothing now must not stop the others.
+                // A queue without a packet now must not stop the others.
                 self.retry = again
                     .into_iter()
                     .chain(self.retry)
@@ -343,7 +343,8 @@ impl Parallel {
         }
     }
 
-    /// Lets the next packet of a queue cross, if there is one: when its link is to be looked at again.
+    /// Lets the next packet of a queue cross, if there is one: when its link is to be looked at
+    /// again.
     fn start(
         &mut self,
         now: Time,

@@ -37,8 +37,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Slots of a cell at speedup 1.1: after 10 slots of a line there were 11 phases, to the picosecond, however many
-    /// went before.
+    /// Slots of a cell at speedup 1.1: after 10 slots of a line there were 11 phases, to the
+    /// picosecond, however many went before.
     #[test]
     fn phases_do_not_drift() {
         let line = Rate::from_bps(1_000_000).unwrap();

@@ -113,7 +113,7 @@ impl PortSet {
     }
 }
 
-/// Which inputs have a cell for which outputs, and which of them may be matched.
+/// The requests of inputs for outputs, and the ports that are free.
 #[derive(Clone, Debug)]
 pub struct Requests {
     ports: usize,
@@ -162,7 +162,7 @@ impl Requests {
         self.rows[input].contains(output)
     }
 
-    /// Whether the two may not be matched, since they carry a packet.
+    /// Marks two ports as busy, since they carry a packet.
     pub fn occupy(&mut self, input: usize, output: usize) {
         self.free_inputs.remove(input);
         self.free_outputs.remove(output);
@@ -208,7 +208,7 @@ impl Requests {
     }
 }
 
-/// Which input sends to which output: at most one output for each input and one input for each output.
+/// A matching: at most one output for each input and one input for each output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matching {
     pairs: Vec<(u16, u16)>,

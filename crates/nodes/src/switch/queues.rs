@@ -1,4 +1,4 @@
-//! What waits at the inputs: queues, their buffer, and what is counted of them.
+//! The input side: queues, their buffer, and their counters.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -54,7 +54,8 @@ struct Pair {
     counts: Counts,
 }
 
-/// A packet that has just come and found no room in the buffer, with what it found. Its queue is empty.
+/// A packet that has just arrived at an empty queue and found no room in the buffer, with the limit
+/// that it met.
 #[derive(Clone, Debug)]
 struct Unplaced {
     queue: usize,
@@ -83,7 +84,7 @@ pub(crate) struct Inputs {
     wanted: PortSet,
     /// The number of the next packet.
     next: u64,
-    /// What is lost unless it crosses at this instant.
+    /// The packet that is lost unless it crosses at this instant.
     unplaced: Option<Unplaced>,
     pub(crate) period: Period,
 }
@@ -158,8 +159,9 @@ impl Inputs {
         (&pair.level, &pair.counts)
     }
 
-    /// A packet arrives: it is queued or lost. If its link or ports are free (`may_cross`), one that alone is in its queue
-    /// needs no room: it requests, and [`Inputs::settle`] loses it if it has not crossed by then.
+    /// A packet arrives: it is queued or lost. If its link or ports are free (`may_cross`), one
+    /// that alone is in its queue needs no room: it requests, and [`Inputs::settle`] loses it if it
+    /// has not crossed by then.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -247,7 +249,8 @@ impl Inputs {
         self.unplaced.as_ref().is_some_and(|u| u.queue == queue)
     }
 
-    /// The fabric has taken what it takes at once: a packet without room that it has left is lost.
+    /// The fabric has taken all packets that cross at once: a packet without room that it left
+    /// behind is lost.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, pair: (usize, usize), out: &mut Outbox) {
         if let Some(Unplaced {
@@ -378,7 +381,8 @@ impl Inputs {
         }
     }
 
-    /// The packet of a queue that crosses now or next; none of queues with a policy, which alone know it.
+    /// The packet of a queue that crosses now or next; none for queues with a policy, since only
+    /// the policy knows it.
     #[inline]
     fn head(&self, queue: usize) -> Option<&Waiter> {
         let of = &self.queues[queue];

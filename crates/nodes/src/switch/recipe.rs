@@ -18,10 +18,10 @@ use crate::switch::spec::{Architecture, Cell, FabricSpec, Speedup, SwitchSpec};
 
 /// A packet that waits, in a ring that is full and grows to twice its size.
 const PER_PACKET: u64 = 3 * 72;
-/// What an input keeps for an output, beside its packets.
+/// The state of an input for an output, without packets.
 const PER_PAIR: u64 = 1024;
 
-/// A validated switch: nothing is left that can fail.
+/// A validated switch: building it cannot fail.
 #[derive(Clone, Debug)]
 pub struct SwitchRecipe {
     ports: usize,
@@ -35,8 +35,8 @@ pub struct SwitchRecipe {
 }
 
 impl SwitchRecipe {
-    /// A switch of so many inputs and outputs, whose lines have the rate `line` unless the specification says
-    /// another.
+    /// A switch of so many inputs and outputs, whose lines have the rate `line` unless the
+    /// specification says another.
     ///
     /// # Errors
     /// The first value out of range, or key that has no meaning beside another, with its path.
@@ -92,7 +92,8 @@ impl SwitchRecipe {
         self
     }
 
-    /// The rate for which to resolve the policy of the virtual output queues: what one gets if it is served alone.
+    /// The rate for which to resolve the policy of the virtual output queues: what one gets if it
+    /// is served alone.
     pub fn queue_rate(&self) -> Rate {
         let share = match self.fabric {
             Some(FabricSpec::Parallel(_)) => self.ports as f64,
@@ -101,7 +102,7 @@ impl SwitchRecipe {
         self.line.scaled(self.speedup.as_f64() / share)
     }
 
-    /// Writes all that decides what the switch does, and nothing else.
+    /// Writes everything that decides the behavior of the switch, and nothing else.
     ///
     /// # Errors
     /// Those of `out`.
@@ -124,8 +125,8 @@ impl SwitchRecipe {
         }
     }
 
-    /// Upper estimate, in bytes, of the memory of a switch with all its queues full, for so many flows. Byte limits count
-    /// at 64 B a packet; no limit counts as nothing.
+    /// Upper estimate, in bytes, of the memory of a switch with all its queues full, for so many
+    /// flows. Byte limits count at 64 B a packet; no limit counts as nothing.
     pub fn memory_bytes(&self, flows: usize) -> u64 {
         let ports = self.ports as u64;
         let queues = if self.is_voq { ports * ports } else { ports };
@@ -138,7 +139,7 @@ impl SwitchRecipe {
         waiting.saturating_add(ports * ports * PER_PAIR)
     }
 
-    /// What carries packets to the outputs, in words: `crossbar, islip, cells of 64 B`.
+    /// The fabric in words: `crossbar, islip, cells of 64 B`.
     pub fn fabric_in_words(&self) -> String {
         match &self.fabric {
             None => "packets cross at once".to_owned(),
@@ -176,7 +177,8 @@ impl SwitchRecipe {
         self.ports
     }
 
-    /// The weight of what waits at the inputs in the congestion measure of the outputs; 0 without one.
+    /// The weight of what waits at the inputs in the congestion measure of the outputs; 0 without
+    /// one.
     pub fn nu(&self) -> f64 {
         self.nu
     }
@@ -196,7 +198,8 @@ impl SwitchRecipe {
         matches!(self.fabric, Some(FabricSpec::Crossbar(_)))
     }
 
-    /// A switch at its start. `flows`, by [`spillgate_core::Packet::flow`], are for policies that look at them.
+    /// A switch at its start. `flows`, by [`spillgate_core::Packet::flow`], are for policies that
+    /// look at them.
     pub fn build(&self, flows: &Arc<[FlowKey]>) -> Switch {
         let mut inputs = Inputs::new(self.ports, self.is_voq, self.buffer, self.policy.as_ref());
         inputs.announce(flows);

@@ -179,8 +179,8 @@ impl SwitchSpec {
     }
 }
 
-/// Reports AQMs at outputs that cannot take into account what waits at the inputs, and warns if none
-/// does.
+/// Reports AQMs at outputs that cannot take into account what waits at the inputs, and warns if
+/// none does.
 fn check_measure(plans: &[SwitchPlan], around: &Around<'_>, reader: &mut dyn Reader) {
     const PATH: &str = "congestion_measure";
     let outputs: Vec<u32> = plans.iter().flat_map(|p| &p.outputs).copied().collect();

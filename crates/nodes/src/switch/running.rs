@@ -9,14 +9,16 @@ use crate::switch::fabric::Fabric;
 use crate::switch::queues::Inputs;
 use crate::switch::stats::{Backlog, Counts, Period, Slots};
 
-/// A switch without its outputs: it queues packets at its inputs and carries them to its outputs, whose queues are
-/// the driver's.
+/// A switch without its outputs: it queues packets at its inputs and carries them to its outputs,
+/// whose queues are the driver's.
 ///
-/// The driver calls [`Switch::offer`] for every arrival and [`Switch::wake`] at the time that [`Switch::next_wake`] gives,
-/// which may change with every call. Both put what has reached an output, and what is lost, into an [`Outbox`]. Times must
-/// not decrease from call to call. A packet has reached its output when its last bit has.
+/// The driver calls [`Switch::offer`] for every arrival and [`Switch::wake`] at the time that
+/// [`Switch::next_wake`] gives, which may change with every call. Both put what has reached an
+/// output, and what is lost, into an [`Outbox`]. Times must not decrease from call to call. A
+/// packet has reached its output when its last bit has.
 ///
-/// A driver that works in slots calls [`Switch::phase`] for each slot of a crossbar with cells instead of [`Switch::wake`].
+/// A driver that works in slots calls [`Switch::phase`] for each slot of a crossbar with cells
+/// instead of [`Switch::wake`].
 #[derive(Clone, Debug)]
 pub struct Switch {
     inputs: Inputs,
@@ -49,7 +51,7 @@ pub struct Lost {
     pub dropped: Dropped,
 }
 
-/// What leaves a switch in one call. The driver empties it.
+/// The packets that leave a switch in one call. The driver empties it.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
     /// What has reached outputs, in order.
@@ -63,7 +65,8 @@ impl Switch {
         Self { inputs, fabric }
     }
 
-    /// Counts what happens from `start` on and before `end`; without this call, all. To be called before the first arrival.
+    /// Counts what happens from `start` on and before `end`; without this call, all. To be called
+    /// before the first arrival.
     pub fn measure(&mut self, start: Time, end: Time) {
         self.inputs.period = Period { start, end };
     }
@@ -143,7 +146,8 @@ impl Switch {
         }
     }
 
-    /// One slot of a crossbar with cells, in which cells take no time to cross; other fabrics do nothing.
+    /// One slot of a crossbar with cells, in which cells take no time to cross; other fabrics do
+    /// nothing.
     #[inline]
     pub fn phase(&mut self, now: Time, rng: &mut Rng, out: &mut Outbox) {
         if let Fabric::Crossbar(crossbar) = &mut self.fabric {
@@ -153,20 +157,20 @@ impl Switch {
         }
     }
 
-    /// What waits at all inputs for an output now, in packets and in bytes.
+    /// The backlog at all inputs for an output now, in packets and in bytes.
     #[inline]
     pub fn waiting_for(&self, output: u16) -> (u32, u64) {
         let level = self.inputs.output(output.into());
         (level.packets, level.bytes)
     }
 
-    /// What waits at an input for an output now, in packets and in bytes.
+    /// The backlog at an input for an output now, in packets and in bytes.
     pub fn waiting(&self, input: u16, output: u16) -> (u32, u64) {
         let (level, _) = self.inputs.pair(input.into(), output.into());
         (level.packets, level.bytes)
     }
 
-    /// What waited at an input for an output until `now`.
+    /// The backlog at an input for an output until `now`.
     pub fn backlog(&self, now: Time, input: u16, output: u16) -> Backlog {
         let (level, _) = self.inputs.pair(input.into(), output.into());
         level.backlog(self.inputs.period, now)
@@ -179,7 +183,7 @@ impl Switch {
             .backlog(self.inputs.period, now)
     }
 
-    /// What waited at all inputs for an output until `now`.
+    /// The backlog at all inputs for an output until `now`.
     pub fn backlog_of_output(&self, now: Time, output: u16) -> Backlog {
         self.inputs
             .output(output.into())

@@ -11,42 +11,43 @@ use spillgate_core::{Limit, Rate};
 
 use crate::switch::matcher::{IslipSpec, MatchingSpec};
 
-/// A switch: a node that queues packets where they arrive, and carries them through a fabric to the ports that
-/// they leave by.
+/// A switch: a node that queues packets where they arrive, and carries them through a fabric to the
+/// ports that they leave by.
 ///
-/// It is about packets that come over a link and leave over another one; what begins or ends at the node is
-/// not. The queue of an output is the policy of the link that leaves there.
+/// It is about packets that come over a link and leave over another one; what begins or ends at the
+/// node is not. The queue of an output is the policy of the link that leaves there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
     /// Where packets are queued.
     pub architecture: Architecture,
-    /// How many times faster than a line the fabric is, 1 to the number of ports, such as 1.5 or 4/3. Default 1.
-    /// Only `input-queued` and `cioq` have one.
+    /// How many times faster than a line the fabric is, 1 to the number of ports, such as 1.5 or
+    /// 4/3. Default 1. Only `input-queued` and `cioq` have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<Speedup>,
-    /// What carries packets from inputs to outputs. Default: a crossbar with iSLIP and cells of 64 B. None of it in
-    /// an `output-queued` switch.
+    /// The fabric, which carries packets from inputs to outputs. Default: a crossbar with iSLIP and
+    /// cells of 64 B. An `output-queued` switch has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric: Option<FabricSpec>,
     /// The rate of a line, to which speedup refers. Default: that of the fastest link at a port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_rate: Option<Rate>,
-    /// How much waits at the inputs at most. Default: no limit, or that of the `policy`.
+    /// The limit of the queues at the inputs. Default: no limit, or that of the `policy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferSpec>,
-    /// The policy of each virtual output queue, such as a FIFO with an AQM. Default: first in, first out.
+    /// The policy of each virtual output queue, such as a FIFO with an AQM. Default: first in,
+    /// first out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// What AQMs at the outputs take for the length of their queue. Default: the queue alone.
+    /// The length of the queue as seen by AQMs at the outputs. Default: the output queue alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_measure: Option<CongestionMeasureSpec>,
-    /// The links that end at the switch, in the order of its inputs; of a group all, in order. What comes over other
-    /// links passes the switch by. Default: all, by name.
+    /// The links that end at the switch, in the order of its inputs; of a group all, in order.
+    /// Packets from other links bypass the switch. Default: all, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
-    /// The links that leave the switch, in the order of its outputs; of a group all, in order. What leaves by other
-    /// links passes the switch by. Default: all, by name.
+    /// The links that leave the switch, in the order of its outputs; of a group all, in order.
+    /// Packets to other links bypass the switch. Default: all, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Vec<String>>,
 }
@@ -61,7 +62,8 @@ pub enum Architecture {
     InputQueued,
     /// In one queue for each output at each input (virtual output queues), at speedup 1.
     Voq,
-    /// In virtual output queues at the inputs, and at the outputs (combined input and output queueing).
+    /// In virtual output queues at the inputs, and at the outputs (combined input and output
+    /// queueing).
     Cioq,
 }
 
@@ -80,11 +82,12 @@ impl Architecture {
 /// What carries packets from inputs to outputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub enum FabricSpec {
-    /// A crossbar: at any time each input sends to one output, and each output receives from one input.
+    /// A crossbar: at any time each input sends to one output, and each output receives from one
+    /// input.
     #[serde(rename = "crossbar")]
     Crossbar(CrossbarSpec),
-    /// An internal link from each input to each output, of speedup / n times the rate of a line: an approximation
-    /// of round robin that needs no matching.
+    /// An internal link from each input to each output, of speedup / n times the rate of a line: an
+    /// approximation of round robin that needs no matching.
     #[serde(rename = "parallel")]
     Parallel(ParallelSpec),
 }
@@ -101,8 +104,9 @@ impl Default for FabricSpec {
 pub struct CrossbarSpec {
     /// How it chooses the pairs that it connects. Default iSLIP.
     pub matching: MatchingSpec,
-    /// What crosses in one slot: a cell of this size, 1 B to 65535 B, into which packets are cut, or `packets` of any
-    /// length, each of which holds its pair of ports as long as it takes. Default 64 B.
+    /// What crosses in one slot: a cell of this size, 1 B to 65535 B, into which packets are cut,
+    /// or `packets` of any length, each of which holds its pair of ports as long as it takes.
+    /// Default 64 B.
     pub cell: Cell,
 }
 
@@ -124,14 +128,15 @@ pub struct ParallelSpec {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {
-    /// Waiting packets or bytes. A packet that crosses is not counted, and one that can cross at once, over an idle link of a parallel
-    /// fabric or between free ports of a crossbar for whole packets, needs no place.
+    /// Waiting packets or bytes. A packet that crosses is not counted, and one that can cross at
+    /// once, over an idle link of a parallel fabric or between free ports of a crossbar for whole
+    /// packets, needs no place.
     pub limit: Limit,
     /// What the limit is of. Default `queue`.
     #[serde(default)]
     pub per: Share,
-    /// With `per: shared`, the multiple of the free space that a queue may hold (dynamic threshold: Choudhury and
-    /// Hahne 1998), above 0. Default 1.
+    /// With `per: shared`, the multiple of the free space that a queue may hold (dynamic threshold:
+    /// Choudhury and Hahne 1998), above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
 }
@@ -150,7 +155,7 @@ pub enum Share {
 }
 
 impl Share {
-    /// What a limit is of, behind its number: `a queue`.
+    /// The unit of a limit in words, after its number: `a queue`.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Queue => "a queue",
@@ -160,8 +165,8 @@ impl Share {
     }
 }
 
-/// The congestion measure of the outputs: length of the output's queue + nu times the lengths of all virtual output
-/// queues for that output.
+/// The congestion measure of the outputs: length of the output's queue + nu times the lengths of
+/// all virtual output queues for that output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CongestionMeasureSpec {
@@ -209,8 +214,8 @@ impl Speedup {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
 
-    /// The number of phases of a slot that follow `slots` whole ones, so that none is lost: after t slots there were
-    /// floor(t speedup) phases.
+    /// The number of phases of a slot that follow `slots` whole ones, so that none is lost: after t
+    /// slots there were floor(t speedup) phases.
     pub fn phases_in(self, slot: u64) -> u64 {
         let phases = |slots: u64| {
             u128::from(slots) * u128::from(self.numerator) / u128::from(self.denominator)

@@ -86,7 +86,7 @@ impl Level {
     }
 }
 
-/// What waited in the measured period, packets that cross not counted.
+/// Backlog in the measured period, without packets that cross.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Backlog {
     /// Time average in packets.
@@ -110,7 +110,7 @@ pub struct Counts {
     pub carried_packets: u64,
     /// Their bytes.
     pub carried_bytes: u64,
-    /// Those of the packets that arrived that were lost, by [`DropReason::index`].
+    /// Packets that arrived and were lost, by [`DropReason::index`].
     pub lost: [u64; REASONS],
     /// Packets that an AQM marked with congestion experienced.
     pub marks_ce: u64,
@@ -124,7 +124,8 @@ impl Counts {
         self.lost.iter().sum()
     }
 
-    /// Mean time in seconds that the packets carried had waited in their queue; NaN without packets.
+    /// Mean time in seconds that the packets carried had waited in their queue; NaN without
+    /// packets.
     pub fn waited_mean(&self) -> f64 {
         self.waited_ps as f64 / self.carried_packets as f64 / 1e12
     }
@@ -142,14 +143,15 @@ impl Counts {
     }
 }
 
-/// How a crossbar used the time of an output.
+/// The use of an output's time by a crossbar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
     /// Slots (with packets of any length: picoseconds) of the measured period so far.
     pub all: u64,
-    /// Slots (with packets of any length: picoseconds) in which something waited for the output or crossed to it.
+    /// Slots (with packets of any length: picoseconds) in which something waited for the output or
+    /// crossed to it.
     pub wanted: u64,
-    /// Those of them in which nothing crossed to it.
+    /// Slots (or picoseconds) among these in which nothing crossed to it.
     pub wasted: u64,
 }
 
@@ -159,8 +161,8 @@ impl Slots {
         self.wasted as f64 / self.wanted as f64
     }
 
-    /// The shares of all slots in which something crossed, in which nothing did although it waited, and in which
-    /// nothing waited; NaN before the first slot. They add up to 1.
+    /// The shares of all slots in which something crossed, in which nothing did although it waited,
+    /// and in which nothing waited; NaN before the first slot. They add up to 1.
     pub fn shares(&self) -> [f64; 3] {
         let used = self.wanted - self.wasted;
         let idle = self.all - self.wanted;

@@ -1,4 +1,5 @@
-//! A switch with its outputs, in slots: arrivals, then phases of the crossbar, then one departure for each output.
+//! A switch with its outputs, in slots: arrivals, then phases of the crossbar, then one departure
+//! for each output.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -27,7 +28,8 @@ pub(crate) struct Slotted {
     pub(crate) ports: usize,
     speedup: Speedup,
     pub(crate) slot: u64,
-    /// By output: what waits there, by the number of its arrival, or by the order in which it crossed.
+    /// By output: what waits there, by the number of its arrival, or by the order in which it
+    /// crossed.
     outputs: Vec<BTreeMap<u64, Packet>>,
     in_order_of_arrival: bool,
     next: u64,
@@ -114,8 +116,9 @@ impl Slotted {
     }
 }
 
-/// A mean with its standard error by the means of 20 batches: at an autocorrelation time far below a batch, four
-/// of them hold with probability above 0.999 (Student's t with 19 degrees of freedom: 0.9992).
+/// A mean with its standard error by the means of 20 batches: at an autocorrelation time far below
+/// a batch, four of them hold with probability above 0.999 (Student's t with 19 degrees of freedom:
+/// 0.9992).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
     pub(crate) mean: f64,
@@ -135,7 +138,8 @@ impl Estimate {
         }
     }
 
-    /// Fails unless the estimate agrees with `expected` within four standard errors, and these are below `resolution`.
+    /// Fails unless the estimate agrees with `expected` within four standard errors, and these are
+    /// below `resolution`.
     #[track_caller]
     pub(crate) fn agrees(self, expected: f64, resolution: f64, what: &str) {
         println!(
@@ -156,7 +160,8 @@ pub(crate) fn effort() -> u64 {
     std::env::var("SPILLGATE_LONG").map_or(1, |n| n.parse().unwrap_or(20))
 }
 
-/// Independent arrivals: an input has a cell in a slot with the sum of its row, for an output in proportion.
+/// Independent arrivals: an input has a cell in a slot with the sum of its row, for an output in
+/// proportion.
 pub(crate) struct Bernoulli {
     rows: Vec<Vec<f64>>,
     rng: Rng,

@@ -29,7 +29,8 @@ pub(super) struct Reading<'r, 'c, 's> {
 }
 
 impl Reading<'_, '_, '_> {
-    /// All nodes that hold packets, by kind, then by id; errors are reported and leave out the node.
+    /// All nodes that hold packets, by kind, then by id; errors are reported and leave out the
+    /// node.
     pub(super) fn all(mut self, nodes: &Nodes<'_>) -> Vec<Holding> {
         let links: Vec<LinkFacts<'_>> = self.drafts.iter().map(facts).collect();
         let mut all = Vec::new();
@@ -79,8 +80,8 @@ impl At<'_, '_, '_, '_, '_> {
     }
 }
 
-/// Whether the packets of a policy leave it as they came: what a node has noted of them stays with them, and nothing of
-/// the policy goes beyond one queue.
+/// Whether the packets of a policy leave it as they came: what a node has noted of them stays with
+/// them, and nothing of the policy goes beyond one queue.
 fn may_queue_inside(spec: &DisciplineSpec) -> bool {
     matches!(
         spec,

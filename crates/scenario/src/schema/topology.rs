@@ -47,9 +47,10 @@ macro_rules! described {
     ($($(#[doc = $doc:literal])+ $kind:ident = $key:ident, $spec:ty => $plan:ty;)+) => {
         /// A node, or with `count` a group of nodes `name-0`, `name-1` and so on.
         ///
-        /// A link from or to a group is one link per member, called `link-0`, `link-1` and so on; between
-        /// two groups of the same count it joins member i to member i. The flows of an entry of the traffic
-        /// that begin or end at the group are assigned to its members round-robin.
+        /// A link from or to a group is one link per member, called `link-0`, `link-1` and so on;
+        /// between two groups of the same count it joins member i to member i. The flows of an
+        /// entry of the traffic that begin or end at the group are assigned to its members
+        /// round-robin.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct DescribedSpec {
@@ -223,8 +224,8 @@ impl DelaySpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailureSpec {
-    /// The link: of a `duplex` link both directions fail, `name.reverse` alone only the reverse link;
-    /// of a group's links all, or the member that is named.
+    /// The link: of a `duplex` link both directions fail, `name.reverse` alone only the reverse
+    /// link; of a group's links all, or the member that is named.
     pub link: String,
     /// When it fails, from the beginning of the run. Packets on it and in its queue are lost.
     pub at: Dur,

@@ -1,4 +1,5 @@
-//! What is counted at the edges of the measured period, and of packets that arrive across one.
+//! Counting at the edges of the measured period, and counting of packets that arrive across an
+//! edge.
 
 use spillgate_core::{Dur, Labels, Packet, Time};
 use spillgate_events::EventSet;
@@ -73,8 +74,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// What the meters of all policers have found so far: those of the links' own policies, then
-    /// those at their receiving ends.
+    /// The counters of all policers so far: of the links' own policies, then of policies at their
+    /// receiving ends.
     fn found(&self) -> Vec<Colored> {
         let own = self.links.iter().filter_map(|l| l.port.as_ref());
         let own = own.flat_map(|p| p.discipline.meters());
@@ -101,7 +102,7 @@ impl<S: EventSet> World<S> {
         self.links.iter().map(tx).max().unwrap_or(Dur::ZERO)
     }
 
-    /// So much of a packet of a flow has arrived within the measured period.
+    /// Counts the part of a packet of a flow that arrived within the measured period.
     #[inline]
     pub(super) fn count_arrived(&mut self, number: u32, packet: &Packet, volume: Volume) {
         self.meters[number as usize].on_arrived(volume);

@@ -184,8 +184,8 @@ impl<'a> FlowsBuilder<'a> {
         self.names.truncate(last.map_or(0, |i| i + 1));
     }
 
-    /// When nothing that is sent matters any more: twice the measured period after it, and as long
-    /// as packets are waited for.
+    /// The time after which no sent packet matters any more: twice the measured period after its
+    /// end, plus the grace.
     fn horizon(&self) -> Time {
         let longest = self.plan.links.iter().map(|l| l.delay).max();
         self.window.end()

@@ -126,11 +126,12 @@ pub struct World<S> {
     pub(crate) failures: Option<Box<Failures>>,
     pub(crate) routing: Option<Box<Routing>>,
     pub(crate) mpls: Option<Box<Mpls>>,
-    /// Input policies; none if no packet is looked at where it arrives.
+    /// Input policies; none if no policy or classifier looks at arriving packets.
     pub(crate) inputs: Option<Box<Inputs>>,
     /// Packets by the code points that policies gave them; none if no policy marks.
     pub(crate) marked: Option<Box<Marked>>,
-    /// What all meters had found when the measured period began, and from its end on within it.
+    /// The counters of all policers at the begin of the measured period; after its end, the counts
+    /// within it.
     pub(crate) colored: Vec<Colored>,
     /// Nodes that hold packets; none if every node passes packets on at once.
     pub(crate) nodes: Option<Box<Nodes>>,

@@ -1,5 +1,5 @@
-//! Sources that do more than to send at the times that they draw: captures, and flows that keep the
-//! inputs of a switch filled.
+//! Sources that are not simply a sequence of drawn times: captures, and flows that keep the inputs
+//! of a switch filled.
 
 use spillgate_core::Ecn;
 use spillgate_events::{EventSet, Rank};

@@ -60,7 +60,7 @@ impl<S: EventSet> World<S> {
         } else {
             self.wake_port_when_free(link);
         }
-        // Last: what is served at once has not waited.
+        // Last: a packet that is served at once has not waited.
         if let Some(port) = &mut self.links[link].port {
             port.note_level(now, leaf);
         }

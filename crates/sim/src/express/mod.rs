@@ -74,7 +74,7 @@ impl Lane {
         self.links.get(link)?.queue()
     }
 
-    /// Its packets by code point, if it tells them apart.
+    /// Its packets by code point, if it distinguishes them.
     pub(crate) fn precedences(&self, link: usize) -> Option<Option<Box<Precedences>>> {
         self.links.get(link)?.precedences()
     }
@@ -155,7 +155,7 @@ impl<S: EventSet> World<S> {
         std::mem::replace(&mut self.lane.sending, sending)
     }
 
-    /// The measured period has begun, if `now` lies in it or behind it.
+    /// Begins counting if `now` is not before the measured period.
     pub(crate) fn lane_begins(&mut self, now: Time) {
         for link in &mut self.lane.links {
             link.begin_counting(now, self.window);

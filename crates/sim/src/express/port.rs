@@ -90,8 +90,8 @@ impl FifoPort {
         }
     }
 
-    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
-    /// and nobody has to be asked.
+    /// Takes a packet that has to wait from `now` until `start`, if it has the length of all
+    /// waiting packets and nobody has to be asked.
     #[inline(always)]
     pub(super) fn wait(&mut self, now: Time, start: Time) -> Option<()> {
         let wait = start.since(now);

@@ -317,7 +317,7 @@ impl<S: EventSet> World<S> {
     /// A packet has left a port whose line a node has.
     fn has_sent(&mut self, sent: &Sent) {
         let link = sent.link as usize;
-        // What was in transmission at the end of the measured period has been counted there.
+        // A packet in transmission at the end of the measured period has been counted there.
         if self.now < self.window.end() {
             let l = &mut self.links[link];
             l.carries(self.window, &sent.packet, sent.start, sent.end);

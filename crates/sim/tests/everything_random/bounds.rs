@@ -11,7 +11,8 @@ pub(crate) fn with_rounding(rate: f64) -> f64 {
     rate * (1.0 + 1e-12 * rate / 320.0)
 }
 
-/// Every share of a whole, of every scope, is from 0 to 1 or not defined, and so is what it could have been.
+/// Every share of a whole, of every scope, is from 0 to 1 or not defined, and so is what it could
+/// have been.
 pub(crate) fn every_share_is_of_its_whole(plan: &Plan, of: &Outcome) -> Result<(), TestCaseError> {
     let layout = layout(&plan.variants[0].world);
     // Sums of floating-point numbers are in Jain's index only.
@@ -28,14 +29,15 @@ pub(crate) fn every_share_is_of_its_whole(plan: &Plan, of: &Outcome) -> Result<(
     Ok(())
 }
 
-/// What each link, each of its queues, its labels and the policy at its end carried, and what the flows got whose
-/// last link it is.
+/// What each link, each of its queues, its labels and the policy at its end carried, and what the
+/// flows got whose last link it is.
 pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), TestCaseError> {
     let world = &plan.variants[0].world;
     let layout = layout(world);
     let values: Vec<_> = layout.keys.iter().zip(&of.values).collect();
     for (number, link) in (0..).zip(&world.links) {
-        // A packet across an edge of the period counts by its time on the link, not by the rate in it.
+        // A packet across an edge of the period counts by its time on the link, not by the rate in
+        // it.
         let edge = if link.process.is_some() {
             // The longest packet is 32 cells of ATM.
             2.0 * 32.0 * 424.0
@@ -76,8 +78,8 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
         if !world.failures.is_empty() {
             continue;
         }
-        // By what is on its way from queue to queue they may differ; the last link gives them no more than a packet
-        // beyond its rate.
+        // By what is on its way from queue to queue they may differ; the last link gives them no
+        // more than a packet beyond its rate.
         let last = |f: &&spillgate_scenario::plan::FlowPlan| {
             world.routes[f.route as usize].last() == Some(&number) && !f.traffic.is_closed_loop()
         };
@@ -114,7 +116,8 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
     Ok(())
 }
 
-/// Bytes of IP for each byte that the link sends, at most: more than one where it compresses headers.
+/// Bytes of IP for each byte that the link sends, at most: more than one where it compresses
+/// headers.
 fn ip_per_byte(link: &LinkPlan) -> f64 {
     let shrunk = |l: u16| f64::from(l) / f64::from(link.overhead.wire_len(l));
     (40..=1500).map(shrunk).fold(1.0, f64::max)
@@ -138,7 +141,8 @@ fn no_rate_exceeds_the_fabric(
     let of_outputs = |input: &str| carried(Scope::Voq, &|n| n.starts_with(&format!("{input}/")));
     let (num, den) = recipe.speedup().fraction();
     let fabric = with_rounding(recipe.line().bps() as f64) * num as f64 / den as f64;
-    // A packet counts whole when it, or its last cell, begins to cross; on parallel links one from each port.
+    // A packet counts whole when it, or its last cell, begins to cross; on parallel links one from
+    // each port.
     let packets = if recipe.is_crossbar() {
         1
     } else {

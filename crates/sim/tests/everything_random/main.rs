@@ -1,7 +1,8 @@
-//! Random networks that have everything at once: policies where packets leave a node and where they arrive, classes
-//! that ask where packets came from, routers that take time, switches, MPLS, sessions, failures, rates that vary, loss,
-//! reordering, circuits and switches of ATM. Every value of every scope is the same however the run is driven, losses by place are those by flow, no
-//! rate exceeds its line or fabric, and no share its whole.
+//! Random networks that have everything at once: policies where packets leave a node and where they
+//! arrive, classes that ask where packets came from, routers that take time, switches, MPLS,
+//! sessions, failures, rates that vary, loss, reordering, circuits and switches of ATM. Every value
+//! of every scope is the same however the run is driven, losses by place are those by flow, no rate
+//! exceeds its line or fabric, and no share its whole.
 
 mod bounds;
 #[path = "../common/mod.rs"]
@@ -123,8 +124,9 @@ proptest! {
         parts_add_up(&plan, &reference)?;
     }
 
-    /// In a period so short that more waits when it begins than comes in it, what is lost in it may not have come in it:
-    /// failures, which are at multiples of 50 ms, AQMs that drop from the head, and queues that push out.
+    /// In a period so short that more waits when it begins than comes in it, what is lost in it may
+    /// not have come in it: failures, which are at multiples of 50 ms, AQMs that drop from the
+    /// head, and queues that push out.
     #[test]
     fn no_share_exceeds_its_whole(
         net in net(TRAFFIC.len()),
@@ -139,8 +141,8 @@ proptest! {
         }
     }
 
-    /// The key of a stored run changes if and only if results can: not with what is idle, and whenever a part of
-    /// another network changes anything.
+    /// The key of a stored run changes if and only if results can: not with what is idle, and
+    /// whenever a part of another network changes anything.
     #[test]
     fn keys_of_stored_runs_are_those_of_results(
         net in net(TRAFFIC.len()),
@@ -177,7 +179,8 @@ proptest! {
         while world.run(u64::MAX) != Stop::Done {}
         let of = world.outcome();
         prop_assert_eq!(sum(&plan, &of, Scope::Flow, Metric::Unresolved), 0.0);
-        // What came to a queue and is not lost there or on its link has reached the end of the link.
+        // What came to a queue and is not lost there or on its link has reached the end of the
+        // link.
         let at_queues = |metric| sum(&plan, &of, Scope::Queue, metric);
         let kept = at_queues(Metric::PacketsOffered) - at_queues(Metric::PacketsLost);
         let has_cells = plan.variants[0].world.atm().is_some_and(|atm| !atm.switches.is_empty());
@@ -215,8 +218,8 @@ proptest! {
 proptest! {
     #![proptest_config(common::cases(128))]
 
-    /// A bottleneck behind fast links and before them: neither flows nor classes nor all together get more than its
-    /// rate, however much is offered and whenever the period begins and ends.
+    /// A bottleneck behind fast links and before them: neither flows nor classes nor all together
+    /// get more than its rate, however much is offered and whenever the period begins and ends.
     #[test]
     fn nobody_gets_more_than_the_bottleneck_has(
         kbps in prop_oneof![Just(64_u32), Just(1_000), 1_500_u32..20_000],
@@ -317,8 +320,8 @@ measurement: {{warmup: 0 s, duration: 1 s}}
     assert_eq!(different.len(), all.len());
 }
 
-/// A line that is always busy carries exactly its rate, wherever the edges of the period cut packets in two; the
-/// flow gets it too, since its last link adds nothing.
+/// A line that is always busy carries exactly its rate, wherever the edges of the period cut
+/// packets in two; the flow gets it too, since its last link adds nothing.
 #[test]
 fn a_busy_line_carries_its_rate() {
     for (warmup, duration) in [

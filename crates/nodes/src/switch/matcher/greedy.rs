@@ -1,9 +1,9 @@
 //! Maximal matchings that take requests by weight, the heaviest first.
 //!
-//! What remains of the requests of ports that are still free is looked at in order of weight, ties by input,
-//! then by output. The weight of the matching is at least half of the maximum. This is what the iterative
-//! forms (iLQF, iOCF: A. Mekkittikul and N. McKeown, INFOCOM 1998) find once they have converged, with the
-//! same ties. O(r log r) in the requests.
+//! Requests between free ports are taken in order of weight, ties by input, then by output. The
+//! weight of the matching is at least half of the maximum. This is what the iterative forms (iLQF,
+//! iOCF: A. Mekkittikul and N. McKeown, INFOCOM 1998) find once they have converged, with the same
+//! ties. O(r log r) in the requests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
-//! iSLIP (N. McKeown, The iSLIP scheduling algorithm for input-queued switches, IEEE/ACM Transactions on
-//! Networking 7(2), 1999).
+//! iSLIP (N. McKeown, The iSLIP scheduling algorithm for input-queued switches, IEEE/ACM
+//! Transactions on Networking 7(2), 1999).
 //!
-//! Each free output grants the first input at or after its pointer that requests it; each input accepts the
-//! first grant at or after its own. Both pointers move one beyond the partner, in the first iteration only
-//! and only if the grant was accepted, so that no request starves and pointers under load spread out. O(n)
-//! steps of a few instructions for each iteration.
+//! Each free output grants the first input at or after its pointer that requests it; each input
+//! accepts the first grant at or after its own. Both pointers move one beyond the partner, in the
+//! first iteration only and only if the grant was accepted, so that no request starves and pointers
+//! under load spread out. O(n) steps of a few instructions for each iteration.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

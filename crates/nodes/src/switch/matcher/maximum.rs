@@ -1,9 +1,10 @@
 //! Matching of maximum weight, exact.
 //!
-//! With the length of queues, or the age of their first cell, as weight it carries all admissible traffic
-//! with independent arrivals (N. McKeown, A. Mekkittikul, V. Anantharam and J. Walrand, Achieving 100 %
-//! throughput in an input-queued switch, IEEE Transactions on Communications 47(8), 1999). The assignment
-//! problem is solved by shortest augmenting paths with potentials (H. Kuhn 1955, J. Munkres 1957), O(n³).
+//! With the length of queues, or the age of their first cell, as weight it carries all admissible
+//! traffic with independent arrivals (N. McKeown, A. Mekkittikul, V. Anantharam and J. Walrand,
+//! Achieving 100 % throughput in an input-queued switch, IEEE Transactions on Communications 47(8),
+//! 1999). The assignment problem is solved by shortest augmenting paths with potentials (H. Kuhn
+//! 1955, J. Munkres 1957), O(n³).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,10 +60,10 @@ impl Match for Maximum {
         for (i, o) in r.pairs() {
             let weight = match self.weight {
                 Weight::Length => w.length(i, o),
-                // A cell that has just come weighs more than none.
+                // A cell that has just arrived weighs more than no cell.
                 Weight::Age => w.waited(i, o).saturating_add(1),
             };
-            // So that sums of 256 and differences of them fit.
+            // The bound keeps sums of 256 weights, and their differences, within 64 bits.
             self.assignment.cost[i * n + o] = -(weight.min(1 << 52) as i64);
         }
         self.assignment.solve(n);
@@ -83,7 +84,8 @@ impl Match for Maximum {
     }
 }
 
-/// Minimum-cost assignment of rows to columns. Rows and columns of the search count from 1; 0 is none.
+/// Minimum-cost assignment of rows to columns. Rows and columns of the search count from 1; 0 is
+/// none.
 #[derive(Clone, Debug, Default)]
 struct Assignment {
     /// Cost by row, then column.

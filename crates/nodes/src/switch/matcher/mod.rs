@@ -1,8 +1,8 @@
 //! Matching of inputs and outputs of a crossbar: one grant for each input and each output.
 //!
-//! A matcher knows nothing of buffers: it is given which input requests which output, for those that
-//! weigh requests their weights, and returns a matching. To add one: a file with its specification and
-//! its state, and one line in the registry below.
+//! A matcher knows nothing of buffers: it is given which input requests which output, for those
+//! that weigh requests their weights, and returns a matching. To add one: a file with its
+//! specification and its state, and one line in the registry below.
 
 mod greedy;
 mod islip;
@@ -53,12 +53,13 @@ pub(crate) trait Match: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Whether no requested pair can ever be added to what it finds.
     fn is_maximal(&self) -> bool;
 
-    /// Whether it finds a pair whenever one can be found, so that it need not be asked again before something changes.
+    /// Whether it finds a pair whenever there is one, so that it need not be asked again before
+    /// something changes.
     fn always_finds(&self) -> bool {
         true
     }
 
-    /// Whether it asks for more than the length of queues, which those with a policy cannot tell.
+    /// Whether it needs more than the lengths of queues, which queues with a policy cannot provide.
     fn asks_order(&self) -> bool {
         false
     }
@@ -67,8 +68,8 @@ pub(crate) trait Match: Clone + std::fmt::Debug + Send + Sync + 'static {
 /// From one line per algorithm: the specification, the runtime, its dispatch and the list of kinds.
 macro_rules! registry {
     ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+) => {
-        /// How a crossbar chooses the pairs that it connects. Algorithms may be added; code that matches on
-        /// one of them must handle the others.
+        /// The matching algorithm of a crossbar. Algorithms may be added; code that matches on one
+        /// of them must handle the others.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[non_exhaustive]
         pub enum MatchingSpec {
@@ -125,7 +126,7 @@ macro_rules! registry {
                 match &self.0 { $(State::$variant(m) => m.always_finds(),)+ }
             }
 
-            /// Whether it asks which packet came first, not only how many wait.
+            /// Whether it needs the order of arrivals, not only the lengths of queues.
             pub fn asks_order(&self) -> bool {
                 match &self.0 { $(State::$variant(m) => m.asks_order(),)+ }
             }
@@ -134,9 +135,11 @@ macro_rules! registry {
 }
 
 registry! {
-    /// iSLIP: round-robin grants and accepts whose pointers move past accepted grants (McKeown 1999).
+    /// iSLIP: round-robin grants and accepts whose pointers move past accepted grants (McKeown
+    /// 1999).
     Islip = "islip", IslipSpec => islip::Islip;
-    /// Round-robin matching: as iSLIP, but grant pointers move past grants that are not accepted, too.
+    /// Round-robin matching: as iSLIP, but grant pointers move past grants that are not accepted,
+    /// too.
     Rrm = "round-robin", RrmSpec => rrm::Rrm;
     /// Parallel iterative matching: random grants and accepts (Anderson and others 1993).
     Pim = "pim", PimSpec => pim::Pim;
@@ -146,7 +149,8 @@ registry! {
     OldestFirst = "oldest-cell-first", OldestFirstSpec => greedy::OldestFirst;
     /// Matching of maximum weight, exact: a reference, O(n³) in the ports.
     Maximum = "maximum-weight", MaximumSpec => maximum::Maximum;
-    /// Stable matching that emulates a FIFO output-queued switch at speedup 2 (Chuang and others 1999).
+    /// Stable matching that emulates a FIFO output-queued switch at speedup 2 (Chuang and others
+    /// 1999).
     Stable = "stable-marriage", StableSpec => stable::Stable;
     /// Fixed rotation: each pair has an n-th of the slots, whatever waits (time division).
     Rotation = "rotation", RotationSpec => rotation::Rotation;

@@ -1,9 +1,9 @@
-//! Parallel iterative matching (T. Anderson, S. Owicki, J. Saxe and C. Thacker, High-speed switch scheduling
-//! for local-area networks, ACM TOCS 11(4), 1993).
+//! Parallel iterative matching (T. Anderson, S. Owicki, J. Saxe and C. Thacker, High-speed switch
+//! scheduling for local-area networks, ACM TOCS 11(4), 1993).
 //!
-//! Each free output grants one of the inputs that request it, each input accepts one of its grants, both
-//! uniformly at random. A mean of at most log2 n + 4/3 iterations finds a maximal matching; under full
-//! load one iteration matches 1 - (1 - 1/n)^n of the ports.
+//! Each free output grants one of the inputs that request it, each input accepts one of its grants,
+//! both uniformly at random. A mean of at most log2 n + 4/3 iterations finds a maximal matching;
+//! under full load one iteration matches 1 - (1 - 1/n)^n of the ports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

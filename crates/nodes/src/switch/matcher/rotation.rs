@@ -1,9 +1,10 @@
-//! Fixed rotation: time division, as in Birkhoff-von Neumann switches with equal shares (C.-S. Chang, W.-J. Chen and
-//! H.-Y. Huang, INFOCOM 2000).
+//! Fixed rotation: time division, as in Birkhoff-von Neumann switches with equal shares (C.-S.
+//! Chang, W.-J. Chen and H.-Y. Huang, INFOCOM 2000).
 //!
-//! In slot t input i is connected to output (i + t) mod n, whatever waits: each pair has an n-th of the slots, which
-//! it leaves unused if nothing waits for it. It is what parallel links of s/n of the line rate approximate. Slots in
-//! which nothing waits at all do not count. For cells only: packets of any length have no slots. O(n).
+//! In slot t input i is connected to output (i + t) mod n, whatever waits: each pair has an n-th of
+//! the slots, which it leaves unused if nothing waits for it. It is what parallel links of s/n of
+//! the line rate approximate. Slots in which nothing waits at all do not count. For cells only:
+//! packets of any length have no slots. O(n).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,12 @@
-//! Round-robin matching, the predecessor of iSLIP (N. McKeown, Scheduling algorithms for input-queued cell
-//! switches, Ph.D. thesis, University of California at Berkeley, 1995, section 2.2).
+//! Round-robin matching, the predecessor of iSLIP (N. McKeown, Scheduling algorithms for
+//! input-queued cell switches, Ph.D. thesis, University of California at Berkeley, 1995,
+//! section 2.2).
 //!
-//! A grant pointer moves past the granted input whether or not it accepts. With one iteration and uniform traffic queues
-//! grow without end from a load of about 1 - (1 - 1/n)^n on, what grants at random would carry: 63 % for many ports. Once
-//! all queues are backlogged every pointer moves by one in each slot, so that pointers that have met stay together and
-//! less is carried still, down to 1/n. A reference, not a choice.
+//! A grant pointer moves past the granted input whether or not it accepts. With one iteration and
+//! uniform traffic queues grow without end from a load of about 1 - (1 - 1/n)^n on, what grants at
+//! random would carry: 63 % for many ports. Once all queues are backlogged every pointer moves by
+//! one in each slot, so that pointers that have met stay together and less is carried still, down
+//! to 1/n. A reference, not a choice.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

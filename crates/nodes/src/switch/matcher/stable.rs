@@ -1,13 +1,13 @@
-//! Stable matching for the emulation of a FIFO output-queued switch (S.-T. Chuang, A. Goel, N. McKeown and
-//! B. Prabhakar, Matching output queueing with a combined input/output-queued switch, IEEE JSAC 17(6), 1999:
-//! group by virtual output queue, section VI).
+//! Stable matching for the emulation of a FIFO output-queued switch (S.-T. Chuang, A. Goel, N.
+//! McKeown and B. Prabhakar, Matching output queueing with a combined input/output-queued switch,
+//! IEEE JSAC 17(6), 1999: group by virtual output queue, section VI).
 //!
-//! Outputs prefer the cell that would leave a FIFO output-queued switch first: that which arrived first. Inputs
-//! keep a list of their virtual output queues and prefer those nearer to its head: a queue enters at the head
-//! when a cell comes to it while it is empty, and cells that follow do not move it. With two matchings in each
-//! slot, and outputs that send what arrived first, every cell leaves in the slot in which it would leave the
-//! output-queued switch (2 - 1/n matchings are enough, and necessary). Outputs propose (D. Gale and L. Shapley
-//! 1962): at most n² proposals.
+//! Outputs prefer the cell that would leave a FIFO output-queued switch first: that which arrived
+//! first. Inputs keep a list of their virtual output queues and prefer those nearer to its head: a
+//! queue enters at the head when a cell comes to it while it is empty, and cells that follow do not
+//! move it. With two matchings in each slot, and outputs that send what arrived first, every cell
+//! leaves in the slot in which it would leave the output-queued switch (2 - 1/n matchings are
+//! enough, and necessary). Outputs propose (D. Gale and L. Shapley 1962): at most n² proposals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
