@@ -238,3 +238,16 @@ def test_the_express_lane_is_entered_by_its_hooks(root):
             for name in re.findall(r"self\.(\w+)\(", text):
                 called.setdefault(name, path.name)
     assert hooks <= called.keys(), f"nobody tells the lane: {sorted(hooks - called.keys())}"
+
+
+def test_comment_lines_of_rust_keep_to_100_columns(root):
+    folders = ("bench", "crates", "examples", "fuzz")
+    sources = [p for f in folders for p in (root / f).rglob("*.rs") if "target" not in p.parts]
+    assert len(sources) > 300
+    long = [
+        f"{path.relative_to(root)}:{number}"
+        for path in sources
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 100 and line.lstrip().startswith("//")
+    ]
+    assert not long, "wrap these comments: " + ", ".join(long)
