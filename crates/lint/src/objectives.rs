@@ -252,7 +252,7 @@ fn along(world: &WorldPlan, route: u32, len: u16) -> f64 {
         seconds += link.delay.as_secs_f64();
         // Cells go on before the last one of a packet has come, and a rate that changes may be
         // higher.
-        if link.process.is_none() && !world.is_served_by_node(*l) {
+        if link.process.is_none() && !world.holding.serve(*l) {
             let bits = 8.0 * f64::from(link.overhead.wire_len(len));
             seconds += bits / link.rate.bps() as f64;
         }

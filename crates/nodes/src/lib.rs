@@ -8,6 +8,7 @@
 
 pub mod atm;
 mod describe;
+mod holdings;
 mod node;
 mod problem;
 mod recipe;
@@ -16,8 +17,9 @@ pub mod software;
 pub mod switch;
 
 pub use describe::{Description, Fact, Value};
+pub use holdings::{Holding, Holdings};
 pub use node::{AtPort, Carried, Node, Outbox, Passed, PortEvent, Put, Sent, Start};
 pub use problem::{Code, Problem};
-pub use recipe::{Around, Holding, LinkFacts, Names, NodeSpec, Reader, Recipe};
+pub use recipe::{Around, LinkFacts, Names, NodeSpec, Reader, Recipe};
 pub use registry::{KINDS, NodePlan};
 pub use spillgate_queueing::Kind;

@@ -23,8 +23,9 @@ pub trait Node: Send {
     /// Its wake is due.
     fn wake(&mut self, now: Time, out: &mut Outbox);
 
-    /// Something happens to a packet at a port that the node [follows](crate::Recipe::follows). If
-    /// the node takes what the port sends: over how many links of the packet's way it carries it.
+    /// Something happens to a packet at a port that the node [follows](crate::Recipe::follows).
+    /// If the node takes what the port sends: over how many links of the packet's way it carries
+    /// it. The packet that it gives back has [skipped](Packet::skip_hops) these.
     fn at_port(&mut self, _now: Time, _at: &AtPort<'_>, _out: &mut Outbox) -> Option<u32> {
         None
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use spillgate_core::{Dur, Rate};
 use spillgate_queueing::Recipe as Policy;
 
-use crate::{Description, Fact, Node, NodePlan, Problem, Start};
+use crate::{Fact, Node, NodePlan, Problem, Start};
 
 /// A kind of node, as written.
 pub trait NodeSpec {
@@ -28,19 +28,19 @@ pub struct Around<'a> {
     pub names: &'a [String],
     /// All links, by id.
     pub links: &'a [LinkFacts<'a>],
+    /// By node, the links that end there and those that begin there.
+    pub ends: &'a [(Vec<u32>, Vec<u32>)],
 }
 
 impl Around<'_> {
     /// The links that end at a node.
     pub fn arriving(&self, node: u32) -> Vec<u32> {
-        let links = (0..).zip(self.links).filter(|(_, l)| l.to == node);
-        links.map(|(id, _)| id).collect()
+        self.ends[node as usize].0.clone()
     }
 
     /// The links that begin at a node.
     pub fn leaving(&self, node: u32) -> Vec<u32> {
-        let links = (0..).zip(self.links).filter(|(_, l)| l.from == node);
-        links.map(|(id, _)| id).collect()
+        self.ends[node as usize].1.clone()
     }
 }
 
@@ -131,27 +131,4 @@ pub trait Names {
     fn node(&self, id: u32) -> &str;
     /// Of a link.
     fn link(&self, id: u32) -> &str;
-}
-
-/// Nodes that hold packets and run as one.
-#[derive(Clone, Debug)]
-pub struct Holding {
-    /// Their ids, ascending, at least one.
-    pub nodes: Vec<u32>,
-    /// Names its random streams, and orders its wakes among those of the same instant.
-    pub path: String,
-    /// What they do.
-    pub plan: NodePlan,
-}
-
-impl Holding {
-    /// Each of its nodes with what it was given.
-    pub fn describe(&self, names: &dyn Names) -> Vec<Description> {
-        let of = |(node, facts)| Description {
-            name: names.node(node).to_owned(),
-            kind: self.plan.kind(),
-            facts,
-        };
-        self.plan.describe(names).into_iter().map(of).collect()
-    }
 }

@@ -100,7 +100,7 @@ impl Keys {
         )?;
         // Without failures nothing is routed again.
         write!(out, "{:?}", (!failures.is_empty()).then_some(reroute))?;
-        for Holding { nodes, path, plan } in holding {
+        for Holding { nodes, path, plan } in holding.iter() {
             write!(out, "{nodes:?}{path:?}{}", plan.kind())?;
             plan.write_identity(out)?;
         }

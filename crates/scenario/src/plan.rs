@@ -1,7 +1,6 @@
 //! The validated form of a scenario, which the simulator runs: dense ids, resolved units, checked
 //! references.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
 use spillgate_nodes::atm::AtmPlan;
 use spillgate_nodes::switch::SwitchPlan;
-use spillgate_nodes::{Holding, Names, NodePlan};
+use spillgate_nodes::{Holdings, Names, NodePlan};
 use spillgate_queueing::{InputRecipe, Recipe};
 use spillgate_voice::Profile;
 
@@ -107,7 +106,7 @@ pub struct WorldPlan {
     /// Node names; a node's id is its index.
     pub nodes: Vec<String>,
     /// Those that hold packets before they pass them on, by kind, then by id.
-    pub holding: Vec<Holding>,
+    pub holding: Holdings,
     /// Links; a link's id is its index.
     pub links: Vec<LinkPlan>,
     /// The distinct paths of the flows while every link is up: ids of links in order, at least one.
@@ -252,13 +251,9 @@ impl WorldPlan {
 
     /// The least time that a node takes to forward a packet.
     pub fn passing(&self, node: u32) -> Dur {
-        self.holding_at(node)
+        self.holding
+            .at(node)
             .map_or(Dur::ZERO, |h| h.plan.passing())
-    }
-
-    /// What a node is that holds packets.
-    pub fn holding_at(&self, node: u32) -> Option<&Holding> {
-        self.holding.iter().find(|h| h.nodes.contains(&node))
     }
 
     /// The switches with queues at their inputs.
@@ -627,17 +622,6 @@ impl WorldPlan {
     pub fn has_inputs(&self) -> bool {
         let looks = |l: &LinkPlan| l.input.is_some() || l.discipline.looks_at_marks();
         self.links.iter().any(looks)
-    }
-
-    /// Whether a node serves a link itself: then nothing waits at the port of the link.
-    pub fn is_served_by_node(&self, link: u32) -> bool {
-        self.holding.iter().any(|h| h.plan.serves().contains(&link))
-    }
-
-    /// The links at whose ports nodes are told what happens to packets, or which they serve.
-    pub fn followed(&self) -> BTreeSet<u32> {
-        let of = |h: &Holding| h.plan.follows().into_iter().chain(h.plan.serves());
-        self.holding.iter().flat_map(of).collect()
     }
 
     /// Whether a link is inside the provider's MPLS network.

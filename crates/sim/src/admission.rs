@@ -6,12 +6,11 @@
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_measure::{Measures, Number, Place};
+use spillgate_measure::{Measures, Number, Place, Window};
 use spillgate_queueing::Wait;
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::measured::Group;
-use crate::window::Window;
 
 /// What flow admission at one link did to one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! Arrivals by class of service, for time series and to find initial transients.
 
 use spillgate_core::{Dur, Packet, Time};
+use spillgate_measure::Window;
 use spillgate_measure::stats::{Transient, transient};
 use spillgate_measure::table::Metric;
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
-
-use crate::window::Window;
 
 /// Parts of the measured period.
 const PARTS: usize = 250;

@@ -43,11 +43,3 @@ pub use observe::{explain, sampled, tap};
 pub use outcome::{Curve, Outcome, QUANTILES};
 pub use spillgate_measure::{Bounds, Window};
 pub use tokens::Draining;
-
-mod gauge {
-    pub(crate) use crate::link_meter::LinkMeter;
-    pub(crate) use spillgate_measure::{QueueMeter, Through, Waits};
-}
-mod window {
-    pub(crate) use spillgate_measure::Window;
-}

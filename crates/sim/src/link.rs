@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Dur, Overhead, Packet, Rate, Time};
-use spillgate_measure::Volume;
+use spillgate_measure::{QueueMeter, Volume, Window};
 use spillgate_scenario::plan::LinkPlan;
 
-use crate::gauge::{LinkMeter, QueueMeter};
+use crate::link_meter::LinkMeter;
 use crate::port::Port;
 use crate::precedence::Precedences;
-use crate::window::Window;
 
 /// A link and its port.
 pub(crate) struct Link {

@@ -5,20 +5,20 @@ use std::cell::LazyCell;
 
 use spillgate_core::{Dscp, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
-use spillgate_measure::{FlowMeter, Histogram, Measures, Place, Unknown, Volume, jain};
+use spillgate_measure::{
+    FlowMeter, Histogram, Measures, Place, QueueMeter, Unknown, Volume, Window, jain,
+};
 use spillgate_queueing::Colored;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use crate::admission::{self, Admission};
 use crate::express::Lane;
 use crate::gaps::{self, Gaps};
-use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::node::{Inputs, Mpls, Nodes};
 use crate::precedence::{self, Marked};
 use crate::transfers::{ConnectionCounts, Transfers};
 use crate::voice;
-use crate::window::Window;
 
 /// Resolution of the histograms of what has measured nothing.
 pub(crate) const IDLE_BITS: u8 = 8;

@@ -1,21 +1,14 @@
 //! The port of a link: a queue discipline, perhaps a transmit ring, and a server.
 
 use spillgate_core::{DropReason, Drops, Dur, Packet, Rng, Time};
+use spillgate_measure::{QueueMeter, Window};
 use spillgate_queueing::Discipline;
 
 use crate::channel::Channel;
-use crate::gauge::QueueMeter;
 use crate::node::Underway;
 use crate::precedence::Precedences;
 use crate::rate::Server;
 use crate::ring::Ring;
-use crate::window::Window;
-
-/// The length of a packet that counts against an MTU, in bytes: IP packet and labels.
-#[inline]
-pub(crate) fn size(packet: &Packet) -> u32 {
-    u32::from(packet.l3_len) + u32::from(packet.labels.bytes())
-}
 
 /// A discipline with a server that takes one packet at a time. What every packet touches comes
 /// first, and the discipline begins likewise.

@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dscp, Packet, Time};
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_measure::{FlowMeter, Histogram, Measures, Volume};
+use spillgate_measure::{FlowMeter, Histogram, Measures, Volume, Window};
 use spillgate_queueing::Colored;
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::measured::IDLE_BITS;
-use crate::window::Window;
 
 /// The code points that packets may have in a world.
 #[derive(Debug)]

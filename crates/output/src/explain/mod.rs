@@ -290,8 +290,9 @@ impl Names<'_> {
         let hop = &j.hops[hop];
         let lines = hop.cells.iter().flat_map(|c| &c.lines);
         let last = lines.last().unwrap_or(&hop.link);
-        let mut holding = self.plan.holding.iter();
-        next.crossed_since.is_some() || holding.any(|h| h.plan.inputs().contains(last))
+        let node = self.plan.links[*last as usize].to;
+        let holding = self.plan.holding.at(node);
+        next.crossed_since.is_some() || holding.is_some_and(|h| h.plan.inputs().contains(last))
     }
 
     /// How long the node before a hop kept a packet.

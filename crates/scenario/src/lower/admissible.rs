@@ -20,8 +20,8 @@ const MAX_WARNINGS: usize = 4;
 /// the measured period. TCP adapts, and what captures send is not known.
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, nodes: &Nodes<'_>, world: &WorldPlan) {
     for switch in world.switches() {
-        let mut holders = nodes.holders.iter();
-        let Some(of) = holders.find(|h| h.nodes.contains(&switch.node)) else {
+        let mut written = nodes.of("switch").iter();
+        let Some(of) = written.find(|h| h.nodes.contains(&switch.node)) else {
             continue;
         };
         let found = overloaded(world, switch);

@@ -34,9 +34,18 @@ impl Reading<'_, '_, '_> {
     pub(super) fn all(mut self, nodes: &Nodes<'_>) -> Vec<Holding> {
         let links: Vec<LinkFacts<'_>> = self.drafts.iter().map(facts).collect();
         let mut all = Vec::new();
+        if !nodes.hold() {
+            return all;
+        }
+        let mut ends = vec![(Vec::new(), Vec::new()); nodes.names.len()];
+        for (id, link) in (0..).zip(&links) {
+            ends[link.to as usize].0.push(id);
+            ends[link.from as usize].1.push(id);
+        }
         for kind in spillgate_nodes::KINDS {
-            for holder in nodes.holders.iter().filter(|h| h.key == kind.kind) {
+            for holder in nodes.of(kind.kind) {
                 let around = Around {
+                    ends: &ends,
                     nodes: holder.nodes.clone(),
                     names: &nodes.names,
                     links: &links,

@@ -135,7 +135,7 @@ pub(crate) fn world(
     let rings = rings::Rings::read(ctx, scenario, root, &policies);
     let mut world = WorldPlan {
         nodes: std::mem::take(&mut nodes.names),
-        holding,
+        holding: holding.into(),
         links: (0..)
             .zip(drafts)
             .map(|(id, l)| l.finish(&recipes, &rings, inputs.remove(&id), &irregular))

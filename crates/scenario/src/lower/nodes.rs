@@ -100,8 +100,8 @@ impl Holder<'_> {
 pub(super) struct Nodes<'a> {
     /// By id.
     pub(super) names: Vec<String>,
-    /// Those that hold packets, by id.
-    pub(super) holders: Vec<Holder<'a>>,
+    /// Those that hold packets, by key of their kind, then by id.
+    holders: BTreeMap<&'static str, Vec<Holder<'a>>>,
     /// What is written under `nodes`.
     written: BTreeMap<&'a str, Place>,
 }
@@ -148,7 +148,7 @@ impl<'a> Nodes<'a> {
                         .hint(format!("leave out `{key}` or `{other}`"));
                     ctx.error(d, root, &steps!["topology", "nodes", i, *other]);
                 }
-                all.holders.push(Holder {
+                all.holders.entry(key).or_default().push(Holder {
                     key,
                     kind,
                     entry: i,
@@ -245,16 +245,27 @@ impl<'a> Nodes<'a> {
         self.names.is_empty()
     }
 
-    /// Whether a node may have time series of its own.
-    pub(super) fn have_series(&self, node: u32) -> bool {
-        let holders = self.holders.iter().filter(|h| h.kind.has_series());
-        holders.map(|h| &h.nodes).any(|nodes| nodes.contains(&node))
+    /// The entries of a kind.
+    pub(super) fn of(&self, key: &str) -> &[Holder<'a>] {
+        self.holders.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a node is of the kind with this key.
+    /// Whether a node is of a kind.
     pub(super) fn is(&self, node: u32, key: &str) -> bool {
-        let of_kind = self.holders.iter().filter(|h| h.key == key);
-        of_kind.map(|h| &h.nodes).any(|nodes| nodes.contains(&node))
+        self.of(key).iter().any(|h| h.nodes.contains(&node))
+    }
+
+    /// Whether a node may have time series of its own.
+    pub(super) fn have_series(&self, node: u32) -> bool {
+        let holders = self.holders.values().flatten();
+        holders
+            .filter(|h| h.kind.has_series())
+            .any(|h| h.nodes.contains(&node))
+    }
+
+    /// Whether there are nodes that hold packets.
+    pub(super) fn hold(&self) -> bool {
+        !self.holders.is_empty()
     }
 }
 

@@ -56,7 +56,7 @@ struct Coming {
 pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, world: &WorldPlan) {
     let unlimited: Vec<bool> = (0..)
         .zip(&world.links)
-        .map(|(id, l)| l.policy == NO_POLICY && !world.is_served_by_node(id))
+        .map(|(id, l)| l.policy == NO_POLICY && !world.holding.serve(id))
         .collect();
     let rates: Vec<f64> = world.links.iter().map(sends).collect();
     let mut users = vec![0_u32; rates.len()];

@@ -36,8 +36,8 @@ impl<S: EventSet> World<S> {
                 port.on_lost(self.window, &lost.packet, now, lost.reason);
                 port.note_level(now, lost.packet.leaf);
             }
-            if let Some(nodes) = &mut self.nodes {
-                nodes.dropped(now, link, &lost.packet);
+            if self.nodes.is_some() {
+                self.node_loses(link, &lost.packet);
             }
             let place = self.link_hashes[link];
             self.lose(now, place, lost);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Drops, Dur, Facts, FlowKey, Rng, Table, Time};
 use spillgate_events::{EventSet, Rank};
-use spillgate_measure::FlowMeter;
+use spillgate_measure::{FlowMeter, QueueMeter, Window};
 use spillgate_queueing::{Discipline, SharedLists};
 use spillgate_scenario::plan::{FlowPlan, LinkPlan, WorldPlan};
 
@@ -20,7 +20,6 @@ use crate::channel::Channel;
 use crate::express::{Known, Lane, kept};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
-use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failing};
 use crate::observe::SeriesRecorder;
@@ -32,7 +31,6 @@ use crate::ring::Ring;
 use crate::tap::Tap;
 use crate::tcp::Segments;
 use crate::tokens::Tokens;
-use crate::window::Window;
 
 impl<S: EventSet> World<S> {
     /// The world of `plan` at time 0, on the express engine. With `observe` it also keeps time
@@ -206,10 +204,10 @@ impl<S: EventSet> World<S> {
             tap,
             plan: Arc::clone(plan),
         };
-        let (tapped, followed) = (world.tap.is_some(), plan.followed());
+        let tapped = world.tap.is_some();
         for (port, link) in (0..).zip(&world.slots.link_of_port) {
             if let Some(queued) = &mut world.links[*link as usize].port {
-                queued.settle(ports + port, tapped || followed.contains(link));
+                queued.settle(ports + port, tapped || plan.holding.follow(*link));
             }
         }
         for flow in 0..world.flows.len() {

@@ -8,6 +8,7 @@ use spillgate_core::{Dur, Ecn, FlowKey, Rng, Table, Time};
 use spillgate_endpoints::source::Split;
 use spillgate_endpoints::tcp::TcpConfig;
 use spillgate_endpoints::workload::SessionSpec;
+use spillgate_measure::Window;
 use spillgate_scenario::plan::{Application, FlowPlan, ReplayPlan, Traffic, WorldPlan};
 
 use super::histogram_bits;
@@ -17,7 +18,6 @@ use crate::replay::Capture;
 use crate::session::{Session, Workload};
 use crate::tcp::Connection;
 use crate::transfers::Transfers;
-use crate::window::Window;
 
 /// Builds the flows of a world and everything that sends.
 pub(crate) struct FlowsBuilder<'a> {

@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 use spillgate_core::{Drops, Facts, Table, Time};
 use spillgate_events::EventSet;
-use spillgate_measure::FlowMeter;
+use spillgate_measure::{FlowMeter, Window};
 use spillgate_queueing::Colored;
 use spillgate_scenario::plan::WorldPlan;
 
@@ -70,7 +70,6 @@ use crate::tap::Tap;
 use crate::tcp::{Connection, Segments};
 use crate::tokens::Tokens;
 use crate::transfers::Transfers;
-use crate::window::Window;
 use outstanding::Outstanding;
 
 pub(crate) use paths::Paths;

@@ -7,7 +7,6 @@ use spillgate_events::{EventSet, Rank};
 use super::{ARRIVED, ROUTED, World};
 use crate::link::Link;
 use crate::pipes::{InFlight, Placed};
-use crate::port::size;
 
 impl<S: EventSet> World<S> {
     /// The wake of a pipe: its first packet reaches the far end of its link.
@@ -79,7 +78,7 @@ impl<S: EventSet> World<S> {
         let Some(port) = &mut l.port else {
             return;
         };
-        if port.special || size(packet) > port.mtu {
+        if port.special || packet.size() > port.mtu {
             return self.enter_special_port(link, packet);
         }
         let drops = &mut self.drops;

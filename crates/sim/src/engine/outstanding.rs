@@ -87,7 +87,7 @@ impl Parts {
                 parts.join_all(links_of(plan, flow));
             }
             // In a node that delays packets, the packets of all its links meet.
-            for kept in plan.holding.iter().flat_map(|h| &h.nodes).copied() {
+            for kept in plan.holding.nodes() {
                 let of = |l: &LinkPlan| [l.from, l.to].contains(&kept);
                 let links = (0..).zip(&plan.links).filter(|(_, l)| of(l));
                 parts.join_all(links.map(|(number, _)| number));

@@ -7,7 +7,6 @@ use spillgate_events::{EventSet, Rank};
 
 use super::World;
 use crate::channel::Carried;
-use crate::port::size;
 
 impl<S: EventSet> World<S> {
     /// A packet arrives at a port with anything out of the ordinary.
@@ -23,7 +22,7 @@ impl<S: EventSet> World<S> {
         let Some(port) = &mut self.links[link].port else {
             return;
         };
-        if port.down || size(packet) > port.mtu {
+        if port.down || packet.size() > port.mtu {
             let why = match port.down {
                 true => DropReason::LinkDown,
                 false => DropReason::TooBig,

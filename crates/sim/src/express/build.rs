@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use spillgate_core::{FlowKey, Rng, Table, Time};
+use spillgate_measure::QueueMeter;
 use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::WorldPlan;
 
@@ -16,7 +17,6 @@ use super::promises::passing;
 use super::stalls::Stalls;
 use crate::engine::Paths;
 use crate::flow::Flow;
-use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::precedence::{CodePoints, Precedences};
 use crate::tcp::Connection;

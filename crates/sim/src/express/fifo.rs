@@ -1,15 +1,13 @@
 //! What happens to packets at a port with known departures.
 
 use spillgate_core::{Averages, DropReason, Dur, Limit, Packet, Rng, Time};
+use spillgate_measure::{QueueMeter, Through, Waits, Window};
 use spillgate_queueing::ArrivalAqm;
 use spillgate_scenario::plan::LinkPlan;
 
 use super::port::{Aqm, FifoPort};
 use super::waiting::Waiting;
-use crate::gauge::{QueueMeter, Through, Waits};
-use crate::port::size;
 use crate::precedence::Precedences;
-use crate::window::Window;
 
 impl FifoPort {
     /// The FIFO of a link with a limit (a limit in time is converted to bytes at the link's rate),
@@ -105,7 +103,7 @@ impl FifoPort {
         window: Window,
     ) -> Result<Time, DropReason> {
         let backlog = self.waiting.backlog(now, *free_at);
-        let verdict = if size(packet) > self.mtu {
+        let verdict = if packet.size() > self.mtu {
             Err(DropReason::TooBig)
         } else {
             self.verdict(now, backlog, packet, window)

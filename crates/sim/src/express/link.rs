@@ -3,14 +3,14 @@
 use std::mem::offset_of;
 
 use spillgate_core::{Dur, Overhead, Packet, Rate, Time};
+use spillgate_measure::{QueueMeter, Window};
 use spillgate_queueing::Adapted;
 
 use super::port::FifoPort;
 use super::uncontended::Uncontended;
-use crate::gauge::{LinkMeter, QueueMeter};
 use crate::link::Link;
+use crate::link_meter::LinkMeter;
 use crate::precedence::Precedences;
-use crate::window::Window;
 
 /// The lane's state of a link, and the lane's port if it has one.
 #[repr(C, align(64))]

@@ -31,10 +31,10 @@ use spillgate_core::{Dur, Packet, Table, Time};
 use spillgate_events::EventSet;
 
 use crate::engine::World;
-use crate::gauge::QueueMeter;
 use crate::precedence::Precedences;
 use acks::SynTimers;
 use link::ExpressLink;
+use spillgate_measure::QueueMeter;
 use stalls::Stalls;
 
 pub(crate) use build::Known;

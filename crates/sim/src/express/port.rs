@@ -3,12 +3,11 @@
 use std::mem::offset_of;
 
 use spillgate_core::{Averages, DropReason, Dur, Ecn, Packet, Rng, Time, Verdict};
+use spillgate_measure::{QueueMeter, Through, Waits, Window};
 use spillgate_queueing::ArrivalAqm;
 
 use super::waiting::Waiting;
-use crate::gauge::{QueueMeter, Through, Waits};
 use crate::precedence::Precedences;
-use crate::window::Window;
 
 /// A FIFO that computes a packet's service start at its arrival (Lindley recursion). A packet waits
 /// until its service starts.

@@ -36,11 +36,10 @@ impl Promises {
 /// Whether the lane keeps the port of each link: departures are known when packets arrive.
 pub(crate) fn kept(plan: &WorldPlan, fails: &[bool]) -> Vec<bool> {
     // A node is told when packets leave the ports that it follows.
-    let followed = plan.followed();
     let links = (0..).zip(&plan.links).zip(fails);
     let keeps = |((number, l), fails): ((u32, &LinkPlan), &bool)| {
         let decides = l.discipline.decides_at_arrival();
-        Promises::of(l).departures() && decides && !fails && !followed.contains(&number)
+        Promises::of(l).departures() && decides && !fails && !plan.holding.follow(number)
     };
     links.map(keeps).collect()
 }
@@ -48,9 +47,6 @@ pub(crate) fn kept(plan: &WorldPlan, fails: &[bool]) -> Vec<bool> {
 /// Whether each link passes its packets on: they arrive after a fixed delay, in order, and go on at
 /// once unchanged. On other links each arrival is a wake.
 pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
-    let holding = holding(plan);
-    let served = plan.holding.iter().flat_map(|h| h.plan.serves());
-    let served: BTreeSet<u32> = served.collect();
     // A classifier may match metadata of the arrival: the link or the tag.
     let looks = plan.links.iter().filter(|l| l.discipline.looks_at_marks());
     let looking: BTreeSet<u32> = looks.map(|l| l.from).collect();
@@ -59,18 +55,12 @@ pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
         Promises::of(l).in_order
             && l.input.is_none()
             && !tags
-            && !holding.contains(&l.to)
+            && plan.holding.at(l.to).is_none()
             && !looking.contains(&l.to)
-            && !served.contains(&id)
+            && !plan.holding.serve(id)
             && !matches!(l.process.as_deref(), Some(RateProcess::Cells { .. }))
     };
     (0..).zip(&plan.links).map(passes).collect()
-}
-
-/// The nodes that hold packets.
-fn holding(plan: &WorldPlan) -> BTreeSet<u32> {
-    let nodes = plan.holding.iter().flat_map(|h| &h.nodes);
-    nodes.copied().collect()
 }
 
 /// The parts of a world for which the express engine has no shortcuts, and why, for people who
@@ -114,10 +104,8 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
         named(&|l| l.input.is_some()),
         "a policy looks at what arrives, so each arrival is an event",
     );
-    let kept: Vec<&str> = holding(plan)
-        .iter()
-        .map(|n| &*plan.nodes[*n as usize])
-        .collect();
+    let kept = plan.holding.nodes();
+    let kept: Vec<&str> = kept.map(|n| &*plan.nodes[n as usize]).collect();
     note(
         match kept.len() {
             0 => None,

@@ -44,7 +44,7 @@ pub(crate) struct Nodes {
     /// The number of what the packets of a link go through.
     behind: Vec<Option<u32>>,
     /// Who is told of the port of a link.
-    followers: BTreeMap<u32, Vec<u32>>,
+    followers: BTreeMap<u32, Arc<[u32]>>,
     /// Which of them serve links themselves.
     serve: Vec<bool>,
     out: Outbox,
@@ -66,7 +66,7 @@ impl Nodes {
         let mut behind = vec![None; plan.links.len()];
         let mut followers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut holders = Vec::new();
-        for (number, holding) in (0..).zip(&plan.holding) {
+        for (number, holding) in (0..).zip(plan.holding.iter()) {
             for link in holding.plan.inputs() {
                 behind[*link as usize] = Some(number);
             }
@@ -88,7 +88,7 @@ impl Nodes {
         Some(Self {
             holders,
             behind,
-            followers,
+            followers: followers.into_iter().map(|(l, f)| (l, f.into())).collect(),
             serve: plan
                 .holding
                 .iter()
@@ -126,21 +126,6 @@ impl Nodes {
             }
         }
     }
-
-    /// A packet is lost in the queue of a port.
-    pub(crate) fn dropped(&mut self, now: Time, link: usize, packet: &Packet) {
-        let link = link as u32;
-        for holder in self.followers.get(&link).into_iter().flatten() {
-            let event = PortEvent::Lost;
-            let at = AtPort {
-                link,
-                packet,
-                event,
-            };
-            let node = &mut self.holders[*holder as usize].node;
-            node.at_port(now, &at, &mut self.out);
-        }
-    }
 }
 
 impl<S: EventSet> World<S> {
@@ -174,19 +159,16 @@ impl<S: EventSet> World<S> {
     pub(crate) fn node_takes(&mut self, link: usize, packet: &Packet) -> bool {
         let now = self.now;
         let number = link as u32;
-        let Some(nodes) = &mut self.nodes else {
+        let followers = self.nodes.as_ref().and_then(|n| n.followers.get(&number));
+        let Some(followers) = followers.cloned() else {
             return false;
         };
-        let Some(followers) = nodes.followers.get(&number) else {
-            return false;
-        };
-        let Some(port) = &self.links[link].port else {
-            return false;
-        };
-        let at = AtPort {
-            link: number,
-            packet,
-            event: PortEvent::Begins {
+        let mut is_taken = false;
+        for holder in &*followers {
+            let (Some(nodes), Some(port)) = (&mut self.nodes, &self.links[link].port) else {
+                return false;
+            };
+            let event = PortEvent::Begins {
                 put: port.server.as_ref().map_or(Put::Packet, |s| s.put()),
                 // Where links fail there are no paths of links, and no node takes packets further.
                 way: match self.failures.is_some() {
@@ -194,22 +176,41 @@ impl<S: EventSet> World<S> {
                     false => &self.hops[(packet.handle >> 32) as usize..],
                 },
                 delay: self.links[link].delay,
-            },
-        };
-        let mut taken = None;
-        for holder in followers {
+            };
+            let at = AtPort {
+                link: number,
+                packet,
+                event,
+            };
             let node = &mut nodes.holders[*holder as usize].node;
             let links = node.at_port(now, &at, &mut nodes.out);
-            taken = taken.or(links.map(|links| (*holder, links)));
+            is_taken |= links.is_some();
+            if links.is_some_and(|links| links > 0) && self.tap.is_some() {
+                self.tap_enters_cells(number, links.unwrap_or_default(), packet);
+            }
+            self.deliver_outbox(*holder as usize);
         }
-        let Some((holder, links)) = taken else {
-            return false;
-        };
-        if links > 0 && self.tap.is_some() {
-            self.tap_enters_cells(number, links, packet);
+        is_taken
+    }
+
+    /// A packet is lost in the queue of a port.
+    pub(crate) fn node_loses(&mut self, link: usize, packet: &Packet) {
+        let number = link as u32;
+        let followers = self.nodes.as_ref().and_then(|n| n.followers.get(&number));
+        let followers = followers.cloned();
+        for holder in followers.iter().flat_map(|f| &**f) {
+            let Some(nodes) = &mut self.nodes else {
+                return;
+            };
+            let at = AtPort {
+                link: number,
+                packet,
+                event: PortEvent::Lost,
+            };
+            let node = &mut nodes.holders[*holder as usize].node;
+            node.at_port(self.now, &at, &mut nodes.out);
+            self.deliver_outbox(*holder as usize);
         }
-        self.deliver_outbox(holder as usize);
-        true
     }
 
     /// The wake of a node.
@@ -299,7 +300,11 @@ impl<S: EventSet> World<S> {
         }
         for mut passed in out.passed.drain(..) {
             if let Some(since) = passed.crossed_since {
-                crossed.push(passed.packet.flow);
+                // A backlogged flow keeps the queue of its first switch filled.
+                let begin = self.flows[passed.packet.flow as usize].begin;
+                if self.hops.get(begin as usize + 1) == Some(&passed.to) {
+                    crossed.push(passed.packet.flow);
+                }
                 if self.tap.is_some() {
                     self.tap_crossed(passed.to, since, &passed.packet);
                 }

@@ -9,14 +9,13 @@ use std::sync::Arc;
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Cos, DropReason, Dropped, Dscp, FlowKey, Labels, Marks, Packet, Rng, Time};
 use spillgate_events::EventSet;
-use spillgate_measure::Volume;
+use spillgate_measure::{Volume, Window};
 use spillgate_queueing::Conditioner;
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::engine::World;
 use crate::link::Link;
 use crate::tokens::{self, Bucket};
-use crate::window::Window;
 
 /// The measurements of one class of an input policy in the measured period.
 #[derive(Clone, Copy, Debug, Default)]

@@ -51,7 +51,7 @@ impl Walk {
             let flows = (0..).zip(&plan.flows).filter(|(_, f)| wanted(&f.traffic));
             flows.take(MAX_CURVES).map(|(i, _)| i).collect()
         };
-        let queues = plan.watched.iter().filter(|l| !plan.is_served_by_node(**l));
+        let queues = plan.watched.iter().filter(|l| !plan.holding.serve(**l));
         Self {
             queues: queues.copied().collect(),
             connections: flows(|t| matches!(t, Traffic::Tcp { .. })),

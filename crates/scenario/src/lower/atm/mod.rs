@@ -27,8 +27,8 @@ pub(super) use far_ends::set as set_far_ends;
 const KEY: &str = "atm_switch";
 
 /// The entries of ATM switches.
-fn switches<'n, 'a>(nodes: &'n Nodes<'a>) -> impl Iterator<Item = &'n Holder<'a>> {
-    nodes.holders.iter().filter(|h| h.key == KEY)
+fn switches<'n, 'a>(nodes: &'n Nodes<'a>) -> &'n [Holder<'a>] {
+    nodes.of(KEY)
 }
 
 /// All lines that circuits share; errors of these and of links around switches are reported.
@@ -41,7 +41,7 @@ pub(super) fn lines(
     drafts: &[Draft<'_>],
     recipes: &BTreeMap<String, (String, Recipe)>,
 ) -> Vec<AtmLinePlan> {
-    if let Some(first) = switches(nodes).next() {
+    if let Some(first) = switches(nodes).first() {
         if !scenario.topology.failures.is_empty() {
             let d = Diagnostic::error(codes::BAD_ATM, "links fail in a topology with ATM switches")
                 .hint("leave out `failures` or `atm_switch`: circuits are not set up anew");
@@ -62,7 +62,8 @@ pub(super) fn lines(
 /// Makes one component of the switches and the lines of a world.
 pub(super) fn join(world: &mut WorldPlan, lines: Vec<AtmLinePlan>) {
     let mut switches = Vec::new();
-    world.holding.retain_mut(|h| match &mut h.plan {
+    let mut all = std::mem::take(&mut world.holding).into_vec();
+    all.retain_mut(|h| match &mut h.plan {
         NodePlan::Atm(atm) => {
             switches.append(&mut atm.switches);
             false
@@ -70,16 +71,16 @@ pub(super) fn join(world: &mut WorldPlan, lines: Vec<AtmLinePlan>) {
         _ => true,
     });
     let first = switches.first().map(|s| s.node);
-    let Some(first) = first.or_else(|| Some(lines.first()?.node)) else {
-        return;
-    };
-    let links: Vec<AtmLink> = world.links.iter().map(link).collect();
-    let plan = AtmPlan::join(switches, lines, &links, &world.routes);
-    world.holding.push(Holding {
-        nodes: plan.nodes(),
-        path: format!("nodes/{}/cells", world.nodes[first as usize]),
-        plan: plan.into(),
-    });
+    if let Some(first) = first.or_else(|| Some(lines.first()?.node)) {
+        let links: Vec<AtmLink> = world.links.iter().map(link).collect();
+        let plan = AtmPlan::join(switches, lines, &links, &world.routes);
+        all.push(Holding {
+            nodes: plan.nodes(),
+            path: format!("nodes/{}/cells", world.nodes[first as usize]),
+            plan: plan.into(),
+        });
+    }
+    world.holding = all.into();
 }
 
 fn link(l: &LinkPlan) -> AtmLink {

@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
+use spillgate_measure::Window;
 use spillgate_queueing::Evidence;
 use spillgate_scenario::plan::WorldPlan;
 
 use super::{DropGroup, DroppedPacket, Lost, MarkGroup, MarkedPacket, Question};
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
-use crate::window::Window;
 
 /// A packet that the second pass follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
