@@ -254,8 +254,8 @@ impl<S: EventSet> World<S> {
             port.on_lost(window, &packet, now, reason);
             port.note_level(now, packet.leaf);
             port.discipline.transmits_until(packet.leaf, now);
-            if let Some(nodes) = &mut self.nodes {
-                nodes.dropped(now, link, &packet);
+            if self.nodes.is_some() {
+                self.node_loses(link, &packet);
             }
             let lost = Dropped { packet, reason };
             if self.tap.is_some() {
