@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use spillgate_core::{Packet, Rate, Rng, Time};
-use spillgate_nodes::switch::{Outbox, SwitchRecipe, SwitchSpec};
+use spillgate_nodes::switch::{FabricOutbox, SwitchRecipe, SwitchSpec};
 
 fn main() {
     let line = Rate::from_bps(1_000_000_000).unwrap();
@@ -26,7 +26,7 @@ fn main() {
         let mut switch = SwitchRecipe::resolve(&spec, ports.into(), line)
             .unwrap()
             .build(&[].into());
-        let (mut rng, mut out) = (Rng::named(1, 0, "bench", "cells"), Outbox::default());
+        let (mut rng, mut out) = (Rng::named(1, 0, "bench", "cells"), FabricOutbox::default());
         let slots = 3_200_000 / u64::from(ports);
         let (mut cells, mut longest) = (0, 0.0_f64);
         let start = Instant::now();
@@ -66,7 +66,7 @@ fn parallel(line: Rate) {
     let mut switch = SwitchRecipe::resolve(&spec, 16, line)
         .unwrap()
         .build(&[].into());
-    let (mut rng, mut out) = (Rng::named(1, 0, "bench", "cells"), Outbox::default());
+    let (mut rng, mut out) = (Rng::named(1, 0, "bench", "cells"), FabricOutbox::default());
     let packets = 4_000_000_u64;
     let start = Instant::now();
     for k in 0..packets {

@@ -144,7 +144,7 @@ struct Waiting {
 }
 
 /// A packet that waits for the processor.
-struct Waiter {
+struct QueuedPacket {
     /// When the processor takes it.
     start: Time,
     from: u32,
@@ -177,7 +177,7 @@ struct Software {
     /// When the processor is done with all packets that have arrived.
     free_at: Time,
     /// In the order in which the processor takes them.
-    waiters: VecDeque<Waiter>,
+    waiters: VecDeque<QueuedPacket>,
     /// By link.
     queues: BTreeMap<u32, Waiting>,
     all: Waiting,
@@ -242,7 +242,7 @@ impl Node for Software {
                 waiting.packets += 1;
                 waiting.bytes += u64::from(bytes);
             }
-            self.waiters.push_back(Waiter { start, from, bytes });
+            self.waiters.push_back(QueuedPacket { start, from, bytes });
             meter.on_wait(now, start, bytes);
         }
         if self.window.contains(now) {

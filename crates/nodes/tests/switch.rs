@@ -7,7 +7,7 @@ use std::cell::Cell;
 use common::{Bernoulli, Slotted, crossbar, recipe};
 use proptest::prelude::*;
 use spillgate_core::{DropReason, Packet, Rate, Rng, Time};
-use spillgate_nodes::switch::{Outbox, Speedup, SwitchRecipe, SwitchSpec};
+use spillgate_nodes::switch::{FabricOutbox, Speedup, SwitchRecipe, SwitchSpec};
 use spillgate_queueing::{Recipe, spec::DisciplineSpec};
 
 /// After t slots there were floor(t speedup) phases.
@@ -29,7 +29,7 @@ fn a_packet_crosses_in_cells() {
     // 1 Gb/s, 100 B: 800 ns a slot of a line, 533.3 ns a slot of the fabric.
     let json = crossbar("cioq", "1.5", r#""islip": {}"#).replace("1000 B", "100 B");
     let mut s = recipe(&json, 4).build(&[].into());
-    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
     let ns = |n: u64| Time::from_ps(n * 1000);
     s.offer(ns(600), (1, 2), Packet::new(0, 0, 250), &mut rng, &mut out);
     assert_eq!(s.waiting_for(2), (1, 250));
@@ -60,7 +60,7 @@ fn a_packet_crosses_in_cells() {
 #[test]
 fn a_slot_does_not_come_twice() {
     let mut s = recipe(&crossbar("voq", "1", r#""islip": {}"#), 2).build(&[].into());
-    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
     let us = |n: u64| Time::from_ps(n * 1_000_000);
     for (at, done) in [(us(0), us(8)), (us(8), us(24))] {
         s.offer(at, (0, 1), Packet::new(0, 0, 1000), &mut rng, &mut out);
@@ -78,7 +78,7 @@ fn a_slot_does_not_come_twice() {
 fn parallel_links_have_a_share_of_the_line() {
     let json = r#"{"architecture": "cioq", "speedup": 1.1, "fabric": {"parallel": {}}}"#;
     let mut s = recipe(json, 4).build(&[].into());
-    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
     for (input, output) in [(0, 1), (0, 1), (2, 1), (0, 3)] {
         s.offer(
             Time::ZERO,
@@ -108,7 +108,7 @@ fn parallel_links_have_a_share_of_the_line() {
 fn packets_of_any_length_cross() {
     let json = crossbar("cioq", "2", r#""islip": {}"#).replace("1000 B", "packets");
     let mut s = recipe(&json, 4).build(&[].into());
-    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
     for (input, output, len) in [(0, 1, 1000), (2, 1, 40), (2, 3, 500)] {
         s.offer(
             Time::ZERO,
@@ -140,7 +140,7 @@ fn packets_of_any_length_cross() {
 /// input, output, bytes.
 fn crossings(matching: &str, arrivals: &[&[(u16, u16, u16)]]) -> Vec<Vec<(u16, u16)>> {
     let mut s = recipe(&crossbar("voq", "1", matching), 4).build(&[].into());
-    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
     let slot = |(slot, arrivals): (u64, &&[(u16, u16, u16)])| {
         for &(i, o, len) in *arrivals {
             let packet = Packet::new(0, 0, len);
@@ -192,7 +192,7 @@ fn dynamic_thresholds_settle_where_published() {
             r#"{{"architecture": "voq", "buffer": {{"limit": "1000 packets", "per": "shared", "alpha": {alpha}}}}}"#
         );
         let mut s = recipe(&json, 8).build(&[].into());
-        let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+        let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
         for _ in 0..1000 {
             for input in 0..full {
                 s.offer(
@@ -229,7 +229,7 @@ fn limits_are_of_a_queue_or_an_input() {
         let json =
             format!(r#"{{"architecture": "voq", "buffer": {{"limit": "300 B", "per": "{per}"}}}}"#);
         let mut s = recipe(&json, 4).build(&[].into());
-        let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+        let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
         for pair in [(0, 1), (0, 2), (3, 2)] {
             for _ in 0..5 {
                 s.offer(Time::ZERO, pair, Packet::new(0, 0, 100), &mut rng, &mut out);
@@ -316,7 +316,7 @@ fn what_crosses_at_once_takes_no_place() {
     ] {
         let json = fabric.replacen('{', &format!(r#"{{"buffer": {{{limit}}}, "#), 1);
         let mut s = recipe(&json, 2).build(&[].into());
-        let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+        let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
         for (us, input, output) in arrivals {
             let packet = Packet::new(0, 0, 1000);
             s.offer(
@@ -352,7 +352,7 @@ fn a_policy_judges_at_the_inputs() {
     assert_eq!(plain.queue_rate().bps(), 500_000_000);
     let (policy, _) = Recipe::of(policy, plain.queue_rate()).unwrap();
     let mut s = plain.with_policy(policy).build(&[].into());
-    let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+    let (mut rng, mut out) = (Rng::from_key(1), FabricOutbox::default());
     let mut offered = 0;
     // Twice what the queue carries, for half a second.
     for k in 0..40_000_u64 {
@@ -456,11 +456,11 @@ proptest! {
         };
         let mut s = recipe(&json, ports).build(&[].into());
         let mut rng = Rng::from_key(seed);
-        let mut out = Outbox::default();
+        let mut out = FabricOutbox::default();
         let (mut now, mut last) = (0, vec![0; ports * ports]);
         let mut offered = 0;
         let crossed = vec![Cell::new(0); ports * ports];
-        let mut check = |out: &mut Outbox| {
+        let mut check = |out: &mut FabricOutbox| {
             for c in out.crossed.drain(..) {
                 let k = usize::from(c.input) * ports + usize::from(c.output);
                 crossed[k].set(crossed[k].get() + 1);

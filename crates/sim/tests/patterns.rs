@@ -265,7 +265,7 @@ fn fifos_at_inputs_saturate_as_published() {
 }
 
 /// Delays in McKeown 1999, figure 10, as far as a marker can be read
-/// (`crates/switching/tests/published.rs`). A cell crosses in the slot in which it came if it is
+/// (`crates/nodes/tests/published.rs`). A cell crosses in the slot in which it came if it is
 /// matched at once, and its output sends it in the next: one slot more than the paper counts.
 #[test]
 fn delays_are_those_of_the_published_figure() {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use spillgate_core::{DropReason, Dropped, Drops, Dur, FlowKey, Packet, Rate, Rng, Time};
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_nodes::switch::{Outbox, Switch};
+use spillgate_nodes::switch::{FabricOutbox, Switch};
 use spillgate_queueing::Discipline;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::tap::{Place, PortView, Seen, Tap};
@@ -159,8 +159,8 @@ fn driven(
     let mut switch = world.switches().next().unwrap().recipe.build(&keys.into());
     switch.measure(window.0, window.1);
     let mut rng = Rng::named(9, 0, "nodes/s/switch", "switch");
-    let (mut out, mut log) = (Outbox::default(), Log::default());
-    let mut note = |now: Time, out: &mut Outbox| {
+    let (mut out, mut log) = (FabricOutbox::default(), Log::default());
+    let mut note = |now: Time, out: &mut FabricOutbox| {
         for c in out.crossed.drain(..) {
             let link = world.switches().next().unwrap().outputs[usize::from(c.output)];
             log.crossed.push((now, link, c.packet.flow, c.packet.seq));
@@ -554,7 +554,7 @@ fn driven_with_output(
         &format!("links/{}", world.links[link as usize].name),
         "queue",
     );
-    let (mut out, mut drops, mut lost) = (Outbox::default(), Drops::new(), Vec::new());
+    let (mut out, mut drops, mut lost) = (FabricOutbox::default(), Drops::new(), Vec::new());
     let (mut free, mut told) = (Time::ZERO, (0, 0));
     let mut next = 0;
     loop {
@@ -713,4 +713,36 @@ fn virtual_output_queues_have_time_series() {
     let links = common::plan(&yaml.replace("interval: 1 ms", "interval: 1 ms, series: [o1]"));
     let of = common::same_series(&links, 9);
     assert!(of.series.iter().all(|c| c.metric != "voq_backlog"));
+}
+
+/// Two packets of a backlogged flow wait or cross at its first switch, also where it crosses a
+/// second one.
+#[test]
+fn a_backlogged_flow_keeps_its_first_switch_filled_only() {
+    let of = |second: &str| {
+        let plan = common::plan(&format!(
+            "schema_version: 1
+topology:
+  nodes: [h, {{name: s, switch: {{architecture: voq}}}}, {{name: t{second}}}, d]
+  links:
+    in: {{from: h, to: s, rate: 10 Mb/s, delay: 1 ms}}
+    between: {{from: s, to: t, rate: 10 Mb/s, delay: 1 ms}}
+    out: {{from: t, to: d, rate: 10 Mb/s, delay: 1 ms}}
+traffic:
+  - flow: {{name: f, from: h, to: d, source: {{backlogged: {{packet: 1000 B}}}}}}
+measurement: {{warmup: 0 s, duration: 2 s}}
+"
+        ));
+        let of = common::same_series(&plan, 1);
+        let layout = layout(&plan.variants[0].world);
+        let value = |scope, name, metric| of.values[layout.position(scope, name, metric).unwrap()];
+        [
+            value(Scope::Voq, "in/between", Metric::BacklogPacketsMax),
+            value(Scope::Link, "between", Metric::Carried),
+            value(Scope::Flow, "f", Metric::LossRatio),
+        ]
+    };
+    let (alone, followed) = (of(""), of(", switch: {architecture: voq}"));
+    assert_eq!(alone, followed);
+    assert!(alone[0] <= 2.0 && alone[1] > 9.9e6, "{alone:?}");
 }

@@ -30,7 +30,7 @@ enum Losing {
 
 /// The state of a circuit's incoming frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Circuit {
+pub(super) struct FrameFilter {
     /// All cells of a frame are tagged, or none is (GFR).
     by_frame: bool,
     /// A frame has begun, and its last cell has not come.
@@ -42,7 +42,7 @@ pub(super) struct Circuit {
     is_unended: bool,
 }
 
-impl Circuit {
+impl FrameFilter {
     /// No frame has begun.
     pub(super) fn new(contract: &Contract) -> Self {
         Self {

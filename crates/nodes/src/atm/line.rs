@@ -42,14 +42,14 @@ type Cells = BTreeSet<(Time, u32)>;
 
 /// What is within a minimum rate.
 #[derive(Clone, Copy, Debug)]
-struct Minimum {
+struct DueMinimum {
     increment: Dur,
     limit: Dur,
     /// The theoretical time of the next cell.
     tat: Time,
 }
 
-impl Minimum {
+impl DueMinimum {
     fn new(gcra: &Gcra) -> Self {
         Self {
             increment: gcra.increment(),
@@ -66,9 +66,9 @@ impl Minimum {
 
 /// A circuit on the line.
 #[derive(Clone, Debug)]
-struct Circuit {
+struct LineCircuit {
     priority: CellPriority,
-    minimum: Option<Minimum>,
+    minimum: Option<DueMinimum>,
     shaper: CellShaper,
     /// Cells of its packet that have not been sent, and when the next of them may leave.
     left: u32,
@@ -85,7 +85,7 @@ pub struct CellLine {
     free: Time,
     /// The part of a cell's wait that its circuit makes up for.
     made_up: Dur,
-    circuits: Vec<Circuit>,
+    circuits: Vec<LineCircuit>,
     /// How many circuits have cells.
     sending: usize,
     /// Cells by priority; the cell of a circuit with a minimum rate is in two sets.
@@ -99,18 +99,18 @@ impl CellLine {
         slot: Dur,
         circuits: impl IntoIterator<Item = (&'a Contract, &'a Contract)>,
     ) -> Self {
-        let circuit = |(contract, shape): (&Contract, &Contract)| Circuit {
+        let circuit = |(contract, shape): (&Contract, &Contract)| LineCircuit {
             priority: match contract.priority() {
                 CellPriority::Minimum => CellPriority::BestEffort,
                 other => other,
             },
-            minimum: contract.minimum().as_ref().map(Minimum::new),
+            minimum: contract.minimum().as_ref().map(DueMinimum::new),
             shaper: CellShaper::new(shape, slot),
             left: 0,
             may: Time::ZERO,
             turn: Time::ZERO,
         };
-        let circuits: Vec<Circuit> = circuits.into_iter().map(circuit).collect();
+        let circuits: Vec<LineCircuit> = circuits.into_iter().map(circuit).collect();
         Self {
             slot,
             free: Time::ZERO,
@@ -144,7 +144,7 @@ impl CellLine {
     }
 
     /// Where the next cell of a circuit stands.
-    fn places(c: &Circuit) -> impl Iterator<Item = (CellPriority, Time)> + use<> {
+    fn places(c: &LineCircuit) -> impl Iterator<Item = (CellPriority, Time)> + use<> {
         let minimum = c
             .minimum
             .map(|m| (CellPriority::Minimum, m.due().max(c.may)));

@@ -20,7 +20,7 @@ mod spec;
 pub use frames::{Ended, Frames};
 pub use line::{CellLine, SentCell};
 pub use plan::{AtmCircuit, AtmLinePlan, AtmLink, AtmPlan, AtmSwitchPlan};
-pub use port::{Arrived, CellPort, Counts};
+pub use port::{Arrived, CellPort, PortCounts};
 pub use spec::{
     AtmPortRecipe, AtmSwitchSpec, CellPolice, CellQueues, CellService, Discard, Reassembly,
 };

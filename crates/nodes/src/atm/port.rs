@@ -12,7 +12,7 @@ use super::{Cell, CellLoss};
 
 /// The counters of a port, from [`CellPort::measure`] on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct PortCounts {
     /// Cells that came.
     pub offered: u64,
     /// Cells that were lost, in the order of [`CellLoss::ALL`].
@@ -43,15 +43,15 @@ pub enum Arrived {
 pub struct CellPort {
     recipe: AtmPortRecipe,
     slot: Dur,
-    circuits: Vec<Circuit>,
-    queues: Vec<Queue>,
+    circuits: Vec<FrameFilter>,
+    queues: Vec<CellQueue>,
     service: Service,
     waiting: u32,
     /// Last cells among them.
     lasts: u32,
     sending: Option<Cell>,
     free: Time,
-    counts: Counts,
+    counts: PortCounts,
     /// The measured period, and the time until which waiting cells have been counted.
     window: (Time, Time),
     counted: Time,
@@ -72,28 +72,28 @@ impl CellPort {
         Self {
             recipe,
             slot,
-            circuits: contracts.iter().map(Circuit::new).collect(),
-            queues: vec![Queue::default(); queues],
+            circuits: contracts.iter().map(FrameFilter::new).collect(),
+            queues: vec![CellQueue::default(); queues],
             service,
             waiting: 0,
             lasts: 0,
             sending: None,
             free: Time::ZERO,
-            counts: Counts::default(),
+            counts: PortCounts::default(),
             window: (Time::ZERO, Time::MAX),
             counted: Time::ZERO,
         }
     }
 
-    /// Counts events from `start` on and before `end`.
+    /// PortCounts events from `start` on and before `end`.
     pub fn measure(&mut self, start: Time, end: Time) {
         self.window = (start, end);
-        self.counts = Counts::default();
+        self.counts = PortCounts::default();
         self.counted = start;
     }
 
     /// What it has counted until `now`.
-    pub fn counts(&self, now: Time) -> Counts {
+    pub fn counts(&self, now: Time) -> PortCounts {
         let mut all = self.counts;
         let (_, end) = self.window;
         if self.counted < now.min(end) {
@@ -133,7 +133,11 @@ impl CellPort {
         if self.lasts == 0 {
             return None;
         }
-        let before = self.queues.iter().filter_map(Queue::before_last).min()?;
+        let before = self
+            .queues
+            .iter()
+            .filter_map(CellQueue::before_last)
+            .min()?;
         Some(self.free + self.slot * (before + 1))
     }
 

@@ -6,13 +6,13 @@ use super::Cell;
 
 /// A queue, and the positions of its last cells, counted from the first cell that was ever queued.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct CellQueue {
     cells: VecDeque<Cell>,
     taken: u64,
     lasts: VecDeque<u64>,
 }
 
-impl Queue {
+impl CellQueue {
     /// A cell waits.
     pub(super) fn push(&mut self, cell: Cell) {
         if cell.last {

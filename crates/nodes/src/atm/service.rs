@@ -15,14 +15,14 @@ use spillgate_queueing::{CellPriority, Contract};
 
 /// What is within a minimum rate.
 #[derive(Clone, Copy, Debug)]
-struct Minimum {
+struct OwedMinimum {
     increment: Dur,
     limit: Dur,
     /// The theoretical time of the next cell.
     tat: Time,
 }
 
-impl Minimum {
+impl OwedMinimum {
     /// From when on the next cell goes before best effort.
     fn due(&self) -> Time {
         Time::ZERO + self.tat.since(Time::ZERO + self.limit)
@@ -34,7 +34,7 @@ impl Minimum {
 struct Entry {
     /// Its class, an index of `turns`.
     class: usize,
-    minimum: Option<Minimum>,
+    minimum: Option<OwedMinimum>,
     waits: bool,
     /// It is in `turns`, perhaps still from the last time that it had cells.
     has_turn: bool,
@@ -75,7 +75,7 @@ impl Service {
                 CellPriority::NrtVbr => 2,
                 CellPriority::Minimum | CellPriority::BestEffort => 3,
             },
-            minimum: contract.minimum().map(|g| Minimum {
+            minimum: contract.minimum().map(|g| OwedMinimum {
                 increment: g.increment(),
                 limit: g.limit(),
                 tat: Time::ZERO,

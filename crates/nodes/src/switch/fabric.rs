@@ -9,9 +9,9 @@ use spillgate_core::{Packet, Rng, Time};
 use crate::switch::matcher::Matcher;
 use crate::switch::pace::Pace;
 use crate::switch::ports::{Matching, PortSet};
-use crate::switch::queues::{Carried, Inputs, View};
+use crate::switch::queues::{Inputs, Moved, View};
 use crate::switch::stats::{Period, Slots};
-use crate::switch::{Crossed, Outbox};
+use crate::switch::{Crossed, FabricOutbox};
 
 /// A fabric.
 #[derive(Clone, Debug)]
@@ -89,7 +89,13 @@ impl Crossbar {
     }
 
     /// Ends the slots before `now`, and begins those that are due.
-    pub(crate) fn wake(&mut self, now: Time, inputs: &mut Inputs, rng: &mut Rng, out: &mut Outbox) {
+    pub(crate) fn wake(
+        &mut self,
+        now: Time,
+        inputs: &mut Inputs,
+        rng: &mut Rng,
+        out: &mut FabricOutbox,
+    ) {
         while let Some(slot) = self.next.filter(|s| self.start(*s) <= now) {
             out.crossed.append(&mut self.crossing);
             self.first = slot + 1;
@@ -116,7 +122,7 @@ impl Crossbar {
         now: Time,
         inputs: &mut Inputs,
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
         crossed: &mut Vec<Crossed>,
     ) {
         let wanted = *inputs.wanted();
@@ -127,9 +133,9 @@ impl Crossbar {
         for &(input, output) in self.matching.pairs() {
             let pair = (input.into(), output.into());
             match inputs.carry_cell(now, pair, self.cell, rng, out) {
-                Carried::Nothing => continue,
-                Carried::Cell => {}
-                Carried::Packet(packet) => crossed.push(packet),
+                Moved::Nothing => continue,
+                Moved::Cell => {}
+                Moved::Packet(packet) => crossed.push(packet),
             }
             reached.insert(pair.1);
         }
@@ -212,7 +218,13 @@ impl Packets {
         requests.free_inputs().contains(input) && requests.free_outputs().contains(output)
     }
 
-    pub(crate) fn wake(&mut self, now: Time, inputs: &mut Inputs, rng: &mut Rng, out: &mut Outbox) {
+    pub(crate) fn wake(
+        &mut self,
+        now: Time,
+        inputs: &mut Inputs,
+        rng: &mut Rng,
+        out: &mut FabricOutbox,
+    ) {
         while let Some(&Reverse((end, input, output))) = self.ends.peek() {
             if end > now {
                 break;
@@ -237,7 +249,7 @@ impl Packets {
         now: Time,
         inputs: &mut Inputs,
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) {
         self.retry = None;
         let view = View { inputs, now };
@@ -304,7 +316,7 @@ impl Parallel {
         pair: (usize, usize),
         inputs: &mut Inputs,
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) {
         let queue = pair.0 * self.ports + pair.1;
         if self.is_busy[queue] {
@@ -316,7 +328,13 @@ impl Parallel {
         }
     }
 
-    pub(crate) fn wake(&mut self, now: Time, inputs: &mut Inputs, rng: &mut Rng, out: &mut Outbox) {
+    pub(crate) fn wake(
+        &mut self,
+        now: Time,
+        inputs: &mut Inputs,
+        rng: &mut Rng,
+        out: &mut FabricOutbox,
+    ) {
         while let Some(&Reverse((end, queue))) = self.ends.peek() {
             if end > now {
                 break;
@@ -351,7 +369,7 @@ impl Parallel {
         pair: (usize, usize),
         inputs: &mut Inputs,
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) -> Option<Time> {
         if !inputs.requests.has(pair.0, pair.1) {
             return None;

@@ -20,9 +20,9 @@ mod stats;
 pub use matcher::{Matcher, MatchingSpec};
 pub use node::SwitchPlan;
 pub use recipe::SwitchRecipe;
-pub use running::{Crossed, Lost, Outbox, Switch};
+pub use running::{Crossed, FabricOutbox, Lost, Switch};
 pub use spec::{
-    Architecture, BufferSpec, Cell, CongestionMeasureSpec, CrossbarSpec, FabricSpec, ParallelSpec,
-    Share, Speedup, SwitchSpec,
+    Architecture, BufferSpec, CongestionMeasureSpec, CrossbarSpec, FabricSpec, ParallelSpec, Share,
+    SlotSize, Speedup, SwitchSpec,
 };
 pub use stats::{Backlog, Counts, Slots};

@@ -89,14 +89,14 @@ impl Through {
 }
 
 /// The queue of an output.
-struct Output {
+struct OutputQueue {
     /// The packets in it, in the order in which they have crossed.
     queued: VecDeque<Queued>,
     delay: Histogram,
     through: Through,
 }
 
-impl Output {
+impl OutputQueue {
     /// Takes out a packet, which is more likely the first or the last one.
     fn take(&mut self, packet: &Packet, is_first: bool) -> Option<Queued> {
         let same = |q: &Queued| (q.flow, q.seq) == (packet.flow, packet.seq);
@@ -145,7 +145,7 @@ impl Recipe for SwitchPlan {
         let window = start.window;
         let mut switch = self.recipe.build(start.flows);
         switch.measure(window.start(), window.end());
-        let output = |_: &u32| Output {
+        let output = |_: &u32| OutputQueue {
             queued: VecDeque::new(),
             delay: Histogram::new(BITS),
             through: Through::default(),
@@ -161,7 +161,7 @@ impl Recipe for SwitchPlan {
                 true => vec![(0, 0); self.outputs.len()],
                 false => Vec::new(),
             },
-            out: super::Outbox::default(),
+            out: super::FabricOutbox::default(),
             plan: self.clone(),
         })
     }
@@ -230,11 +230,11 @@ struct SwitchNode {
     plan: SwitchPlan,
     input_of: Ports,
     output_of: Ports,
-    by_output: Vec<Output>,
+    by_output: Vec<OutputQueue>,
     /// By output: packets and bytes that wait for it, as its AQM was told; empty if no AQM is to
     /// know.
     told: Vec<(u32, u64)>,
-    out: super::Outbox,
+    out: super::FabricOutbox,
 }
 
 impl SwitchNode {

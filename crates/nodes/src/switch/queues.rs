@@ -10,7 +10,7 @@ use crate::switch::buffer::{Buffer, Occupied};
 use crate::switch::matcher::Weights;
 use crate::switch::ports::{PortSet, Requests};
 use crate::switch::stats::{Counts, Level, Period};
-use crate::switch::{Crossed, Lost, Outbox};
+use crate::switch::{Crossed, FabricOutbox, Lost};
 
 /// A waiting packet.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +170,7 @@ impl Inputs {
         packet: Packet,
         may_cross: bool,
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) {
         let packet = Packet {
             arrived: now,
@@ -252,7 +252,7 @@ impl Inputs {
     /// The fabric has taken all packets that cross at once: a packet without room that it left
     /// behind is lost.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Time, pair: (usize, usize), out: &mut Outbox) {
+    pub(crate) fn settle(&mut self, now: Time, pair: (usize, usize), out: &mut FabricOutbox) {
         if let Some(Unplaced {
             waiter, evidence, ..
         }) = self.unplaced.take()
@@ -269,7 +269,7 @@ impl Inputs {
         pair: (usize, usize),
         evidence: Evidence,
         packet: Packet,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) {
         let reason = DropReason::InputQueue;
         self.lose(now, pair, evidence, Dropped { packet, reason }, out);
@@ -281,7 +281,7 @@ impl Inputs {
         &mut self,
         now: Time,
         (input, output): (usize, usize),
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
         f: impl FnOnce(&mut Discipline, &mut Drops) -> Option<Packet>,
     ) -> Option<Packet> {
         let q = self.queue_of(input, output);
@@ -322,7 +322,7 @@ impl Inputs {
         (input, output): (usize, usize),
         evidence: Evidence,
         dropped: Dropped,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) {
         if self.period.counts_loss(dropped.packet.arrived, now) {
             let counts = &mut self.pairs[input * self.ports + output].counts;
@@ -403,7 +403,7 @@ impl Inputs {
         now: Time,
         (input, output): (usize, usize),
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) -> Option<Waiter> {
         let q = self.queue_of(input, output);
         let unplaced = match self.has_unplaced(q) {
@@ -446,7 +446,7 @@ impl Inputs {
         now: Time,
         pair: (usize, usize),
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) -> Option<Packet> {
         let waiter = self.take(now, pair, rng, out);
         self.ask(pair.0, pair.1);
@@ -461,14 +461,14 @@ impl Inputs {
         (input, output): (usize, usize),
         cell: u32,
         rng: &mut Rng,
-        out: &mut Outbox,
-    ) -> Carried {
+        out: &mut FabricOutbox,
+    ) -> Moved {
         let q = self.queue_of(input, output);
         let done = match &mut self.queues[q].begun {
             Some(begun) => {
                 begun.cells -= 1;
                 if begun.cells > 0 {
-                    return Carried::Cell;
+                    return Moved::Cell;
                 }
                 self.begun[output] -= 1;
                 let begun = self.queues[q].begun.take();
@@ -477,7 +477,7 @@ impl Inputs {
             None => match self.take(now, (input, output), rng, out) {
                 None => {
                     self.ask(input, output);
-                    return Carried::Nothing;
+                    return Moved::Nothing;
                 }
                 Some(waiter) if waiter.packet.len <= cell => Some((waiter.packet, now)),
                 Some(waiter) => {
@@ -495,8 +495,8 @@ impl Inputs {
         };
         self.ask(input, output);
         match done {
-            None => Carried::Cell,
-            Some((packet, started)) => Carried::Packet(Crossed {
+            None => Moved::Cell,
+            Some((packet, started)) => Moved::Packet(Crossed {
                 input: input as u16,
                 output: output as u16,
                 started,
@@ -524,7 +524,7 @@ impl Inputs {
 }
 
 /// What crossed.
-pub(crate) enum Carried {
+pub(crate) enum Moved {
     /// Nothing: the policy of the queue gave no packet.
     Nothing,
     /// A cell that does not complete its packet.

@@ -14,7 +14,7 @@ use crate::switch::pace::Pace;
 use crate::switch::ports::MAX_PORTS;
 use crate::switch::queues::Inputs;
 use crate::switch::running::Switch;
-use crate::switch::spec::{Architecture, Cell, FabricSpec, Speedup, SwitchSpec};
+use crate::switch::spec::{Architecture, FabricSpec, SlotSize, Speedup, SwitchSpec};
 
 /// A packet that waits, in a ring that is full and grows to twice its size.
 const PER_PACKET: u64 = 3 * 72;
@@ -149,7 +149,7 @@ impl SwitchRecipe {
             }
             Some(FabricSpec::Crossbar(spec)) => {
                 let cells = match spec.cell {
-                    Cell::Packets => "whole packets".to_owned(),
+                    SlotSize::Packets => "whole packets".to_owned(),
                     size => format!("cells of {size}"),
                 };
                 format!("crossbar, {}, {cells}", spec.matching.kind())
@@ -215,10 +215,10 @@ impl SwitchRecipe {
                 // Its parameters were checked.
                 match (spec.matching.resolve(self.ports), spec.cell) {
                     (Err(_), _) => Fabric::Direct,
-                    (Ok(matcher), Cell::Packets) => {
+                    (Ok(matcher), SlotSize::Packets) => {
                         Fabric::Packets(Packets::new(self.ports, matcher, pace))
                     }
-                    (Ok(matcher), Cell::Bytes(cell)) => {
+                    (Ok(matcher), SlotSize::Bytes(cell)) => {
                         Fabric::Crossbar(Crossbar::new(self.ports, matcher, cell as u32, pace))
                     }
                 }
@@ -289,7 +289,7 @@ fn fabric(spec: &SwitchSpec, ports: usize) -> Result<Option<FabricSpec>, Problem
             .matching
             .resolve(ports)
             .map_err(|p| p.under("fabric.crossbar.matching"))?;
-        if let Cell::Bytes(n) = crossbar.cell {
+        if let SlotSize::Bytes(n) = crossbar.cell {
             Problem::check(
                 (1..=65_535).contains(&n),
                 "fabric.crossbar.cell",
@@ -298,7 +298,7 @@ fn fabric(spec: &SwitchSpec, ports: usize) -> Result<Option<FabricSpec>, Problem
                 "write a size such as 64 B, or `packets`",
             )?;
         }
-        if !matcher.always_finds() && crossbar.cell == Cell::Packets {
+        if !matcher.always_finds() && crossbar.cell == SlotSize::Packets {
             return Err(no_slots(&crossbar.matching));
         }
         if matcher.asks_order() && spec.policy.is_some() {

@@ -14,7 +14,7 @@ use crate::switch::stats::{Backlog, Counts, Period, Slots};
 ///
 /// The driver calls [`Switch::offer`] for every arrival and [`Switch::wake`] at the time that
 /// [`Switch::next_wake`] gives, which may change with every call. Both put what has reached an
-/// output, and what is lost, into an [`Outbox`]. Times must not decrease from call to call. A
+/// output, and what is lost, into an [`FabricOutbox`]. Times must not decrease from call to call. A
 /// packet has reached its output when its last bit has.
 ///
 /// A driver that works in slots calls [`Switch::phase`] for each slot of a crossbar with cells
@@ -53,7 +53,7 @@ pub struct Lost {
 
 /// The packets that leave a switch in one call. The driver empties it.
 #[derive(Clone, Debug, Default)]
-pub struct Outbox {
+pub struct FabricOutbox {
     /// What has reached outputs, in order.
     pub crossed: Vec<Crossed>,
     /// What is lost.
@@ -84,7 +84,7 @@ impl Switch {
         (input, output): (u16, u16),
         packet: Packet,
         rng: &mut Rng,
-        out: &mut Outbox,
+        out: &mut FabricOutbox,
     ) {
         let pair = (usize::from(input), usize::from(output));
         match &mut self.fabric {
@@ -134,7 +134,7 @@ impl Switch {
 
     /// Does what is due by `now`.
     #[inline]
-    pub fn wake(&mut self, now: Time, rng: &mut Rng, out: &mut Outbox) {
+    pub fn wake(&mut self, now: Time, rng: &mut Rng, out: &mut FabricOutbox) {
         match &mut self.fabric {
             Fabric::Direct => {}
             Fabric::Crossbar(crossbar) => crossbar.wake(now, &mut self.inputs, rng, out),
@@ -149,7 +149,7 @@ impl Switch {
     /// One slot of a crossbar with cells, in which cells take no time to cross; other fabrics do
     /// nothing.
     #[inline]
-    pub fn phase(&mut self, now: Time, rng: &mut Rng, out: &mut Outbox) {
+    pub fn phase(&mut self, now: Time, rng: &mut Rng, out: &mut FabricOutbox) {
         if let Fabric::Crossbar(crossbar) = &mut self.fabric {
             let mut crossed = std::mem::take(&mut out.crossed);
             crossbar.phase(now, &mut self.inputs, rng, out, &mut crossed);

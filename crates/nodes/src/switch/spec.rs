@@ -107,14 +107,14 @@ pub struct CrossbarSpec {
     /// What crosses in one slot: a cell of this size, 1 B to 65535 B, into which packets are cut,
     /// or `packets` of any length, each of which holds its pair of ports as long as it takes.
     /// Default 64 B.
-    pub cell: Cell,
+    pub cell: SlotSize,
 }
 
 impl Default for CrossbarSpec {
     fn default() -> Self {
         Self {
             matching: MatchingSpec::Islip(IslipSpec::default()),
-            cell: Cell::Bytes(64),
+            cell: SlotSize::Bytes(64),
         }
     }
 }
@@ -256,14 +256,14 @@ impl fmt::Display for Speedup {
 
 /// A cell, or whole packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell {
+pub enum SlotSize {
     /// Cells of so many bytes.
     Bytes(u64),
     /// Whole packets.
     Packets,
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for SlotSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bytes(n) => write!(f, "{n} B"),
@@ -330,12 +330,14 @@ textual!(
 );
 
 textual!(
-    Cell,
+    SlotSize,
     "Cell",
     "a size, such as 64 B, or `packets`",
     "string",
     |text: &str| match text {
-        "packets" => Ok(Cell::Packets),
-        size => parse_size(size).map(Cell::Bytes).map_err(|e| e.to_string()),
+        "packets" => Ok(SlotSize::Packets),
+        size => parse_size(size)
+            .map(SlotSize::Bytes)
+            .map_err(|e| e.to_string()),
     }
 );

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::{Packet, Rate, Rng, Time};
-use spillgate_nodes::switch::{Outbox, Speedup, Switch, SwitchRecipe, SwitchSpec};
+use spillgate_nodes::switch::{FabricOutbox, Speedup, Switch, SwitchRecipe, SwitchSpec};
 
 /// A switch of `ports` ports from its specification as JSON, on lines of 1 Gb/s.
 pub(crate) fn recipe(json: &str, ports: usize) -> SwitchRecipe {
@@ -34,7 +34,7 @@ pub(crate) struct Slotted {
     in_order_of_arrival: bool,
     next: u64,
     rng: Rng,
-    out: Outbox,
+    out: FabricOutbox,
     /// The cells that left in the last slot, with their outputs.
     pub(crate) left: Vec<(usize, Packet)>,
 }
@@ -50,7 +50,7 @@ impl Slotted {
             in_order_of_arrival: false,
             next: 0,
             rng: Rng::named(1, 0, "switch", "matching"),
-            out: Outbox::default(),
+            out: FabricOutbox::default(),
             left: Vec::new(),
         }
     }

@@ -56,7 +56,7 @@ impl<S: EventSet> World<S> {
             self.tokens = Some(tokens);
         }
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
-            let observed = Observed {
+            let observed = Sampling {
                 links: &self.links,
                 lane: &mut self.lane,
                 arrivals,

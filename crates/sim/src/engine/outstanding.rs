@@ -17,11 +17,11 @@ use crate::flow::Origin;
 pub(crate) struct Outstanding {
     /// By meter: what happens to the flow from this time on does not count.
     deadlines: Table<Time>,
-    unsettled: Option<Unsettled>,
+    unsettled: Option<StillOpen>,
 }
 
 /// What is outstanding after the measured period.
-struct Unsettled {
+struct StillOpen {
     /// Outstanding packets and transfers, by meter.
     left: Vec<u64>,
     /// Meters by deadline.
@@ -52,7 +52,7 @@ impl Outstanding {
     }
 }
 
-impl Unsettled {
+impl StillOpen {
     /// That many packets and transfers of the flow are no longer outstanding, if they were.
     fn settle(&mut self, meter: u32, number: u64) {
         // A session may fail after its last transfer.
@@ -175,7 +175,7 @@ impl<S: EventSet> World<S> {
         }
         let mut order: Vec<u32> = (0..left.len() as u32).collect();
         order.sort_by_key(|m| self.outstanding.deadlines[*m as usize]);
-        self.outstanding.unsettled = Some(Unsettled {
+        self.outstanding.unsettled = Some(StillOpen {
             total: left.iter().sum(),
             left,
             order,

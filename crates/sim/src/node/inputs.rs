@@ -32,16 +32,16 @@ pub(crate) struct InputMeter {
 
 impl InputMeter {
     /// Counts a packet of `len` bytes that arrived from `from` to `now`.
-    fn count(&mut self, window: Window, from: Time, now: Time, len: u32, fate: Fate) {
+    fn count(&mut self, window: Window, from: Time, now: Time, len: u32, fate: Policed) {
         let part = window.part(len, from, now);
         self.offered += part;
-        if fate != Fate::Refused {
+        if fate != Policed::Refused {
             self.carried += part;
         }
-        if fate == Fate::Marked {
+        if fate == Policed::Marked {
             self.marked += part;
         }
-        if fate == Fate::Refused && window.contains(now) {
+        if fate == Policed::Refused && window.contains(now) {
             self.lost += 1;
         }
     }
@@ -49,7 +49,7 @@ impl InputMeter {
 
 /// What an input policy did to a packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Policed {
     Refused,
     Passed,
     Marked,
@@ -175,9 +175,9 @@ impl<S: EventSet> World<S> {
         let before = markings(packet);
         let (class, admitted) = policy.conditioner.admit(now, packet);
         let fate = match admitted {
-            false => Fate::Refused,
-            true if markings(packet) == before => Fate::Passed,
-            true => Fate::Marked,
+            false => Policed::Refused,
+            true if markings(packet) == before => Policed::Passed,
+            true => Policed::Marked,
         };
         policy.meters[usize::from(class)].count(window, from, now, packet.len, fate);
         if self.tap.is_some() {

@@ -21,7 +21,7 @@ use crate::tcp::Connection;
 const MAX_CURVES: usize = 20;
 
 /// What is sampled of a world that runs.
-pub(crate) struct Observed<'a> {
+pub(crate) struct Sampling<'a> {
     pub(crate) links: &'a [Link],
     pub(crate) lane: &'a mut Lane,
     pub(crate) arrivals: &'a Arrivals,
@@ -71,7 +71,7 @@ impl Walk {
         &self,
         plan: &WorldPlan,
         now: Time,
-        mut observed: Option<Observed<'_>>,
+        mut observed: Option<Sampling<'_>>,
         nodes: Option<&mut Nodes>,
         out: &mut Samples,
     ) {
@@ -128,7 +128,7 @@ fn sample_queues(
     plan: &WorldPlan,
     link: usize,
     now: Time,
-    observed: Option<&mut Observed<'_>>,
+    observed: Option<&mut Sampling<'_>>,
     out: &mut Samples,
 ) {
     let plan = &plan.links[link];
@@ -216,7 +216,7 @@ impl SeriesRecorder {
         &mut self,
         plan: &WorldPlan,
         now: Time,
-        observed: Observed<'_>,
+        observed: Sampling<'_>,
         nodes: Option<&mut Nodes>,
     ) {
         let out = &mut self.samples;
