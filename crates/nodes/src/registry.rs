@@ -33,7 +33,10 @@ macro_rules! plans {
         }
 
         /// Every kind, in order.
-        pub const KINDS: &[Kind] = &[$(Kind { kind: stringify!($key), summary: concat!($($doc),+) }),+];
+        pub const KINDS: &[Kind] = &[$(Kind {
+            kind: stringify!($key),
+            summary: concat!($($doc),+).trim_ascii(),
+        }),+];
 
         impl NodePlan {
             /// The key of its kind.

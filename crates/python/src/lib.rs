@@ -76,6 +76,10 @@ fn catalog() -> String {
         "congestion-control".to_owned(),
         list(&mut control.iter().copied()).into(),
     );
+    families.insert(
+        "nodes".to_owned(),
+        list(&mut spillgate_nodes::KINDS.iter().map(|k| (k.kind, k.summary))).into(),
+    );
     let matching = spillgate_nodes::switch::matcher::KINDS;
     families.insert(
         "matching".to_owned(),
