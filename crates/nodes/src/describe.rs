@@ -29,6 +29,8 @@ pub struct Fact {
 pub enum Value {
     /// A number in a base unit.
     Number(f64),
+    /// A whole number in a base unit.
+    Count(u64),
     /// A word or a sentence; none if there is nothing.
     Text(Option<String>),
     /// Names of links.
@@ -39,6 +41,12 @@ impl Fact {
     /// A number in a base unit.
     pub fn number(key: &'static str, value: f64, unit: &'static str) -> Self {
         let value = Value::Number(value);
+        Self { key, value, unit }
+    }
+
+    /// A whole number in a base unit.
+    pub fn count(key: &'static str, count: u64, unit: &'static str) -> Self {
+        let value = Value::Count(count);
         Self { key, value, unit }
     }
 
@@ -67,6 +75,7 @@ impl Serialize for Value {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Number(n) => n.serialize(s),
+            Self::Count(n) => n.serialize(s),
             Self::Text(text) => text.serialize(s),
             Self::Names(names) => names.serialize(s),
         }

@@ -122,7 +122,7 @@ impl Recipe for SoftwarePlan {
         let facts = vec![
             Fact::number("per_packet", spec.per_packet.as_secs_f64(), "s"),
             Fact::number("delay", spec.delay.as_secs_f64(), "s"),
-            Fact::number("input_queue", spec.input_queue.into(), "packets"),
+            Fact::count("input_queue", spec.input_queue.into(), "packets"),
         ];
         vec![(self.node, facts)]
     }

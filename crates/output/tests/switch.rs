@@ -112,11 +112,11 @@ fn a_switch_is_described() {
     let plan =
         plan("architecture: cioq, speedup: 4/3, buffer: {limit: 9 kB, per: input}, inputs: [b, a]");
     let found = serde_json::to_value(describe(&plan)).unwrap();
-    let switch = &found["switches"][0];
+    let switch = &found["nodes"][0];
     let wanted = serde_json::json!({
-        "name": "s", "architecture": "cioq", "ports": 2, "line_rate": 10_000_000, "speedup": "4/3",
+        "name": "s", "kind": "switch", "architecture": "cioq", "ports": 2, "line_rate": 10_000_000, "speedup": "4/3",
         "fabric": "crossbar, islip, cells of 64 B", "buffer": "9000 B an input", "policy": null, "nu": 0.0,
-        "inputs": ["b", "a"], "outputs": ["c", "d"],
+        "inputs": ["b", "a"], "outputs": ["c", "d"], "units": {"line_rate": "b/s"},
     });
     assert_eq!(*switch, wanted);
 }

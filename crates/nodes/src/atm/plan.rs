@@ -278,8 +278,8 @@ impl Recipe for AtmPlan {
         let of = |s: &AtmSwitchPlan| {
             let word = |key, word: &str| Fact::text(key, word.to_owned());
             let facts = vec![
-                Fact::number("ports", s.outputs.len() as f64, ""),
-                Fact::number("buffer", s.spec.buffer.into(), "cells"),
+                Fact::count("ports", s.outputs.len() as u64, ""),
+                Fact::count("buffer", s.spec.buffer.into(), "cells"),
                 word("queues", s.spec.queues.word()),
                 word("service", s.spec.service_in_words()),
                 Fact::text("discard", s.spec.discard_in_words()),

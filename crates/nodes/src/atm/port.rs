@@ -4,8 +4,8 @@
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::Contract;
 
-use super::discard::Circuit;
-use super::queue::Queue;
+use super::discard::FrameFilter;
+use super::queue::CellQueue;
 use super::service::Service;
 use super::spec::AtmPortRecipe;
 use super::{Cell, CellLoss};

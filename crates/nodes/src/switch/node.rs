@@ -187,8 +187,8 @@ impl Recipe for SwitchPlan {
         let links = |ids: &[u32]| ids.iter().map(|l| names.link(*l).to_owned()).collect();
         let facts = vec![
             Fact::text("architecture", spec.architecture.name().to_owned()),
-            Fact::number("ports", recipe.ports() as f64, ""),
-            Fact::number("line_rate", recipe.line().bps() as f64, "b/s"),
+            Fact::count("ports", recipe.ports() as u64, ""),
+            Fact::count("line_rate", recipe.line().bps(), "b/s"),
             Fact::text("speedup", speedup),
             Fact::text("fabric", recipe.fabric_in_words()),
             Fact::text("buffer", buffer),

@@ -4,7 +4,7 @@ use spillgate_core::Time;
 use spillgate_events::{EventSet, Rank};
 
 use super::World;
-use crate::observe::Observed;
+use crate::observe::Sampling;
 
 impl<S: EventSet> World<S> {
     /// Whether the run is over at `at`: the measured period has ended and nothing is outstanding.

@@ -6,5 +6,5 @@ pub mod tap;
 mod taps;
 
 pub use recorder::sampled;
-pub(crate) use recorder::{Observed, SeriesRecorder};
+pub(crate) use recorder::{Sampling, SeriesRecorder};
 pub(crate) use taps::flow_infos;
