@@ -198,7 +198,7 @@ def _nodes(out: Console, kind: str, nodes: list[dict[str, Any]]) -> None:
     out.print()
 
 
-def _fact(value: Any, unit: str | None) -> str:
+def _fact(value: float | str | None, unit: str | None) -> str:
     if value is None:
         return "-"
     if isinstance(value, str):
