@@ -91,7 +91,7 @@ class Description:
             scenario without variants the first point.
         auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
         nodes: One record a node of the first variant that holds packets: name, kind (the key under
-            which the scenario writes it), what it was given, in base units, and units of that.
+            which the scenario writes it), and facts, what it was given: key, value and base unit.
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 

@@ -61,7 +61,7 @@ def test_queues_at_inputs_have_series(found):
 def test_the_command_line_shows_switches(root, cli, tmp_path):
     checked = cli("check", root / "corpus/switch.yaml")
     assert checked.returncode == 0
-    assert re.search(r"s +cioq +4 × 4 +1\.1 +16 internal links of 2\.75 Mb/s", checked.stdout)
+    assert re.search(r"s +cioq +4 +10 Mb/s +1\.1 +16 internal", checked.stdout)
     assert "CODEL" not in checked.stdout, "a policy of virtual output queues is used"
     short = ("--runs", "1", "--no-figures", "--out", tmp_path / "run")
     shown = cli("run", root / "corpus/switch.yaml", *short)

@@ -1,9 +1,9 @@
 //! What a node is, for people and programs.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 
 /// A node that holds packets, with what it was given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Description {
     /// Its name.
     pub name: String,
@@ -14,7 +14,7 @@ pub struct Description {
 }
 
 /// One thing that a node was given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fact {
     /// What it is: `input_queue`.
     pub key: &'static str,
@@ -25,7 +25,8 @@ pub struct Fact {
 }
 
 /// A value of a node.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A number in a base unit.
     Number(f64),
@@ -68,32 +69,5 @@ impl Fact {
             value,
             unit: "",
         }
-    }
-}
-
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(n) => n.serialize(s),
-            Self::Count(n) => n.serialize(s),
-            Self::Text(text) => text.serialize(s),
-            Self::Names(names) => names.serialize(s),
-        }
-    }
-}
-
-impl Serialize for Description {
-    /// `name`, `kind`, each fact under its key, and `units` of the numbers that have one.
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let units = self.facts.iter().filter(|f| !f.unit.is_empty());
-        let units: std::collections::BTreeMap<_, _> = units.map(|f| (f.key, f.unit)).collect();
-        let mut map = s.serialize_map(Some(self.facts.len() + 3))?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("kind", self.kind)?;
-        for fact in &self.facts {
-            map.serialize_entry(fact.key, &fact.value)?;
-        }
-        map.serialize_entry("units", &units)?;
-        map.end()
     }
 }

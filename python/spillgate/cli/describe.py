@@ -184,21 +184,20 @@ def _rings(out: Console, d: Description) -> None:
 def _nodes(out: Console, kind: str, nodes: list[dict[str, Any]]) -> None:
     """The nodes of a kind, with all that they were given but lists."""
     made = table()
-    keys = [
-        key
-        for key, value in nodes[0].items()
-        if key not in ("name", "kind", "units") and not isinstance(value, list)
-    ]
-    for heading in (f"node ({kind})", *(key.replace("_", " ") for key in keys)):
+    facts = [f["key"] for f in nodes[0]["facts"] if not isinstance(f["value"], list)]
+    for heading in (f"node ({kind})", *(key.replace("_", " ") for key in facts)):
         made.add_column(heading)
-    rows = [(n, tuple(_fact(n[k], n["units"].get(k)) for k in keys)) for n in nodes]
-    for members, facts in families(rows):
-        made.add_row(Text(_span([n["name"] for n in members])), *map(Text, facts))
+    rows = [
+        (n, tuple(_fact(f["value"], f["unit"]) for f in n["facts"] if f["key"] in facts))
+        for n in nodes
+    ]
+    for members, texts in families(rows):
+        made.add_row(Text(_span([n["name"] for n in members])), *map(Text, texts))
     show(out, made)
     out.print()
 
 
-def _fact(value: float | str | None, unit: str | None) -> str:
+def _fact(value: float | str | None, unit: str) -> str:
     if value is None:
         return "-"
     if isinstance(value, str):
