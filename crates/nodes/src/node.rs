@@ -30,8 +30,9 @@ pub trait Node: Send {
         None
     }
 
-    /// The measured period begins or ends. What happens at that very instant is still to come.
-    fn edge(&mut self, _edge: Time, _out: &mut Outbox) {}
+    /// The measured period begins or ends. What happens at that very instant is still to come. At
+    /// its end the node adds what links that it serves have carried of it.
+    fn edge(&mut self, _edge: Time, _carried: &mut Vec<Carried>) {}
 
     /// Puts what is sampled of it: its own [series](crate::Recipe::series), and what waits at those
     /// of these links that it [serves](crate::Recipe::serves).
@@ -121,8 +122,6 @@ pub struct Outbox {
     pub done: Vec<(u32, Packet)>,
     /// Packets that have left a port whose line the node has.
     pub sent: Vec<Sent>,
-    /// What links that the node serves carry of the measured period.
-    pub carried: Vec<Carried>,
 }
 
 /// A packet that a node passes on.

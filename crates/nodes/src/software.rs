@@ -17,8 +17,8 @@ use spillgate_measure::{Measures, QueueMeter, Window};
 use spillgate_queueing::{Evidence, QueueLimit};
 
 use crate::{
-    Around, Code, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed, Problem, Reader, Recipe,
-    Start,
+    Around, Carried, Code, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed, Problem, Reader,
+    Recipe, Start,
 };
 
 /// A router that forwards in software: one processor looks each packet up, whichever link it came
@@ -271,7 +271,7 @@ impl Node for Software {
         }
     }
 
-    fn edge(&mut self, edge: Time, _: &mut Outbox) {
+    fn edge(&mut self, edge: Time, _: &mut Vec<Carried>) {
         if edge == self.window.start() {
             self.begin(edge);
             let Waiting { packets, bytes } = self.all;

@@ -322,7 +322,7 @@ impl Node for Network {
         self.put_off(due);
     }
 
-    fn edge(&mut self, edge: Time, out: &mut Outbox) {
+    fn edge(&mut self, edge: Time, carried: &mut Vec<Carried>) {
         // What happens at the edge itself belongs to what follows.
         if let Some(before) = edge.as_ps().checked_sub(1) {
             self.catch_up(Time::from_ps(before));
@@ -340,16 +340,15 @@ impl Node for Network {
                 busy,
             }
         };
-        out.carried.extend(self.outputs.iter().map(of));
+        carried.extend(self.outputs.iter().map(of));
         // What is still in transmission counts as if nothing else came.
         let window = self.window;
-        out.carried
-            .extend(self.lines.sharing().iter().map(|s| Carried {
-                link: s.link,
-                leaf: s.packet.leaf,
-                volume: window.part(s.packet.len, s.start, s.end),
-                busy: window.overlap(s.start, s.end),
-            }));
+        carried.extend(self.lines.sharing().iter().map(|s| Carried {
+            link: s.link,
+            leaf: s.packet.leaf,
+            volume: window.part(s.packet.len, s.start, s.end),
+            busy: window.overlap(s.start, s.end),
+        }));
     }
 
     fn sample(&mut self, now: Time, links: &[u32], names: &dyn Names, out: &mut Samples) {

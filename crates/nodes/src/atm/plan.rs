@@ -1,7 +1,7 @@
 //! The ATM of a network, validated: switches, the lines at edges that circuits share, and the
 //! circuits between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -168,7 +168,7 @@ impl AtmPlan {
             new.edges.push(line.circuits.iter().map(edge).collect());
         }
         let port_of: BTreeMap<u32, u32> = (0..).zip(&new.ports).map(|(n, p)| (p.link, n)).collect();
-        let mut known = BTreeMap::new();
+        let mut known = BTreeSet::new();
         for route in routes {
             let mut rest = &**route;
             while let [from, after @ ..] = rest {
@@ -181,7 +181,7 @@ impl AtmPlan {
                 let Some(to) = last.filter(|_| !port_of.contains_key(from)) else {
                     continue;
                 };
-                if known.insert((*from, *to), ()).is_none() {
+                if known.insert((*from, *to)) {
                     let circuit = new.circuit(*from, *to, ports, &links[*from as usize]);
                     new.circuits.push(circuit);
                 }

@@ -229,10 +229,11 @@ impl<S: EventSet> World<S> {
         let Some(nodes) = &mut self.nodes else {
             return;
         };
+        let mut all = Vec::new();
         for holder in &mut nodes.holders {
-            holder.node.edge(edge, &mut nodes.out);
+            holder.node.edge(edge, &mut all);
         }
-        for carried in nodes.out.carried.drain(..) {
+        for carried in all {
             let link = &mut self.links[carried.link as usize];
             link.meter.busy = link.meter.busy + carried.busy;
             if let Some(port) = &mut link.port {
