@@ -16,6 +16,7 @@ unexport PYTHONPATH PYTHONHOME
 
 RUN_DEPS := $(VENV)/.run-deps
 DEV_DEPS := $(VENV)/.dev-deps
+PAPERS := $(VENV)/.papers
 NATIVE := $(VENV)/.native
 CRATES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-deps
@@ -132,7 +133,11 @@ $(DEV_DEPS): requirements/dev.txt $(RUN_DEPS)
 	@$(PIP_INSTALL) -r requirements/dev.txt
 	@touch $@
 
-$(NATIVE): $(CRATES) Cargo.toml Cargo.lock pyproject.toml $(RUN_DEPS)
+$(PAPERS): papers/pyproject.toml $(RUN_DEPS)
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable papers
+	@touch $@
+
+$(NATIVE): $(CRATES) Cargo.toml Cargo.lock pyproject.toml $(RUN_DEPS) | $(PAPERS)
 	@if ! cargo --version >/dev/null 2>&1; then \
 	  echo "error: cargo is needed (Rust 1.85 or later); see https://rustup.rs" >&2; exit 1; fi
 	@cargo --version | awk '{ split($$2, v, "."); exit !(v[1] > 1 || v[2] >= 85) }' || { \

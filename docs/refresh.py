@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -238,10 +239,9 @@ _TEXT = re.compile(r"(<!-- text (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def reproduction(paper, where):
     """The tables and the texts of a paper by name, as Markdown; its pictures go to `where`."""
-    from spillgate import papers
-    from spillgate.papers import page
+    from spillgate_papers import page
 
-    found = papers.reproduce(paper, where / "system")
+    found = import_module(f"spillgate_papers.{paper}").PAPER.reproduce(where / "system")
     tables, texts = {}, {}
     for section in page.sections(found):
         texts[section.name] = f"{section.text}\n"

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from spillgate.papers.measured import Measured, PerRun, Singles
+from spillgate_papers.measured import Measured, PerRun, Singles
 
 
 def around(mean, unit=""):

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 from made_up import World, around, fails, scattered, shifted
 
-from spillgate.papers import chien, page
-from spillgate.papers.chien import claims, system
-from spillgate.papers.chien.silent import LEDGER, SILENT
-from spillgate.papers.chien.system import (
+from spillgate_papers import chien, page
+from spillgate_papers.chien import claims, system
+from spillgate_papers.chien.silent import LEDGER, SILENT
+from spillgate_papers.chien.system import (
     ADAPTIVE,
     BOTH,
     CHANCES,
@@ -26,9 +26,9 @@ from spillgate.papers.chien.system import (
     absent,
     red,
 )
-from spillgate.papers.grid import cases
-from spillgate.papers.lab import Case, Lab, Protocol
-from spillgate.papers.measured import Measured, PerRun, View
+from spillgate_papers.grid import cases
+from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.measured import Measured, PerRun, View
 
 PAPER = chien.PAPER
 
@@ -342,8 +342,7 @@ def test_what_is_not_marked_is_out_of_profile(lab):
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     where = tmp_path_factory.mktemp("chien")
-    lab = Lab(system.SYSTEM, where / "system", seed=1, runs=2, quick=True)
-    found = PAPER.reproduce(lab)
+    found = PAPER.reproduce(where / "system", quick=True, runs=2)
     page.write(found, where, ["test"], 0.0, 0.0)
     return found, where
 

@@ -9,6 +9,11 @@ import sys
 
 import pytest
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 CARGO = shutil.which("cargo")
 SHARED = ("Cargo.toml", "Cargo.lock", "clippy.toml", "bench", "crates", "examples")
 
@@ -98,11 +103,20 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
 def test_the_toy_paper_is_built_and_run(root, tmp_path):
     text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert sum(len(lines) for _, lines in blocks(text, PAPER, CHANGES)) < 150
-    package = "python/spillgate"
-    shutil.copytree(root / package, tmp_path / package)
+    shutil.copytree(root / "papers", tmp_path / "papers")
     assert len(add(tmp_path, text, PAPER, CHANGES)) == 3
+    # What pip would make of it.
+    made = tomllib.loads((tmp_path / "papers/pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    points = made["entry-points"]["spillgate.papers"]
+    info = tmp_path / "papers/spillgate_papers-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: spillgate-papers\nVersion: 0.1.0\n", encoding="utf-8")
+    lines = ["[spillgate.papers]", *(f"{k} = {v}" for k, v in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
     command = [sys.executable, "-m", "spillgate", "reproduce", "toy", "--quick", "--out", "out"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "python")}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "papers")}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )

@@ -110,7 +110,6 @@ RANK = {
     "pcap": 9,
     "plot": 9,
     "report": 9,
-    "papers": 10,
     "cli": 11,
     "__main__": 12,
 }
@@ -157,7 +156,7 @@ def test_libraries_stay_where_they_belong(root, library, homes):
 
 def imported(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("spillgate"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "spillgate":
             if node.module == "spillgate":
                 yield from (a.name for a in node.names)
             else:
@@ -182,6 +181,23 @@ def test_modules_import_only_lower_ones(root):
             else:
                 assert name in ("__version__", "__commit__"), f"{layer} imports {name}"
                 assert layer == "cli"
+
+
+def test_papers_stand_above_the_package_which_does_not_need_them(root):
+    for path in (root / "papers").rglob("*.py"):
+        used = {name for name in imported(path) if name in RANK}
+        assert max((RANK[n] for n in used), default=0) < RANK["cli"], f"{path} imports {used}"
+    for path in (root / "python/spillgate").rglob("*.py"):
+        # Only for types, where entry points give papers.
+        lines = path.read_text(encoding="utf-8").splitlines()
+        named = [x for x in lines if re.match(r"(from|import) spillgate_papers", x)]
+        assert not named, f"{path} needs papers"
+    papers = tomllib.loads((root / "papers/pyproject.toml").read_text(encoding="utf-8"))
+    version = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
+    assert papers["project"]["version"] == version["workspace"]["package"]["version"]
+    assert papers["project"]["dependencies"] == [
+        f"spillgate[analysis,plot]=={papers['project']['version']}"
+    ]
 
 
 # The rooms of the simulator, and which of them each may use. The engine is the definition of what

@@ -11,16 +11,16 @@ from types import SimpleNamespace
 import pytest
 
 import spillgate
-from spillgate import papers
 from spillgate.cli import main
-from spillgate.papers import flows, groups, judge, mitroi, page, study
-from spillgate.papers.grid import Effort, cases
-from spillgate.papers.judge import within
-from spillgate.papers.lab import Case, Lab, Protocol
-from spillgate.papers.measured import Measured, PerRun, View, largest, smallest
-from spillgate.papers.mitroi import beyond, claims, system
-from spillgate.papers.mitroi.silent import SILENT
-from spillgate.papers.model import (
+from spillgate.cli import reproduce as command
+from spillgate_papers import flows, groups, judge, mitroi, page, study
+from spillgate_papers.grid import Effort, cases
+from spillgate_papers.judge import within
+from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.measured import Measured, PerRun, View, largest, smallest
+from spillgate_papers.mitroi import beyond, claims, system
+from spillgate_papers.mitroi.silent import SILENT
+from spillgate_papers.model import (
     OUTCOME_LETTERS,
     OUTCOME_MARKS,
     Claim,
@@ -28,8 +28,8 @@ from spillgate.papers.model import (
     Reproduction,
     Trial,
 )
-from spillgate.papers.ours import Ours
-from spillgate.papers.terms import Term, every, number, trend
+from spillgate_papers.ours import Ours
+from spillgate_papers.terms import Term, every, number, trend
 
 
 def around(mean, unit="1"):
@@ -643,8 +643,8 @@ def test_an_existing_directory_is_not_replaced(quick, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["mitroy"], "there is no paper 'mitroy'; there are mitroi"),
-        ([], "name a paper; there are mitroi"),
+        (["mitroy"], "there is no paper 'mitroy'; there are chien, domzal, mitroi,"),
+        ([], "name a paper; there are chien, domzal, mitroi,"),
         (["mitroi", "--runs", "1"], "at least 2"),
         (["mitroi", "--quick", "--seed", "-1"], "seed must be"),
         (["mitroi", "--quick", "--jobs", "9999"], "jobs must be"),
@@ -661,9 +661,16 @@ def test_bad_input(arguments, said, tmp_path, capsys, monkeypatch):
 def test_the_papers_are_listed(capsys):
     assert main(["reproduce", "--list"]) == 0
     out = capsys.readouterr().out
-    for name, about in papers.PAPERS.items():
+    for name in ("chien", "domzal", "mitroi", "shrivastav", "zheng"):
         assert name in out
-        assert about in out
+    assert mitroi.PAPER.about in out
+
+
+def test_without_papers_it_says_how_to_install_them(capsys, monkeypatch):
+    monkeypatch.setattr(command, "entry_points", lambda **_: ())
+    for arguments in (["--list"], ["mitroi"]):
+        assert main(["reproduce", *arguments]) == 2
+        assert "pip install ./papers" in capsys.readouterr().err
 
 
 def test_runs_of_which_less_was_taken_are_made_again(monkeypatch):

@@ -4,13 +4,12 @@ import re
 
 import pytest
 
-from spillgate.papers import reproduce
-from spillgate.papers.grid import cases
-from spillgate.papers.lab import Case, Lab, Protocol
-from spillgate.papers.measured import Measured, PerRun, View
-from spillgate.papers.model import Trial
-from spillgate.papers.shrivastav import PAPER, stability, system
-from spillgate.papers.shrivastav.claims import (
+from spillgate_papers.grid import cases
+from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.measured import Measured, PerRun, View
+from spillgate_papers.model import Trial
+from spillgate_papers.shrivastav import PAPER, stability, system
+from spillgate_papers.shrivastav.claims import (
     ALIKE,
     CLAIMS,
     CLOSE,
@@ -20,8 +19,8 @@ from spillgate.papers.shrivastav.claims import (
     SHORT,
     SHORTER,
 )
-from spillgate.papers.shrivastav.silent import AQM, LEDGER, SILENT, SPACING_OF_1993
-from spillgate.papers.shrivastav.system import (
+from spillgate_papers.shrivastav.silent import AQM, LEDGER, SILENT, SPACING_OF_1993
+from spillgate_papers.shrivastav.system import (
     CROSSBAR,
     FABRICS,
     LARGE,
@@ -325,7 +324,7 @@ def test_the_page_shows_these_claims_and_assumptions(root):
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     """What `--quick` does, with two runs."""
-    return reproduce("shrivastav", tmp_path_factory.mktemp("shrivastav"), quick=True, runs=2)
+    return PAPER.reproduce(tmp_path_factory.mktemp("shrivastav"), quick=True, runs=2)
 
 
 def test_a_quick_reproduction_judges_every_claim(quick):

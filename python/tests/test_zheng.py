@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import pytest
 from made_up import World, around
 
-from spillgate.papers import page, zheng
-from spillgate.papers.grid import cases
-from spillgate.papers.lab import Case, Lab, Protocol
-from spillgate.papers.measured import Measured, PerRun, View
-from spillgate.papers.zheng import claims, show, system
-from spillgate.papers.zheng.silent import LEDGER, SILENT
-from spillgate.papers.zheng.system import BOTH, CONTRACTS, DSRED, NRT, RED, RIVALS, UBR, place
+from spillgate_papers import page, zheng
+from spillgate_papers.grid import cases
+from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.measured import Measured, PerRun, View
+from spillgate_papers.zheng import claims, show, system
+from spillgate_papers.zheng.silent import LEDGER, SILENT
+from spillgate_papers.zheng.system import BOTH, CONTRACTS, DSRED, NRT, RED, RIVALS, UBR, place
 
 PAPER = zheng.PAPER
 
@@ -244,8 +244,7 @@ def test_a_circuit_as_slow_as_the_numbers_say(lab):
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     where = tmp_path_factory.mktemp("zheng")
-    lab = Lab(system.SYSTEM, where / "system", seed=1, runs=2, quick=True)
-    found = PAPER.reproduce(lab)
+    found = PAPER.reproduce(where / "system", quick=True, runs=2)
     page.write(found, where, ["test"], 0.0, 0.0)
     return found, where
 

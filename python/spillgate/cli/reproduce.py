@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,13 @@ from spillgate.rundir import RunDirectory, default_directory
 from spillgate.visible import visible
 
 if TYPE_CHECKING:
-    from spillgate.papers.lab import Report
-    from spillgate.papers.model import Reproduction
     from spillgate.run import Progress
+    from spillgate_papers.frame import Frame
+    from spillgate_papers.lab import Report
+    from spillgate_papers.model import Reproduction
+
+_GROUP = "spillgate.papers"
+"""The entry points of papers: a name, and its `Frame`."""
 
 _CLEAR = "\033[K"
 """Erases the rest of a terminal's line."""
@@ -39,22 +44,27 @@ _COLORS = {
 
 def reproduce(options: argparse.Namespace) -> int:
     """Runs a paper's experiment, or lists the papers; status 0 whatever the verdicts are."""
-    from spillgate import papers
-
-    if options.list:
-        _list()
-        return 0
-    if options.paper is None:
-        msg = f"error: name a paper; there are {', '.join(papers.PAPERS)}"
+    papers = {e.name: e for e in entry_points(group=_GROUP)}
+    if not papers:
+        msg = (
+            "error: no papers are installed; they are the distribution spillgate-papers "
+            "(in a clone of Spillgate: pip install ./papers)"
+        )
         raise InputError(msg)
-    papers.paper(options.paper)
+    if options.list:
+        _list(papers)
+        return 0
+    if options.paper not in papers:
+        what = f"there is no paper {options.paper!r}" if options.paper else "name a paper"
+        msg = f"error: {what}; there are {', '.join(sorted(papers))}"
+        raise InputError(msg)
     if options.runs is not None and options.runs < 2:
         msg = f"error: --runs must be at least 2 (an interval needs two), not {options.runs}"
         raise InputError(msg)
     # That nothing can draw the figures is said before anything runs.
     import spillgate.plot  # noqa: F401
-    from spillgate.papers import page
 
+    paper: Frame = papers[options.paper].load()
     directory = (
         RunDirectory(options.out, force=options.force)
         if options.out
@@ -62,8 +72,7 @@ def reproduce(options: argparse.Namespace) -> int:
     )
     begun, worked = time.monotonic(), time.process_time()
     with directory.filling() as temporary, _progress(quiet=options.quiet) as report:
-        found = papers.reproduce(
-            options.paper,
+        found = paper.reproduce(
             temporary / "system",
             quick=options.quick,
             seed=1 if options.seed is None else options.seed,
@@ -72,7 +81,7 @@ def reproduce(options: argparse.Namespace) -> int:
             report=report,
         )
         spent = time.monotonic() - begun, time.process_time() - worked
-        page.write(found, temporary, options.argv, *spent)
+        found.write(temporary, options.argv, *spent)
     if options.format == "json":
         write_json(found.document())
     else:
@@ -80,15 +89,13 @@ def reproduce(options: argparse.Namespace) -> int:
     return 0
 
 
-def _list() -> None:
-    from spillgate import papers
-
+def _list(papers: Mapping[str, EntryPoint]) -> None:
     made = table()
     made.add_column()
     made.add_column()
     made.show_header = False
-    for name, about in papers.PAPERS.items():
-        made.add_row(Text(name), Text(about))
+    for name in sorted(papers):
+        made.add_row(Text(name), Text(papers[name].load().about))
     show(console(), made)
 
 
@@ -120,9 +127,6 @@ def _progress(*, quiet: bool) -> Iterator[Report | None]:
 def _print(
     found: Reproduction, directory: Path, spent: tuple[float, float], *, brief: bool
 ) -> None:
-    from spillgate.papers import page
-    from spillgate.papers.model import OUTCOME_MARKS
-
     out = console()
     if not brief:
         out.print(Text(found.title, "bold"))
@@ -136,12 +140,12 @@ def _print(
         made.add_row(
             Text(j.claim.id),
             Text.assemble(f"{j.claim.statement}\n", (j.claim.measure, "dim")),
-            Text(page.paper_value(j)),
-            Text(page.text(j.ours)),
-            Text(OUTCOME_MARKS[j.verdict], _COLORS[j.verdict]),
+            Text(j.stated),
+            Text(str(j.ours)),
+            Text(j.mark, _COLORS[j.verdict]),
         )
     show(out, made)
-    counts = {k: sum(j.verdict == k for j in found.claims) for k in OUTCOME_MARKS}
+    counts = {k: sum(j.verdict == k for j in found.claims) for k in _COLORS}
     said = ", ".join(f"{n} {k.replace('_', ' ')}" for k, n in counts.items() if n)
     out.print(Text(f"{said} of {len(found.claims)} claims", "bold"))
     out.print()

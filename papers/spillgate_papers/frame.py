@@ -1,0 +1,156 @@
+"""A paper as data: system, grid, silent choices, claims, tables; the frame does the rest.
+
+It makes the runs, pairs them by run, varies each silent choice with as many runs as the claims
+have, switches suspected causes on and off, judges, and gives the page its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spillgate import _engine
+from spillgate.errors import InputError
+from spillgate.result import Results
+from spillgate_papers.grid import Batch
+from spillgate_papers.judge import judge
+from spillgate_papers.lab import Lab, Report
+from spillgate_papers.measured import Own, View
+from spillgate_papers.model import (
+    Claim,
+    Elsewhere,
+    Judged,
+    Point,
+    Reproduction,
+    Section,
+    Silent,
+    Trial,
+)
+from spillgate_papers.show import Bars, By
+from spillgate_papers.study import Study, Watched
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A paper.
+
+    Attributes:
+        name: Short name.
+        title: Authors and title.
+        about: What it is about, in a line.
+        system: Directory with `scenario.yaml` and what it refers to.
+        files: Files that values and choices refer to, by name; written beside the scenario.
+        batches: Its runs; the points of all are what claims, tables and figures are about.
+        claims: Its claims.
+        silent: What it leaves silent.
+        tables: Tables of the claims' runs.
+        figures: Figures of the first batch.
+        causes: Settings that are no silent choice: suspected causes switched off, by the name
+            by which claims refer to them. Silent choices are referred to by key and label.
+        ledger: Points at which silent choices are varied; all of the batches that are varied if
+            empty. Claims that need others are not judged there.
+        watched: What the ledger shows beside verdicts.
+        sections: Further sections of the page; they may make runs of their own.
+        scopes: What the claims need of the results.
+        metrics: The metrics that they need; all if not given.
+        flow_metrics: Metrics of single flows that they need.
+        own: Gives what else they need, by variant.
+        series: Whether every run has time series, for `own`; else the first of each point has.
+        quick: What `--quick` runs instead.
+        runs: Runs behind each claim, if nobody says otherwise.
+        quick_runs: The same with `--quick`.
+    """
+
+    name: str
+    title: str
+    about: str
+    system: Path
+    batches: Sequence[Batch]
+    claims: Sequence[Claim]
+    silent: Sequence[Silent]
+    files: Mapping[str, str] = field(default_factory=dict)
+    tables: Sequence[By] = ()
+    figures: Sequence[Bars] = ()
+    causes: Sequence[Point | Elsewhere] = ()
+    ledger: Sequence[str] = ()
+    watched: Sequence[Watched] = ()
+    sections: Callable[[Study], Iterable[Section]] | None = None
+    scopes: Sequence[str] = ("class",)
+    metrics: Sequence[str] | None = None
+    flow_metrics: Sequence[str] = ()
+    own: Callable[[Results], Mapping[str, Own]] | None = None
+    series: bool = False
+    quick: Frame | None = None
+    runs: int = 10
+    quick_runs: int = 3
+
+    def judged(
+        self, view: View, trials: Mapping[str, Sequence[Trial]] | None = None
+    ) -> tuple[Judged, ...]:
+        """Every claim, from the runs of one setting; of a partial view those that it decides."""
+        tried = trials or {}
+        tested = [(c, c.test(view)) for c in self.claims]
+        return tuple(
+            judge(c, parts, tried.get(c.id, ()))
+            for c, parts in tested
+            if parts or not view.partial
+        )
+
+    def reproduce(
+        self,
+        work: str | Path,
+        *,
+        quick: bool = False,
+        seed: int = 1,
+        runs: int | None = None,
+        jobs: int | None = None,
+        report: Report | None = None,
+    ) -> Reproduction:
+        """Runs the experiment and judges the claims.
+
+        Args:
+            work: Directory for the scenario and the configurations that are run; made if missing.
+            quick: Few and short runs, to see that it works; verdicts are not to be relied on.
+            seed: Master seed.
+            runs: Independent runs behind each claim, at least 2; the paper's default if not given.
+            jobs: Threads; one a core if not given. The result does not depend on it.
+            report: Called while it runs, with the name of the batch and how far it is.
+
+        Returns:
+            Claims with verdicts, the ledger, tables and figures; the same for the same version,
+            seed and number of runs on every machine.
+
+        Raises:
+            InputError: If a number is out of range.
+        """
+        if runs is not None and runs < 2:
+            msg = f"error: runs must be at least 2 (an interval needs two), not {runs}"
+            raise InputError(msg)
+        paper = (self.quick if quick else None) or self
+        lab = Lab(
+            self.system,
+            Path(work),
+            seed=seed,
+            runs=runs or (self.quick_runs if quick else self.runs),
+            quick=quick,
+            jobs=jobs,
+            report=report,
+        )
+        study = Study(paper, lab)
+        further = list(paper.sections(study)) if paper.sections else [study.measured()]
+        title = "The claims under other assumptions"
+        return Reproduction(
+            self.name,
+            self.title,
+            _engine.VERSION,
+            lab.seed,
+            lab.runs,
+            lab.quick,
+            study.claims,
+            study.ledger,
+            (*further, Section(title, "", study.varied)),
+            lab.batches,
+            lab.packets,
+            lab.events,
+        )

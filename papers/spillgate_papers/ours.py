@@ -1,0 +1,89 @@
+"""Bounds that stand in our specification and not in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from spillgate_papers.measured import View
+from spillgate_papers.model import OurBound, Part
+from spillgate_papers.terms import Check
+
+V = TypeVar("V")
+
+
+def percent(share: float) -> str:
+    """A share in words.
+
+    Example:
+        >>> percent(0.95), percent(0.001)
+        ('95 %', '0.1 %')
+    """
+    return f"{100 * share:.3g} %"
+
+
+def points(share: float) -> str:
+    """A difference of shares in words.
+
+    Example:
+        >>> points(0.02)
+        '2 points'
+    """
+    return f"{100 * share:.3g} points"
+
+
+def widths(bound: float) -> tuple[float, ...]:
+    """Values from half of a bound to twice it.
+
+    Example:
+        >>> widths(20.0)
+        (10.0, 15.0, 18.0, 22.0, 30.0, 40.0)
+    """
+    return tuple(k * bound for k in (0.5, 0.75, 0.9, 1.1, 1.5, 2.0))
+
+
+@dataclass(frozen=True)
+class Ours(Generic[V]):
+    """A bound that we chose, and others that could as well have been chosen.
+
+    Attributes:
+        name: What it bounds, in a few words; a claim has one bound of a name.
+        value: What was chosen, before the runs.
+        others: Other values, below and above.
+        said: A value in words.
+
+    Example:
+        >>> Ours("share of the rate", 0.95, (0.9, 0.99), percent).labels
+        ('90 %', '95 %', '99 %')
+    """
+
+    name: str
+    value: V
+    others: tuple[V, ...]
+    said: Callable[[V], str] = "{:g}".format
+
+    @property
+    def values(self) -> tuple[V, ...]:
+        """All values, ascending."""
+        return tuple(sorted((self.value, *self.others)))  # type: ignore[type-var]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All values in words, ascending."""
+        return tuple(map(self.said, self.values))
+
+    def judged(self, check: Callable[[V], Check]) -> Check:
+        """The part under our bound, which knows what it is under the others.
+
+        Args:
+            check: Gives the part under a bound.
+        """
+        checks = {self.said(v): check(v) for v in self.values}
+        chosen = self.said(self.value)
+
+        def part(view: View) -> Part:
+            parts = {label: c(view) for label, c in checks.items()}
+            return replace(parts[chosen], bound=OurBound(self.name, chosen, parts))
+
+        return part

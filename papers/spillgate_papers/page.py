@@ -1,0 +1,310 @@
+"""A reproduction as files: JSON, tables as CSV, figures, and a page as Markdown and as HTML."""
+
+from __future__ import annotations
+
+import csv
+import html
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from spillgate import _engine
+from spillgate.rundir import MANIFEST, write_json
+from spillgate.spreadsheet import written
+from spillgate_papers.judge import described, more_runs
+from spillgate_papers.model import (
+    OUTCOME_MARKS,
+    Cell,
+    Part,
+    Picture,
+    Quantity,
+    Reproduction,
+    Section,
+    Table,
+)
+
+FORMAT = 1
+"""Version of `claims.json` and of the manifest."""
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8886; --soft: #8881; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto;
+  padding: 0 1rem; }
+table { border-collapse: collapse; margin: 0.6rem 0 1rem; font-size: 0.87rem; display: block;
+  overflow-x: auto; }
+th, td { padding: 0.2rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left;
+  vertical-align: top; }
+th { border-bottom-width: 2px; } tr:hover { background: var(--soft); }
+td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+figure { margin: 1rem 0; background: #fff; padding: 0.4rem; display: inline-block;
+  max-width: 100%; }
+figure svg { max-width: 100%; height: auto; } p.note { font-size: 0.87rem; max-width: 52rem; }
+@media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } }
+"""
+
+
+def text(cell: Cell) -> str:
+    """A cell as text."""
+    return "" if cell is None else str(cell)
+
+
+def claims_table(r: Reproduction) -> Table:
+    """Every claim with its verdict."""
+    return Table(
+        "claims",
+        "Claims",
+        ("id", "the paper says", "paper", "ours", "of", "verdict", "why not", "shown by runs"),
+        tuple(
+            (
+                j.claim.id,
+                j.claim.statement,
+                j.stated,
+                j.ours,
+                j.claim.measure,
+                j.mark,
+                j.reason,
+                "" if j.verdict == "reproduced" else "yes" if j.explained else "no",
+            )
+            for j in r.claims
+        ),
+        "Shown by runs: with a suspected cause switched off, under the same seeds, what does not "
+        "hold holds.",
+    )
+
+
+def parts_table(r: Reproduction) -> Table:
+    """What is checked for each claim, and what was measured."""
+    return Table(
+        "parts",
+        "What is checked",
+        ("id", "predicate", "part", "kind", "holds"),
+        tuple(
+            (
+                j.claim.id if not i else "",
+                j.claim.predicate if not i else "",
+                described(p),
+                f"{p.kind}, ours" if p.bound else p.kind,
+                _held(p),
+            )
+            for j in r.claims
+            for i, p in enumerate(j.parts)
+        ),
+        "A part holds when its whole 95 % interval does, and is undecided when the interval "
+        "contains its bound. Reproduced: all parts hold; shape only: all that are trends. What is "
+        "beside is reported and does not count. Ours: the bound stands in our specification, not "
+        "in the paper.",
+    )
+
+
+def bounds_table(r: Reproduction) -> Table | None:
+    """What claims are under other values of the bounds that are ours; none if none is."""
+    rows = tuple(
+        (
+            j.claim.id,
+            name,
+            j.chosen(name),
+            "; ".join(f"{x}: {OUTCOME_MARKS[o]}" for x, o in verdicts.items()),
+        )
+        for j in r.claims
+        for name, verdicts in j.bounds.items()
+    )
+    if not rows:
+        return None
+    return Table(
+        "bounds",
+        "Bounds that are ours",
+        ("id", "what the paper gives no bound for", "our bound", "the claim with this bound"),
+        rows,
+        "One bound is moved at a time, in all parts of the claim that have it; the runs stay.",
+    )
+
+
+def _held(part: Part) -> str:
+    if part.kind == "beside":
+        return "–"
+    if part.undecided:
+        return f"undecided: {more_runs(part)}"
+    return "yes" if part.holds else "no"
+
+
+def ledger_table(r: Reproduction) -> Table:
+    """The assumptions."""
+    return Table(
+        "assumptions",
+        "What the paper leaves silent",
+        ("assumption", "our choice", "why", "what other choices do"),
+        tuple(
+            (x.assumption.key, x.assumption.value, x.assumption.why, x.effect)
+            for x in r.assumptions
+        ),
+    )
+
+
+def summary(r: Reproduction) -> str:
+    """The claims by verdict."""
+    said = []
+    for verdict in OUTCOME_MARKS:
+        claims = [j for j in r.claims if j.verdict == verdict]
+        if claims:
+            ids = ", ".join(j.claim.id for j in claims)
+            said.append(f"{len(claims)} of {len(r.claims)} {verdict.replace('_', ' ')} ({ids})")
+    missed = [j.claim.id for j in r.claims if j.verdict != "reproduced" and j.explained]
+    shown_by = f" The cause is shown by runs for {', '.join(missed)}." if missed else ""
+    return f"{'; '.join(said)}.{shown_by}"
+
+
+def sections(r: Reproduction) -> Iterator[Section]:
+    """Everything that the page shows, in order."""
+    bounds = bounds_table(r)
+    tables = (claims_table(r), parts_table(r), *((bounds,) if bounds else ()))
+    yield Section("Verdicts", summary(r), tables, (), "verdicts")
+    yield from r.sections
+    yield Section("Assumptions", "", (ledger_table(r),))
+
+
+def write(
+    r: Reproduction, directory: Path, argv: Sequence[str], wall_s: float, cpu_s: float
+) -> None:
+    """Fills a run directory, which holds `system/` already.
+
+    Args:
+        r: What was found.
+        directory: Where to write.
+        argv: The arguments, for the manifest.
+        wall_s: Seconds that it took.
+        cpu_s: Seconds of processor time.
+    """
+    write_json(directory / "claims.json", r.document())
+    tables, figures = directory / "tables", directory / "figures"
+    tables.mkdir()
+    figures.mkdir()
+    for section in sections(r):
+        for table in section.tables:
+            _csv(tables / f"{table.file}.csv", table)
+        for picture in section.pictures:
+            picture.draw(figures / picture.file)
+    (directory / "index.md").write_text(markdown(r), encoding="utf-8")
+    (directory / "index.html").write_text(_html(r, figures), encoding="utf-8")
+    for name, results in r.batches.items():
+        where = directory / "runs" / name.lower().replace("'", "").replace(" ", "-")
+        where.mkdir(parents=True)
+        results.write_into(where, list(argv))
+    write_json(directory / MANIFEST, _manifest(r, argv, wall_s, cpu_s))
+
+
+def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float, cpu_s: float) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": _engine.VERSION,
+        "commit": _engine.COMMIT,
+        "paper": r.paper,
+        "seed": r.seed,
+        "runs": r.runs,
+        "quick": r.quick,
+        "packets": r.packets,
+        "events": r.events,
+        "wall_s": round(wall_s, 3),
+        "cpu_s": round(cpu_s, 3),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "argv": list(argv or sys.argv),
+    }
+
+
+def _csv(path: Path, table: Table) -> None:
+    """A quantity becomes three columns: mean, low, high, in base units."""
+    wide = [
+        any(isinstance(row[i], Quantity) for row in table.rows) for i in range(len(table.head))
+    ]
+    head: list[str] = []
+    for name, is_wide in zip(table.head, wide, strict=True):
+        head += [name, f"{name}, low", f"{name}, high"] if is_wide else [name]
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(head)
+        for row in table.rows:
+            cells: list[object] = []
+            for cell, is_wide in zip(row, wide, strict=True):
+                if isinstance(cell, Quantity):
+                    cells += [cell.mean, cell.low, cell.high]
+                else:
+                    cells += [cell or "", *(["", ""] if is_wide else [])]
+            writer.writerow(["" if c is None else written(c) for c in cells])
+
+
+def _intro(r: Reproduction) -> str:
+    length = "few and short runs (--quick)" if r.quick else "full length"
+    return f"Spillgate {r.version}, seed {r.seed}, {r.runs} runs, {length}."
+
+
+def markdown(r: Reproduction) -> str:
+    """The page as Markdown."""
+    lines = [f"# Reproduction of {r.paper}", "", f"{r.title}.", "", _intro(r), ""]
+    for section in sections(r):
+        lines += [f"## {section.title}", ""]
+        if section.text:
+            lines += [section.text, ""]
+        for table in section.tables:
+            lines += [*table_lines(table), ""]
+        for picture in section.pictures:
+            lines += [f"![{picture.title}](figures/{picture.file}.png)", ""]
+            if picture.note:
+                lines += [picture.note, ""]
+    return "\n".join(lines)
+
+
+def table_lines(table: Table) -> list[str]:
+    """A table as Markdown, with its heading and its note."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(c.replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
+
+    lines = [f"### {table.title}", "", line(table.head), "|" + " --- |" * len(table.head)]
+    lines += [line([text(cell) for cell in row]) for row in table.rows]
+    return [*lines, "", table.note] if table.note else lines
+
+
+def _html(r: Reproduction, figures: Path) -> str:
+    title = html.escape(f"Reproduction of {r.paper}")
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{title}</h1><p>{html.escape(r.title)}.</p><p>{html.escape(_intro(r))}</p>",
+    ]
+    for section in sections(r):
+        parts.append(f"<h2>{html.escape(section.title)}</h2>")
+        if section.text:
+            parts.append(f"<p>{html.escape(section.text)}</p>")
+        parts += [_html_table(table) for table in section.tables]
+        parts += [_html_picture(picture, figures) for picture in section.pictures]
+    return "\n".join([*parts, "</body></html>"]) + "\n"
+
+
+def _html_table(table: Table) -> str:
+    def cell(c: Cell) -> str:
+        kind = ' class="n"' if isinstance(c, Quantity) else ""
+        return f"<td{kind}>{html.escape(text(c))}</td>"
+
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in table.head)
+    rows = "\n".join(f"<tr>{''.join(cell(c) for c in row)}</tr>" for row in table.rows)
+    note = f'\n<p class="note">{html.escape(table.note)}</p>' if table.note else ""
+    return (
+        f"<h3>{html.escape(table.title)}</h3>\n<table><thead><tr>{head}</tr></thead><tbody>\n"
+        f"{rows}\n</tbody></table>{note}"
+    )
+
+
+def _html_picture(picture: Picture, figures: Path) -> str:
+    svg = (figures / f"{picture.file}.svg").read_text(encoding="utf-8")
+    # Without the XML head, and with names that no other figure of the page has.
+    svg = svg[svg.index("<svg") :]
+    for attribute in ('id="', 'href="#', "url(#"):
+        svg = svg.replace(attribute, f"{attribute}{picture.file}-")
+    title = html.escape(picture.title)
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
+    note = f"<figcaption>{html.escape(picture.note)}</figcaption>" if picture.note else ""
+    return f"<figure>{svg}{note}</figure>"

@@ -1,0 +1,261 @@
+"""The paper's system: its switches, what is run of them, and what is taken of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillgate.result import Results
+from spillgate_papers.grid import Batch, Effort, Grid, Settings, along
+from spillgate_papers.measured import Measured, Own, PerRun, each, mean
+
+SYSTEM = Path(__file__).parent / "system"
+
+TAIL, RED, MODIFIED = SCHEMES = ("drop-tail", "RED", "modified RED")
+PARALLEL, CROSSBAR, ROTATION, TOGETHER = FABRICS = (
+    "parallel",
+    "crossbar",
+    "rotation of packets",
+    "rotation of cells",
+)
+PACKET, HEADERS, WINDOW = 1000, 40, 20
+"""Bytes of a packet, bytes of it that are headers, and the window of a connection in packets."""
+CELL = 50
+"""Bytes of a cell, of which the packets of an input cross by turns, so all at once."""
+PERIOD = 100.0
+"""Seconds in which sessions begin, all of which are measured."""
+ACTIVE = 100
+"""Most sessions of a pair of ports at a time; there are seven in the mean where there are most."""
+BUFFER = 20
+"""Packets that each queue holds."""
+LOW, HIGH = 1.5, 2.0
+"""The speedups up to which the paper calls it low, and from which on high."""
+
+SWITCH = "topology.nodes.1.switch"
+NU = f"{SWITCH}.congestion_measure"
+
+
+@dataclass(frozen=True)
+class Size:
+    """A switch of the paper with its experiments.
+
+    Attributes:
+        name: As in labels.
+        ports: Inputs, and outputs.
+        speedups: Of the experiment with queues, at the highest load.
+        loads: Sessions in 100 s, of the experiment with loss and utilization.
+        slow: The speedup of that.
+        nu: Weight of the input queues in modified RED.
+        lifetime: Mean of the sessions' lifetimes in seconds, and how far they are from it at most.
+        few: The points at which a crossbar is run: speedup and load; all if empty.
+    """
+
+    name: str
+    ports: int
+    speedups: tuple[float, ...]
+    loads: tuple[int, ...]
+    slow: float
+    nu: float
+    lifetime: tuple[float, float]
+    few: tuple[tuple[float, int], ...] = ()
+
+    @property
+    def full(self) -> int:
+        """The highest load."""
+        return self.loads[-1]
+
+    @property
+    def low(self) -> list[float]:
+        """The low speedups."""
+        return [s for s in self.speedups if s <= LOW]
+
+    @property
+    def high(self) -> list[float]:
+        """The high speedups."""
+        return [s for s in self.speedups if s >= HIGH]
+
+    @property
+    def points(self) -> list[tuple[float, int]]:
+        """Speedup and load of both experiments."""
+        queues = [(s, self.full) for s in self.speedups]
+        return queues + [(self.slow, x) for x in self.loads if (self.slow, x) not in queues]
+
+    def run_on(self, fabric: str) -> Sequence[tuple[float, int]]:
+        """Speedup and load of the points that are run on a fabric."""
+        return self.points if fabric == PARALLEL or not self.few else self.few
+
+    def at(
+        self, scheme: str, speedup: float, load: int | None = None, fabric: str = PARALLEL
+    ) -> str:
+        """The name of a point.
+
+        Example:
+            >>> SMALL.at(RED, 1.1)
+            '4 x 4, parallel, RED, 1.1, 800'
+        """
+        return f"{self.name}, {fabric}, {scheme}, {speedup:g}, {load or self.full}"
+
+    def sessions(self, load: int) -> list[object]:
+        """Traffic of so many sessions in 100 s: Poisson arrivals at each pair of ports."""
+        mean_life, spread = self.lifetime
+        life = {"mean": f"{mean_life:g} s", "distribution": "uniform", "spread": f"{spread:g} s"}
+        common = {
+            "class": "sessions",
+            "to": "sink",
+            "count": self.ports,
+            "stop": f"{PERIOD:g} s",
+            "arrivals": {"poisson": {"gap": f"{PERIOD * self.ports**2 / load:g} s"}},
+            "session": {"lifetime": life},
+            "active": ACTIVE,
+            "tcp": tcp(),
+        }
+        names = ({"name": f"from-{i}", "from": f"source-{i}"} for i in range(self.ports))
+        return [{"sessions": {**name, **common}} for name in names]
+
+    def settings(self, load: int) -> Settings:
+        """What this switch under a load replaces in the scenario."""
+        ends = (f"topology.nodes.{i}.count" for i in (0, 2))
+        return {**dict.fromkeys(ends, self.ports), "traffic": self.sessions(load)}
+
+
+SMALL = Size("4 x 4", 4, (1.1, 1.3, 1.5, 2.0, 2.5), (80, 200, 400, 600, 800), 1.1, 0.5, (8.0, 5.0))
+LARGE = Size(
+    "16 x 16",
+    16,
+    (1.1, 1.4, 1.7, 2.0, 2.7),
+    (640, 1600, 3200, 4800, 6400),
+    1.4,
+    0.125,
+    (28.0, 25.0),
+    ((1.1, 6400), (1.4, 640), (1.4, 6400), (2.0, 6400)),
+)
+SIZES = (SMALL, LARGE)
+LIGHTER = "a quarter of the weight"
+"""What points of modified RED with that are called."""
+NUS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+"""Weights of the sweep."""
+
+
+def tcp(cc: str = "newreno", packet: int = PACKET, window: int = WINDOW) -> dict[str, object]:
+    """The connections."""
+    data = packet - HEADERS
+    size = {"mss": f"{data} B", "max_window": f"{window * data} B"}
+    return {"profile": "ns2", "cc": cc, **size}
+
+
+def scheme(name: str, nu: float) -> Settings:
+    """What the outputs do."""
+    policy = {"topology.links.out.policy": "TAIL" if name == TAIL else "RED"}
+    return {**policy, NU: {"nu": nu}} if name == MODIFIED else policy
+
+
+def crossbar(matching: str = "islip", cell: str = "packets") -> Settings:
+    """A crossbar in place of parallel links."""
+    return {f"{SWITCH}.fabric": {"crossbar": {"matching": {matching: {}}, "cell": cell}}}
+
+
+SPEEDUP = f"{SWITCH}.speedup"
+FABRIC: Mapping[str, Settings] = {
+    PARALLEL: {},
+    CROSSBAR: crossbar(),
+    ROTATION: crossbar("rotation", f"{PACKET} B"),
+    TOGETHER: crossbar("rotation", f"{CELL} B"),
+}
+"""Rotation is a crossbar that connects each pair of ports in every n-th slot, whatever waits: in
+slots of a packet the packets of an input cross one by one, in slots of a cell all together."""
+
+
+def experiment(
+    size: Size, fabric: str, schemes: Mapping[str, Settings], **more: Mapping[str, Settings]
+) -> Grid:
+    """Points of both experiments on a fabric."""
+    points = size.run_on(fabric)
+    return Grid(
+        size={size.name: {}},
+        fabric={fabric: FABRIC[fabric]},
+        scheme=schemes,
+        speedup=along(SPEEDUP, dict.fromkeys(f"{s:g}" for s, _ in points)),
+        load={str(x): size.settings(x) for x in dict.fromkeys(x for _, x in points)},
+        **more,
+    ).only(lambda *at: (float(at[3]), int(at[4])) in points)
+
+
+def weighted(size: Size) -> Grid:
+    """RED with other weights of the input queues, at the lowest speedup and the highest load."""
+    where = {**size.settings(size.full), SPEEDUP: size.speedups[0]}
+    return Grid(size={size.name: where}, nu={weight(x): scheme(MODIFIED, x) for x in NUS})
+
+
+def weight(nu: float) -> str:
+    """What a weight is called.
+
+    Example:
+        >>> weight(0.5)
+        'nu = 0.5'
+    """
+    return f"nu = {nu:g}"
+
+
+def batches() -> list[Batch]:
+    """What is run."""
+    few = Effort(0.0, PERIOD, quick=(0.0, 10.0), runs=5)
+    found = []
+    for size in SIZES:
+        small = size is SMALL
+        whole = Effort(0.0, PERIOD, quick=(0.0, 20.0 if small else 10.0))
+        varied = few if small else Effort(0.0, PERIOD, quick=(0.0, 2.0), runs=3)
+        for fabric in FABRICS:
+            grid = experiment(size, fabric, {x: scheme(x, size.nu) for x in SCHEMES})
+            main = fabric == PARALLEL
+            effort = whole if main or small else few
+            title = f"{size.name}, {fabric}"
+            found.append(Batch(title, grid, effort, varied if main else None, keep=main))
+        light = {MODIFIED: scheme(MODIFIED, size.nu / 4)}
+        grid = experiment(size, PARALLEL, light, weight={LIGHTER: {}})
+        found.append(Batch(f"{size.name}, {LIGHTER}", grid, whole))
+        found.append(Batch(f"{size.name}, weights", weighted(size), whole if small else few))
+    matchings = {x: crossbar(x) for x in MATCHINGS}
+    where = {**SMALL.settings(SMALL.full), SPEEDUP: SMALL.speedups[0], **scheme(RED, 0)}
+    return [*found, Batch("Matchings", Grid(size={SMALL.name: where}, matching=matchings), few)]
+
+
+MATCHINGS = ("islip", "round-robin", "pim", "longest-queue-first", "oldest-cell-first")
+"""How a crossbar may choose its pairs."""
+
+
+def taken(results: Results) -> Mapping[str, Own]:
+    """What is taken of each variant: of the switch, and means over its ports, in each run."""
+    metrics = (BACKLOG, *(x for _, x in WHOLE.values()), "utilization")
+    m = Measured(results, ("switch", "switch-input", "queue", "link"), metrics)
+    return {v: values(m, v) for v in results.description.variants}
+
+
+BACKLOG = "backlog_packets_mean"
+WHOLE = {
+    "loss": ("switch", "loss_ratio"),
+    "lost at inputs": ("switch", "loss_input"),
+    "lost at outputs": ("switch", "loss_output"),
+    "delay": ("switch", "switch_delay_mean"),
+}
+"""What is measured of the whole switch, by key: its name and the metric."""
+
+
+def values(m: Measured, variant: str) -> Own:
+    """What is taken of a variant."""
+
+    def of_port(scope: str, metric: str, ports: str) -> PerRun:
+        names = (x for x in m.names(variant, scope) if x.startswith(ports))
+        return each((m.of(variant, scope, x, metric) for x in names), mean)
+
+    inputs = of_port("switch-input", BACKLOG, "in-")
+    outputs = of_port("queue", BACKLOG, "out-")
+    ports = len(m.names(variant, "switch-input"))
+    return {
+        "input queue": inputs,
+        "VOQ": PerRun(tuple(x / ports for x in inputs.values), inputs.unit),
+        "output queue": outputs,
+        "backlog": inputs + outputs,
+        "utilization": of_port("link", "utilization", "out-"),
+        **{k: m.of(variant, "switch", name, metric) for k, (name, metric) in WHOLE.items()},
+    }
