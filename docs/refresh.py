@@ -154,7 +154,7 @@ def output(example, out):
     folder = ROOT / "examples" / example
     figures = folder / "figures.toml"
     chosen = ["--figures", str(figures)] if figures.exists() else ["--no-figures"]
-    return said("run", folder / "scenario.yaml", "--out", out, *chosen)
+    return said("run", folder / "scenario.yaml", "--all", "--out", out, *chosen)
 
 
 def said(*arguments):

@@ -179,6 +179,12 @@ def first(root):
     return root / "examples/first/scenario.yaml"
 
 
+@pytest.fixture(autouse=True)
+def tall_screen(monkeypatch):
+    """A screen for everything that a command says."""
+    monkeypatch.setenv("LINES", "1000")
+
+
 class Cli:
     """The installed command line in a process of its own."""
 

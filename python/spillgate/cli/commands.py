@@ -163,7 +163,7 @@ def _print(
     elif options.format == "csv":
         write_csv(results)
     else:
-        render.results(results, directory, figures, report, brief=options.quiet)
+        render.results(results, directory, figures, report, brief=options.quiet, whole=options.all)
 
 
 def _recorder(

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from spillgate.cli.render import notes
+from spillgate.cli.screen import Part, table_part
 from spillgate.cli.text import console, count, show, table
 from spillgate.metrics import format_value
 from spillgate.scenario import Description, irregularity
@@ -21,17 +21,39 @@ UNITS = {"1": "ratio"}
 """Units whose sign says little."""
 
 
-def description(d: Description) -> None:
-    """Everything that `spillgate check` says."""
-    out = console()
-    out.print(Text(d.name or "(no name)", "bold"))
-    out.print(
-        Text(
-            f"{count(d.flows, 'flow')}{_kinds(d)} in "
-            f"{count(len(d.classes), 'class', 'classes')}: "
-            f"{', '.join(d.classes)}"
+def description(d: Description) -> Sequence[Part]:
+    """Everything that `spillgate check` says of what a file describes."""
+    kinds = dict.fromkeys(n["kind"] for n in d.nodes)
+    return (
+        Part(
+            lambda out: _head(out, d),
+            entries=1,
+            some=lambda out, _: _head(out, d, classes=_NAMED),
         ),
-        overflow="fold",
+        _links(d),
+        *_unusual_links(d),
+        *([_rings(d)] if d.rings else ()),
+        *(_nodes(kind, [n for n in d.nodes if n["kind"] == kind]) for kind in kinds),
+        *([_patterns(d)] if d.patterns else ()),
+        *([_sessions(d)] if d.sessions else ()),
+        *([_failures(d)] if d.failures else ()),
+        *([_requirements(d)] if d.sla else ()),
+        Part(lambda out: out.print("The scenario is valid.\n")),
+    )
+
+
+_NAMED = 12
+"""Classes that are named where there is no place for all."""
+
+
+def _head(out: Console, d: Description, classes: int | None = None) -> int:
+    out.print(Text(d.name or "(no name)", "bold"))
+    named = ", ".join(d.classes[:classes])
+    if classes is not None and len(d.classes) > classes:
+        named += ", ..."
+    flows = f"{count(d.flows, 'flow')}{_kinds(d)}"
+    out.print(
+        Text(f"{flows} in {count(len(d.classes), 'class', 'classes')}: {named}"), overflow="fold"
     )
     out.print(
         f"{format_value(d.duration, 's')} measured after {format_value(d.warmup, 's')} of "
@@ -45,25 +67,10 @@ def description(d: Description) -> None:
     if d.outside:
         out.print(Text(f"files outside its folder: {', '.join(d.outside)}"), overflow="fold")
     out.print()
-    _links(out, d)
-    _unusual_links(out, d)
-    if d.rings:
-        _rings(out, d)
-    for kind in dict.fromkeys(n["kind"] for n in d.nodes):
-        _nodes(out, kind, [n for n in d.nodes if n["kind"] == kind])
-    if d.patterns:
-        _patterns(out, d)
-    if d.sessions:
-        _sessions(out, d)
-    if d.failures:
-        _failures(out, d)
-    if d.sla:
-        _requirements(out, d)
-    notes(out, d)
-    out.print("The scenario is valid.")
+    return 1
 
 
-def _requirements(out: Console, d: Description) -> None:
+def _requirements(d: Description) -> Part:
     columns = ["class", "requirement"]
     columns[:0] = ["customer"] if any(r.get("customer") for r in d.sla) else []
     columns += ["objective"] if any(r.get("basis") for r in d.sla) else []
@@ -79,10 +86,9 @@ def _requirements(out: Console, d: Description) -> None:
             "objective": r.get("basis") or "",
         }
         made.add_row(*(Text(cells[c]) for c in columns))
-    show(out, made)
-    if d.correction != "none":
-        out.print(f"All verdicts together at 95 % ({d.correction}).")
-    out.print()
+    together = f"All verdicts together at 95 % ({d.correction})."
+    after = together if d.correction != "none" else ""
+    return table_part(made, 3, "requirements", after=after)
 
 
 def _kinds(d: Description) -> str:
@@ -94,7 +100,7 @@ def _kinds(d: Description) -> str:
     return f" ({', '.join(kinds)})" if kinds else ""
 
 
-def _links(out: Console, d: Description) -> None:
+def _links(d: Description) -> Part:
     made = table()
     labelled = any(link["labels"] for link in d.links)
     limited = any(link.get("mtu") for link in d.links)
@@ -113,7 +119,10 @@ def _links(out: Console, d: Description) -> None:
         labels = " or ".join(f"{n} ({4 * n} B)" if n else "none" for n in link["labels"])
         mtu = f"{link['mtu']} B" if link.get("mtu") else "-"
         rows.append((link, (link["rate"], mtu, labels, policy)))
+    # First those that queue by a policy, then the slowest.
+    worth = []
     for members, (rate, mtu, labels, policy) in families(rows):
+        worth.append((policy == _WITHOUT, rate))
         delays = [link["delay"] for link in members]
         ends = [format_value(x, "s") for x in (min(delays), max(delays))]
         made.add_row(
@@ -125,8 +134,7 @@ def _links(out: Console, d: Description) -> None:
             *((labels or "-",) if labelled else ()),
             Text(policy),
         )
-    show(out, made)
-    out.print()
+    return table_part(made, 2, "links", worth=worth)
 
 
 def _counts_and_besides(link: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -135,12 +143,12 @@ def _counts_and_besides(link: Mapping[str, Any]) -> tuple[str, str, str]:
     return own or ("IP packet" if policy else ""), policy, irregularity(link) or ""
 
 
-def _unusual_links(out: Console, d: Description) -> None:
+def _unusual_links(d: Description) -> tuple[Part, ...]:
     """Links that add something to packets, or whose rate varies, or that lose or reorder."""
     told = [(link, _counts_and_besides(link)) for link in d.links]
     told = [(link, texts) for link, texts in told if any(texts)]
     if not told:
-        return
+        return ()
     made = table()
     shown = [any(texts[i] for _, texts in told) for i in range(3)]
     made.add_column("link", no_wrap=True)
@@ -150,11 +158,10 @@ def _unusual_links(out: Console, d: Description) -> None:
     for members, texts in families(told):
         cells = [text or "-" for text, is_shown in zip(texts, shown, strict=True) if is_shown]
         made.add_row(Text(_span([str(link["name"]) for link in members])), *cells)
-    show(out, made)
-    out.print()
+    return (table_part(made, 4, "links out of the ordinary"),)
 
 
-def _rings(out: Console, d: Description) -> None:
+def _rings(d: Description) -> Part:
     """The transmit rings of ports, and what decides their size."""
     rows: list[tuple[dict[str, Any], tuple[Any, ...]]] = []
     for i, link in enumerate(d.links):
@@ -177,11 +184,10 @@ def _rings(out: Console, d: Description) -> None:
             full,
             Text(why + variants),
         )
-    show(out, made)
-    out.print()
+    return table_part(made, 5, "transmit rings")
 
 
-def _nodes(out: Console, kind: str, nodes: list[dict[str, Any]]) -> None:
+def _nodes(kind: str, nodes: list[dict[str, Any]]) -> Part:
     """The nodes of a kind, with all that they were given but lists."""
     made = table()
     facts = [f["key"] for f in nodes[0]["facts"] if not isinstance(f["value"], list)]
@@ -193,8 +199,7 @@ def _nodes(out: Console, kind: str, nodes: list[dict[str, Any]]) -> None:
     ]
     for members, texts in families(rows):
         made.add_row(Text(_span([n["name"] for n in members])), *map(Text, texts))
-    show(out, made)
-    out.print()
+    return table_part(made, 5, f"nodes ({kind})")
 
 
 def _fact(value: float | str | None, unit: str) -> str:
@@ -205,18 +210,17 @@ def _fact(value: float | str | None, unit: str) -> str:
     return format_value(value, unit) if unit else f"{value:g}"
 
 
-def _patterns(out: Console, d: Description) -> None:
+def _patterns(d: Description) -> Part:
     made = table()
     for heading in ("flows", "from → to", "how many", "who sends to whom"):
         made.add_column(heading)
     for p in d.patterns:
         cells = (p["name"], f"{p['from']} → {p['to']}", str(p["flows"]), p["pattern"])
         made.add_row(*(Text(cell) for cell in cells))
-    show(out, made)
-    out.print()
+    return table_part(made, 4, "patterns")
 
 
-def _sessions(out: Console, d: Description) -> None:
+def _sessions(d: Description) -> Part:
     made = table()
     for heading in ("sessions", "class", "from → to", "begin", "do", "at most"):
         made.add_column(heading)
@@ -233,11 +237,10 @@ def _sessions(out: Console, d: Description) -> None:
             Text(do),
             str(active),
         )
-    show(out, made)
-    out.print()
+    return table_part(made, 4, "workloads of sessions")
 
 
-def _failures(out: Console, d: Description) -> None:
+def _failures(d: Description) -> Part:
     made = table()
     late = any(f["spread"] for f in d.failures)
     for heading in ("fails", "at", "until", *(("later by up to",) if late else ())):
@@ -251,10 +254,8 @@ def _failures(out: Console, d: Description) -> None:
             "the end" if repair is None else format_value(repair, "s"),
             *((spread,) if late else ()),
         )
-    show(out, made)
     when = f"{format_value(d.reroute, 's')} later" if d.reroute else "at once"
-    out.print(f"routes follow {when}")
-    out.print()
+    return table_part(made, 4, "failures", after=f"routes follow {when}")
 
 
 _MEMBER = re.compile(r"^(.*-)(\d+)((?:\.reverse)?)$")

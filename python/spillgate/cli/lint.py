@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import shlex
 import textwrap
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.text import Text
 
 from spillgate import scenario
+from spillgate.cli.describe import description
 from spillgate.cli.machine import write_json
-from spillgate.cli.text import count
+from spillgate.cli.screen import Part, present
+from spillgate.cli.text import console, count
 from spillgate.errors import InputError
 from spillgate.lint import Finding, Findings, is_scenario, lint, reader_warnings, rules
+
+_SEVERITIES = ("error", "warning", "note")
 
 
 def check(options: argparse.Namespace) -> int:
@@ -44,7 +52,7 @@ def check(options: argparse.Namespace) -> int:
     if options.format == "json":
         record = {
             "findings": [asdict(f) for f in found.found],
-            **{f"{s}s": found.count(s) for s in ("error", "warning", "note")},
+            **{f"{s}s": found.count(s) for s in _SEVERITIES},
         }
         if described is not None:
             record |= {"files": described.files, "outside": described.outside}
@@ -52,20 +60,40 @@ def check(options: argparse.Namespace) -> int:
     elif options.format == "sarif":
         write_json(found.sarif, indent=1)
     else:
-        if described is not None:
-            from spillgate.cli.describe import description
-
-            # The warnings and the lines without effect are among the findings.
-            description(replace(described, warnings=(), unmodelled=()))
-            print()
-        sys.stdout.write(found.text)
-        print(summary(found))
+        parts = description(described) if described is not None else ()
+        rest = f"spillgate check {shlex.quote(str(options.file))} --all"
+        present(console(), (*parts, *_findings(found)), rest, whole=options.all)
     return int(found.fails(strict=options.strict))
+
+
+def _findings(found: Findings) -> Sequence[Part]:
+    """What the rules find; where there is no place, a line each, the worst first."""
+
+    def some(out: Console, n: int) -> int:
+        for f in worst[:n]:
+            place = ":".join(str(x) for x in (f.file, f.line, f.column) if x is not None)
+            out.print(Text(f"{place}: {f.severity}: {f.message} [{f.id}]"))
+        out.print()
+        return n
+
+    worst = sorted(found.found, key=lambda f: _SEVERITIES.index(f.severity))
+    text = Text(found.text)
+    return (
+        Part(
+            lambda out: out.print(text, soft_wrap=True, end=""),
+            1,
+            "findings",
+            len(worst),
+            some,
+            share=0.5,
+        ),
+        Part(lambda out: out.print(Text(summary(found)))),
+    )
 
 
 def summary(found: Findings) -> str:
     """How many findings there are, in one line."""
-    counts = [count(n, s) for s in ("error", "warning", "note") if (n := found.count(s))]
+    counts = [count(n, s) for s in _SEVERITIES if (n := found.count(s))]
     if not counts:
         return "No rule finds anything."
     first = next((f for f in found.found if f.name), None)

@@ -11,6 +11,7 @@ from rich.text import Text
 from spillgate import __commit__, __version__
 from spillgate.cli.admissions import admission_table
 from spillgate.cli.progress import duration
+from spillgate.cli.screen import Part, present
 from spillgate.cli.tables import (
     class_table,
     difference_table,
@@ -19,7 +20,7 @@ from spillgate.cli.tables import (
     tcp_table,
 )
 from spillgate.cli.text import console, count, item
-from spillgate.cli.verdicts import verdict_table
+from spillgate.cli.verdicts import verdict_table, worst_verdicts
 from spillgate.metrics import format_value
 from spillgate.result import Results
 from spillgate.scenario import Description
@@ -32,22 +33,72 @@ def results(
     report: Path | None = None,
     *,
     brief: bool = False,
+    whole: bool = False,
 ) -> None:
-    """Everything that `spillgate run` says."""
-    out = console()
+    """What `spillgate run` says.
+
+    Args:
+        found: The results.
+        directory: Where they are; none if they could not be saved.
+        figures: Figures that were drawn.
+        report: The report, if there is one.
+        brief: Only the verdicts.
+        whole: Everything, not only what fits the screen.
+    """
+    d, remarks = found.description, found.remarks
+    verdicts = Part(
+        lambda out: verdict_table(out, found),
+        1,
+        "verdicts",
+        len(found.verdicts),
+        lambda out, n: worst_verdicts(out, found, n),
+        share=0.65,
+    )
+    said = Part(
+        lambda out: notes(out, d, remarks),
+        2,
+        "warnings and lines without effect",
+        len(d.warnings) + len(remarks) + len(d.unmodelled),
+        lambda out, n: notes(out, d, remarks, n),
+        share=0.25,
+    )
+    places = Part(lambda out: _places(out, directory, figures, report))
+    parts = [verdicts]
     if not brief:
-        _header(out, found)
-        if found.runs:
-            class_table(out, found)
-            tcp_table(out, found)
-            admission_table(out, found)
-            input_table(out, found)
-            node_table(out, found)
-            difference_table(out, found)
-    verdict_table(out, found)
-    if brief:
-        return
-    notes(out, found.description, found.remarks)
+        tables = _tables(found) if found.runs else ()
+        parts = [Part(lambda out: _header(out, found)), *tables, verdicts, said, places]
+    rest = f"{report or directory / 'results.json'}, or --all" if directory else "--all"
+    present(console(), parts, rest, whole=whole)
+
+
+def _tables(found: Results) -> Sequence[Part]:
+    classes = Part(
+        lambda out: class_table(out, found),
+        3,
+        "classes",
+        len({(row.variant, row.name) for row in found.classes()}),
+        lambda out, n: class_table(out, found, n),
+    )
+    # Whole, or not where there is no place for it.
+    tables = (
+        (tcp_table, 4, "TCP"),
+        (admission_table, 4, "admission"),
+        (input_table, 6, "packets where they arrive"),
+        (node_table, 6, "nodes and queues"),
+        (difference_table, 5, "differences between variants"),
+    )
+    return [
+        classes,
+        *(
+            Part(lambda out, draw=draw: draw(out, found), rank, name)  # type: ignore[misc]
+            for draw, rank, name in tables
+        ),
+    ]
+
+
+def _places(
+    out: Console, directory: Path | None, figures: Sequence[Path], report: Path | None
+) -> None:
     if directory is not None:
         out.print(Text.assemble(("Results ", "bold"), f"in {directory}"), overflow="fold")
     if report is not None:
@@ -85,15 +136,25 @@ def _seconds(wall_s: float) -> str:
     return f"{wall_s:.1f} s" if wall_s < 10 else duration(wall_s)
 
 
-def notes(out: Console, d: Description, remarks: Sequence[str] = ()) -> None:
-    """Warnings, what the runs gave cause to say, and configuration lines without effect."""
-    if d.warnings or remarks:
-        out.print(Text("Warnings", "bold"))
-        for warning in (*d.warnings, *remarks):
-            item(out, f"! {warning}")
-    if d.unmodelled:
-        out.print(Text("Configuration lines without effect", "bold"))
-        for u in d.unmodelled:
-            item(out, f"{u.file}:{u.line}: {u.text.strip()} ({u.reason})")
-    if d.warnings or remarks or d.unmodelled:
+def notes(
+    out: Console, d: Description, remarks: Sequence[str] = (), most: int | None = None
+) -> int:
+    """Warnings, what the runs gave cause to say, and configuration lines without effect.
+
+    At most so many, the warnings first; returns how many.
+    """
+    warnings = [f"! {warning}" for warning in (*d.warnings, *remarks)]
+    lines = [f"{u.file}:{u.line}: {u.text.strip()} ({u.reason})" for u in d.unmodelled]
+    if most is not None:
+        warnings, lines = warnings[:most], lines[: max(0, most - len(warnings))]
+    for heading, items in (
+        ("Warnings", warnings),
+        ("Configuration lines without effect", lines),
+    ):
+        if items:
+            out.print(Text(heading, "bold"))
+        for one in items:
+            item(out, one)
+    if warnings or lines:
         out.print()
+    return len(warnings) + len(lines)

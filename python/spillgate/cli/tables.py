@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, legend, show, table, width
+from spillgate.cli.verdicts import worst_first
 from spillgate.labels import is_a, short_of, tcp_columns, times, words
 from spillgate.metrics import (
     column_decimals,
@@ -79,12 +81,24 @@ Columns = Sequence[str]
 Cells = Mapping[tuple[str, str], Mapping[str, Row]]
 
 
-def class_table(out: Console, found: Results) -> None:
-    """Means with half-widths of 95 % intervals by variant and class."""
+def class_table(out: Console, found: Results, most: int | None = None) -> int:
+    """Means with half-widths of 95 % intervals by variant and class; how many of them.
+
+    At most so many: those that miss requirements by most, then those that lose most.
+    """
     rows = _cells(found)
+    if most is not None:
+        missed: dict[tuple[str, str], int] = {}
+        for number, v in enumerate(worst_first(found.verdicts)):
+            if v.verdict != "pass":
+                missed.setdefault((v.variant, v.cls), number)
+        first = sorted(rows, key=lambda at: (missed.get(at, math.inf), -_lost(rows[at])))[:most]
+        rows = {at: cells for at, cells in rows.items() if at in first}
     speech = any("mos" in cells for cells in rows.values())
     columns = [m for m in COLUMNS if speech or m != "mos"]
-    detail = _fitting(out, rows, columns, DETAILS)
+    # A scenario without variants has one, which is called like the scenario.
+    several = len({row.variant for row in found.classes()}) > 1
+    detail = _fitting(out, rows, columns, DETAILS, several=several)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
     sign = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
     if detail.hidden:
@@ -95,6 +109,7 @@ def class_table(out: Console, found: Results) -> None:
     if speech:
         meaning += "; MOS: speech, 1 to 4.5"
     legend(out, f"{meaning}; {sign}")
+    return len(rows)
 
 
 def tcp_table(out: Console, found: Results) -> None:
@@ -112,7 +127,8 @@ def tcp_table(out: Console, found: Results) -> None:
     columns = [m for m in every if m not in idle or any(values[m])]
     if any(values["transfers_failed"]):
         columns = [m for m in every if m in _COUNTS or m in columns]
-    detail = _fitting(out, rows, columns, TCP_DETAILS)
+    several = len({variant for variant, _ in rows}) > 1
+    detail = _fitting(out, rows, columns, TCP_DETAILS, several=several)
     parts = ["goodput: each byte once; retransmits: segments"]
     shown = set(columns) - detail.hidden
     if "jain" in shown:
@@ -272,25 +288,30 @@ def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:
     return rows
 
 
+def _lost(cells: Mapping[str, Row]) -> float:
+    return cells["loss_ratio"].mean or 0.0 if "loss_ratio" in cells else 0.0
+
+
 def _hidden(columns: Columns, detail: Detail) -> str:
     missing = [short_of(m) for m in columns if m in detail.hidden]
     return f"; more columns ({', '.join(missing)}) in a wider terminal" if missing else ""
 
 
-def _fitting(out: Console, rows: Cells, columns: Columns, details: Sequence[Detail]) -> Detail:
+def _fitting(
+    out: Console, rows: Cells, columns: Columns, details: Sequence[Detail], *, several: bool
+) -> Detail:
     """Shows the first of `details` that fits the width, or the last; which one."""
     for detail in details:
-        shown = _class_table(rows, [m for m in columns if m not in detail.hidden], detail)
+        left = [m for m in columns if m not in detail.hidden]
+        shown = _class_table(rows, left, detail, several=several)
         if width(out, shown) <= out.width:
             break
     show(out, shown)
     return detail
 
 
-def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
+def _class_table(rows: Cells, shown: Columns, detail: Detail, *, several: bool) -> Table:
     made = table()
-    # A scenario without variants has one, which is called like the scenario.
-    several = len({variant for variant, _ in rows}) > 1
     if several:
         made.add_column("variant", no_wrap=True)
     made.add_column("class", no_wrap=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import io
 import shutil
 import sys
-from typing import Any
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, cast
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -16,6 +18,8 @@ from rich.text import Text
 from spillgate.cli.streams import ungated
 from spillgate.labels import short_of
 from spillgate.visible import visible
+
+_PLAIN: dict[str, Any] = {"highlight": False, "soft_wrap": False, "emoji": False}
 
 
 class _Console(Console):
@@ -32,15 +36,26 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+SIZE = 100, 40
+"""Columns and lines where standard output is no terminal and COLUMNS and LINES are not set."""
+
+
 def console() -> Console:
-    """Standard output; 100 columns where no terminal says otherwise."""
-    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or 100)
-    if sys.stdout.isatty():
-        width = shutil.get_terminal_size((100, 40)).columns
-    file = ungated(sys.stdout)
-    return _Console(
-        file=file, width=max(40, width or 100), highlight=False, soft_wrap=False, emoji=False
-    )
+    """Standard output, as wide as the terminal."""
+    columns = max(40, shutil.get_terminal_size(SIZE).columns)
+    return _Console(file=ungated(sys.stdout), width=columns, **_PLAIN)
+
+
+class Measuring(_Console):
+    """A console that prints nowhere, to see how much something takes."""
+
+    def __init__(self, width: int) -> None:
+        """As wide as another."""
+        super().__init__(file=io.StringIO(), width=width, **_PLAIN)
+
+    def text(self) -> str:
+        """What it was given so far."""
+        return cast("io.StringIO", self.file).getvalue()
 
 
 def table() -> Table:
@@ -67,6 +82,16 @@ def show(out: Console, shown: Table) -> None:
     text = "\n".join(line.rstrip() for line in captured.get().splitlines())
     # The colors of its cells are in it already.
     out.file.write(text + "\n")
+
+
+def some_rows(shown: Table, rows: Sequence[int]) -> Table:
+    """A table with these rows of another."""
+    made = copy(shown)
+    made.columns = [column.copy() for column in shown.columns]
+    for column, of in zip(made.columns, shown.columns, strict=True):
+        column._cells = [of._cells[i] for i in rows]  # noqa: SLF001 - rich offers no other way
+    made.rows = [shown.rows[i] for i in rows]
+    return made
 
 
 def width(out: Console, shown: Table) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
@@ -28,10 +29,12 @@ def verdict_table(out: Console, found: Results) -> None:
     along = grid(found.description.axes, found.description.points)
     verdicts = found.verdicts
     if along is None or not (_sheet(out, along, verdicts) or _sheets(out, along, verdicts)):
-        made = _verdicts(verdicts, based=any(v.basis is not None for v in verdicts))
+        several = len({v.variant for v in verdicts}) > 1
+        based = any(v.basis is not None for v in verdicts)
+        made = _verdicts(verdicts, based=based, several=several)
         if width(out, made) > out.width:
             # Where a bound comes from is in the files, too.
-            made = _verdicts(verdicts, based=False)
+            made = _verdicts(verdicts, based=False, several=several)
         show(out, made)
         if any(v.customer is not None for v in verdicts):
             out.print()
@@ -42,6 +45,73 @@ def verdict_table(out: Console, found: Results) -> None:
     for note in dict.fromkeys(v.note for v in found.verdicts if v.note):
         out.print(Text(f"* {note}", "dim"))
     out.print()
+
+
+_COMPARED = 8
+"""Variants that are compared before single verdicts are shown."""
+
+
+def worst_verdicts(out: Console, found: Results, most: int) -> int:
+    """The verdicts in so many rows: how many of each kind each variant has, and the worst.
+
+    Returns how many have a row of their own.
+    """
+    conclusion = found.conclusion
+    if conclusion is None:
+        return 0
+    ranked = worst_first(found.verdicts)
+    variants = found.description.variants
+    if len(variants) > 1:
+        tallies = _tallies(ranked, variants, max((most + 1) // 2, min(most, _COMPARED)))
+        most -= tallies.row_count
+        show(out, tallies)
+        out.print()
+        # The tallies have those that pass.
+        ranked = [v for v in ranked if v.verdict != "pass"]
+    if ranked := ranked[:most]:
+        show(out, _verdicts(ranked, based=False, several=len(variants) > 1, grouped=False))
+        out.print()
+    out.print(Text(conclusion.headline), overflow="fold")
+    out.print(Text(conclusion.tally, "bold"))
+    out.print()
+    return len(ranked)
+
+
+def worst_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Verdicts by how bad they are, those of one kind by how far the mean is from the bound.
+
+    The distance is relative to the bound.
+    """
+    severity = {name: of["severity"] for name, of in words("verdicts").items()}
+
+    def goodness(v: Verdict) -> tuple[int, float]:
+        if v.mean is None:
+            return -severity[v.verdict], -math.inf
+        over = v.mean - v.bound if v.side == "max" else v.bound - v.mean
+        return -severity[v.verdict], -over / abs(v.bound) if v.bound else -over * math.inf
+
+    return sorted(verdicts, key=goodness)
+
+
+def _tallies(ranked: Sequence[Verdict], variants: Sequence[str], most: int) -> Table:
+    """How many verdicts of each kind the variants have; if not all fit, those of the best."""
+    kinds = words("verdicts")
+    by: dict[str, list[Verdict]] = {}
+    for v in ranked:
+        by.setdefault(v.variant, []).append(v)
+    counts = {name: [sum(v.verdict == k for v in of) for k in kinds] for name, of in by.items()}
+    best = sorted(by, key=lambda name: counts[name][1:])[:most]
+    made = table()
+    for heading in ("variant", *kinds):
+        made.add_column(heading, justify="left" if heading == "variant" else "right")
+    made.add_column("worst")
+    for name in variants:
+        if name in best:
+            v = by[name][0]
+            told = f"{kinds[v.verdict]['mark']} {v.whose}: {v.words}, measured {v.measured}"
+            shown = Text(told, _COLORS[v.verdict]) if v.verdict != "pass" else Text("")
+            made.add_row(Text(name), *(str(n or "–") for n in counts[name]), shown)
+    return made
 
 
 def _sheet(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
@@ -150,10 +220,12 @@ def _along(
     return made
 
 
-def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
+def _verdicts(
+    verdicts: Sequence[Verdict], *, based: bool, several: bool, grouped: bool = True
+) -> Table:
+    """A row for each; `grouped`: those of a variant together, with its name once."""
     made = table()
     further = any(v.verdict == "undecided" for v in verdicts)
-    several = len({v.variant for v in verdicts}) > 1
     owned = any(v.customer is not None for v in verdicts)
     if several:
         made.add_column("variant")
@@ -166,10 +238,10 @@ def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
         made.add_column("further runs", justify="right")
     last = None
     for v in verdicts:
-        if last is not None and v.variant != last:
+        if grouped and last is not None and v.variant != last:
             made.add_row()
         made.add_row(
-            *([Text(v.variant if v.variant != last else "")] if several else []),
+            *([Text("" if grouped and v.variant == last else v.variant)] if several else []),
             *([Text(v.customer or "")] if owned else []),
             Text(v.about),
             Text(v.requirement),

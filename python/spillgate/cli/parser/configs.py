@@ -6,6 +6,7 @@ from pathlib import Path
 
 from spillgate.cli.parser.options import (
     Commands,
+    add_all,
     add_command,
     add_confine,
     add_numbers,
@@ -30,6 +31,7 @@ def add_check(commands: Commands) -> None:
     )
     add_numbers(parser)
     add_confine(parser)
+    add_all(parser)
     rules = parser.add_argument_group("rules")
     rules.add_argument(
         "--format",

@@ -28,6 +28,16 @@ def add_command(commands: Commands, name: str, summary: str) -> argparse.Argumen
     )
 
 
+def add_all(parser: argparse.ArgumentParser) -> None:
+    """The option to print more than a screenful."""
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="print everything; default what fits the terminal, the most important first (40 "
+        "lines where there is none)",
+    )
+
+
 def add_scenario(parser: argparse.ArgumentParser, optional: str = "") -> None:
     """The argument that names a scenario."""
     parser.add_argument(

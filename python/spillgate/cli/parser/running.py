@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spillgate.cli.parser.options import (
     Commands,
+    add_all,
     add_command,
     add_confine,
     add_numbers,
@@ -75,6 +76,7 @@ def add_run(commands: Commands) -> None:
         default="table",
         help="what goes to standard output; default table",
     )
+    add_all(run)
     _drawing(run)
     run.add_argument(
         "--no-report", action="store_true", help="write no report.html into the run directory"
