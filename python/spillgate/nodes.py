@@ -1,4 +1,4 @@
-"""Nodes that hold packets: those that take time to forward them, and switches."""
+"""Nodes that hold packets before they pass them to a port, and switches among them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spillgate.metrics import format_rough
 from spillgate.result import Results
 
 NOTE = (
-    "mean over the runs; rates of IP packets; the wait is for the node's processor; dropped: "
+    "mean over the runs; rates of IP packets; the wait is in the node; dropped: "
     "packets in a run that found an input queue full"
 )
 

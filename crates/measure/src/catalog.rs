@@ -110,7 +110,7 @@ entries! {
     Meter "meter" "meter" "The meter of a policer, `link/class`";
     QueueDscp "queue-dscp" "queue by DSCP" "The packets of a queue that have a code point there, `link/queue/af11`";
     ClassDscp "class-dscp" "class by DSCP" "The packets of a class that arrived or were lost with a code point, `class/af11`";
-    Node "node" "node" "A node that takes time to forward packets";
+    Node "node" "node" "A node that holds packets before it passes them to a port";
     Switch "switch" "switch" "A switch";
     SwitchInput "switch-input" "input" "An input of a switch, by the link that ends there: what waits in its queues";
     SwitchOutput "switch-output" "output" "An output of a switch, by the link that begins there: what waits for it at all inputs";

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use crate::{Description, Names, NodePlan};
+use crate::{Declared, Description, Names, NodePlan};
 
 /// Nodes that hold packets and run as one.
 #[derive(Clone, Debug)]
@@ -14,9 +14,21 @@ pub struct Holding {
     pub path: String,
     /// What they do.
     pub plan: NodePlan,
+    /// What they declare.
+    pub declared: Declared,
 }
 
 impl Holding {
+    /// Nodes that run as one.
+    pub fn new(nodes: Vec<u32>, path: String, plan: NodePlan) -> Self {
+        Self {
+            declared: plan.declares(),
+            nodes,
+            path,
+            plan,
+        }
+    }
+
     /// Each of its nodes with what it was given.
     pub fn describe(&self, names: &dyn Names) -> Vec<Description> {
         let of = |(node, facts)| Description {
@@ -71,10 +83,14 @@ impl From<Vec<Holding>> for Holdings {
         for (i, node) in nodes.flat_map(|(i, h)| h.nodes.iter().map(move |n| (i, *n))) {
             at.entry(node).or_insert(i);
         }
-        let served: BTreeSet<u32> = all.iter().flat_map(|h| h.plan.serves()).collect();
-        let follows = all.iter().flat_map(|h| h.plan.follows());
+        let served: BTreeSet<u32> = all
+            .iter()
+            .flat_map(|h| &h.declared.serves)
+            .copied()
+            .collect();
+        let follows = all.iter().flat_map(|h| &h.declared.follows);
         Self {
-            followed: follows.chain(served.iter().copied()).collect(),
+            followed: follows.chain(&served).copied().collect(),
             served,
             at,
             all,

@@ -20,6 +20,6 @@ pub use describe::{Description, Fact, Value};
 pub use holdings::{Holding, Holdings};
 pub use node::{AtPort, Carried, Node, Outbox, Passed, PortEvent, Put, Sent, Start};
 pub use problem::{Code, Problem};
-pub use recipe::{Around, LinkFacts, Names, NodeSpec, Reader, Recipe};
+pub use recipe::{Around, Declared, LinkFacts, Names, NodeSpec, Reader, Recipe};
 pub use registry::{KINDS, NodePlan};
 pub use spillgate_queueing::Kind;

@@ -23,7 +23,7 @@ pub trait Node: Send {
     /// Its wake is due.
     fn wake(&mut self, now: Time, out: &mut Outbox);
 
-    /// Something happens to a packet at a port that the node [follows](crate::Recipe::follows).
+    /// Something happens to a packet at a port that the node [follows](crate::Declared::follows).
     /// If the node takes what the port sends: over how many links of the packet's way it carries
     /// it. The packet that it gives back has [skipped](Packet::skip_hops) these.
     fn at_port(&mut self, _now: Time, _at: &AtPort<'_>, _out: &mut Outbox) -> Option<u32> {
@@ -34,8 +34,8 @@ pub trait Node: Send {
     /// its end the node adds what links that it serves have carried of it.
     fn edge(&mut self, _edge: Time, _carried: &mut Vec<Carried>) {}
 
-    /// Puts what is sampled of it: its own [series](crate::Recipe::series), and what waits at those
-    /// of these links that it [serves](crate::Recipe::serves).
+    /// Puts what is sampled of it: its own [series](crate::Declared::series), and what waits at those
+    /// of these links that it [serves](crate::Declared::serves).
     fn sample(&mut self, _now: Time, _links: &[u32], _names: &dyn Names, _out: &mut Samples) {}
 
     /// Puts what it has measured until `now`. Before anything has happened it puts the same

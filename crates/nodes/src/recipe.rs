@@ -89,40 +89,32 @@ pub trait Recipe: Debug + Send + Sync {
     /// What each of its nodes was given, by id.
     fn describe(&self, names: &dyn Names) -> Vec<(u32, Vec<Fact>)>;
 
-    /// How many time series it has of its own, beside those of ports.
-    fn series(&self) -> usize {
-        0
-    }
-
-    /// What it takes at least to pass a packet on.
-    fn passing(&self) -> Dur {
-        Dur::ZERO
-    }
-
-    /// The links whose packets go through it.
-    fn inputs(&self) -> &[u32];
-
-    /// The links at whose ports it is told what happens to packets.
-    fn follows(&self) -> Vec<u32> {
-        Vec::new()
-    }
-
-    /// The links that it serves itself, so that nothing waits at their ports.
-    fn serves(&self) -> Vec<u32> {
-        Vec::new()
-    }
-
-    /// The links whose AQM takes what waits in the node for a part of its queue, with the weight
-    /// of that.
-    fn upstream(&self) -> Option<(f64, &[u32])> {
-        None
-    }
+    /// What the engine and the checks of a scenario have to know of it.
+    fn declares(&self) -> Declared;
 
     /// Upper estimate, in bytes, of the memory of full queues, in a network of so many flows and
     /// paths.
     fn memory_bytes(&self, _flows: usize, _routes: usize) -> u64 {
         0
     }
+}
+
+/// What a node declares: where it acts, and what it takes. A kind names what applies to it.
+#[derive(Clone, Debug, Default)]
+pub struct Declared {
+    /// The links whose packets go through it.
+    pub inputs: Vec<u32>,
+    /// The links at whose ports it is told what happens to packets.
+    pub follows: Vec<u32>,
+    /// The links that it serves itself, so that nothing waits at their ports.
+    pub serves: Vec<u32>,
+    /// The links whose AQM takes what waits in the node for a part of its queue, and the weight of
+    /// that.
+    pub upstream: (Vec<u32>, f64),
+    /// What it takes at least to pass a packet on.
+    pub passing: Dur,
+    /// How many time series it has of its own, beside those of ports.
+    pub series: usize,
 }
 
 /// The names of what a plan has by number.

@@ -17,8 +17,8 @@ use spillgate_measure::{Measures, QueueMeter, Window};
 use spillgate_queueing::{Evidence, QueueLimit};
 
 use crate::{
-    Around, Carried, Code, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed, Problem, Reader,
-    Recipe, Start,
+    Around, Carried, Code, Declared, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed,
+    Problem, Reader, Recipe, Start,
 };
 
 /// A router that forwards in software: one processor looks each packet up, whichever link it came
@@ -127,12 +127,12 @@ impl Recipe for SoftwarePlan {
         vec![(self.node, facts)]
     }
 
-    fn inputs(&self) -> &[u32] {
-        &self.inputs
-    }
-
-    fn passing(&self) -> Dur {
-        self.spec.per_packet + self.spec.delay
+    fn declares(&self) -> Declared {
+        Declared {
+            inputs: self.inputs.clone(),
+            passing: self.spec.per_packet + self.spec.delay,
+            ..Declared::default()
+        }
     }
 }
 

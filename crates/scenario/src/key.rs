@@ -100,7 +100,14 @@ impl Keys {
         )?;
         // Without failures nothing is routed again.
         write!(out, "{:?}", (!failures.is_empty()).then_some(reroute))?;
-        for Holding { nodes, path, plan } in holding.iter() {
+        for holding in holding.iter() {
+            // They declare what follows from the rest.
+            let Holding {
+                nodes,
+                path,
+                plan,
+                declared: _,
+            } = holding;
             write!(out, "{nodes:?}{path:?}{}", plan.kind())?;
             plan.write_identity(out)?;
         }

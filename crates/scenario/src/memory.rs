@@ -173,7 +173,7 @@ impl WorldPlan {
             .map(|l| self.links[*l as usize].discipline.leaf_names().len())
             .sum();
         let nodes = self.watched_nodes.iter();
-        let nodes = nodes.map(|h| self.holding[*h as usize].plan.series());
+        let nodes = nodes.map(|h| self.holding[*h as usize].declared.series);
         let nodes: usize = nodes.sum();
         let (mut connections, mut workloads) = (0_u64, 0_u64);
         for f in &self.flows {
@@ -288,7 +288,7 @@ impl WorldPlan {
         let sent = self.sent();
         let in_nodes = self.holding.iter().map(|h| {
             let full = h.plan.memory_bytes(flows, self.routes.len());
-            let inputs = h.plan.inputs().iter();
+            let inputs = h.declared.inputs.iter();
             let come = inputs.map(|l| most_bytes(sent[*l as usize], whole));
             match come.reduce(u64::saturating_add) {
                 Some(come) => full.min(records(come, ANY).saturating_add(PER_DISCIPLINE)),

@@ -253,7 +253,7 @@ impl WorldPlan {
     pub fn passing(&self, node: u32) -> Dur {
         self.holding
             .at(node)
-            .map_or(Dur::ZERO, |h| h.plan.passing())
+            .map_or(Dur::ZERO, |h| h.declared.passing)
     }
 
     /// The switches with queues at their inputs.

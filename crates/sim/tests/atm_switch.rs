@@ -435,7 +435,7 @@ proptest! {
             lost += total(metric);
         }
         prop_assert_eq!(total(Metric::PacketsSent), total(Metric::PacketsReceived) + lost);
-        for link in &plan.variants[0].world.holding.iter().flat_map(|h| h.plan.serves()).collect::<Vec<_>>() {
+        for link in plan.variants[0].world.holding.iter().flat_map(|h| &h.declared.serves) {
             let name = &plan.variants[0].world.links[*link as usize].name;
             let port = |metric| value(&plan, &of, Scope::AtmPort, name, metric);
             let sent = port(Metric::Carried) * 60.0 / 424.0;

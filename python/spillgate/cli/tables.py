@@ -260,7 +260,7 @@ def node_table(out: Console, found: Results) -> None:
         (meter_rows(found), "meters"),
         (queue_rows(found), "queues by drop precedence"),
         (end_rows(found), "classes by drop precedence"),
-        (node_rows(found), "nodes that take time to forward"),
+        (node_rows(found), "nodes that hold packets"),
         (switch_rows(found), "switches"),
         (port_rows(found), "output ports of ATM switches"),
         (line_rows(found), "lines that circuits of ATM share"),

@@ -11,7 +11,7 @@ use spillgate_queueing::Contract;
 
 use super::network::Network;
 use super::{AtmPortRecipe, AtmSwitchSpec, CellLine, CellPolice, Reassembly};
-use crate::{Around, Fact, Names, Node, NodePlan, NodeSpec, Reader, Recipe, Start};
+use crate::{Around, Declared, Fact, Names, Node, NodePlan, NodeSpec, Reader, Recipe, Start};
 
 /// A node that is an ATM switch.
 #[derive(Clone, Debug)]
@@ -291,21 +291,17 @@ impl Recipe for AtmPlan {
         self.switches.iter().map(of).collect()
     }
 
-    fn inputs(&self) -> &[u32] {
+    fn declares(&self) -> Declared {
         // Cells come from ports.
-        &[]
-    }
-
-    fn follows(&self) -> Vec<u32> {
         let shared = self.lines.iter().flat_map(|l| &l.circuits);
-        let mut links: Vec<u32> = shared.chain(&self.entering).copied().collect();
-        links.sort_unstable();
-        links.dedup();
-        links
-    }
-
-    fn serves(&self) -> Vec<u32> {
-        self.ports.iter().map(|p| p.link).collect()
+        let mut follows: Vec<u32> = shared.chain(&self.entering).copied().collect();
+        follows.sort_unstable();
+        follows.dedup();
+        Declared {
+            follows,
+            serves: self.ports.iter().map(|p| p.link).collect(),
+            ..Declared::default()
+        }
     }
 
     fn memory_bytes(&self, _: usize, routes: usize) -> u64 {

@@ -19,7 +19,7 @@ use spillgate_measure::table::{Metric, Scope};
 use spillgate_measure::{Histogram, Measures, Place, Sampled, Samples, Window};
 
 use super::{Backlog, Counts, Switch, SwitchRecipe, SwitchSpec};
-use crate::{AtPort, Fact, Names, Node, Outbox, Passed, PortEvent, Recipe, Start};
+use crate::{AtPort, Declared, Fact, Names, Node, Outbox, Passed, PortEvent, Recipe, Start};
 
 /// Resolution of the histograms of delay.
 const BITS: u8 = 8;
@@ -200,21 +200,18 @@ impl Recipe for SwitchPlan {
         vec![(self.node, facts)]
     }
 
-    fn series(&self) -> usize {
-        self.voqs().count()
-    }
-
-    fn inputs(&self) -> &[u32] {
-        &self.inputs
-    }
-
-    fn follows(&self) -> Vec<u32> {
-        self.outputs.clone()
-    }
-
-    fn upstream(&self) -> Option<(f64, &[u32])> {
+    fn declares(&self) -> Declared {
         let nu = self.recipe.nu();
-        (nu > 0.0).then_some((nu, &self.outputs))
+        Declared {
+            inputs: self.inputs.clone(),
+            follows: self.outputs.clone(),
+            upstream: match nu > 0.0 {
+                true => (self.outputs.clone(), nu),
+                false => Default::default(),
+            },
+            series: self.voqs().count(),
+            ..Declared::default()
+        }
     }
 
     fn memory_bytes(&self, flows: usize, _: usize) -> u64 {

@@ -292,7 +292,7 @@ impl Names<'_> {
         let last = lines.last().unwrap_or(&hop.link);
         let node = self.plan.links[*last as usize].to;
         let holding = self.plan.holding.at(node);
-        next.crossed_since.is_some() || holding.is_some_and(|h| h.plan.inputs().contains(last))
+        next.crossed_since.is_some() || holding.is_some_and(|h| h.declared.inputs.contains(last))
     }
 
     /// How long the node before a hop kept a packet.

@@ -55,10 +55,9 @@ impl Reading<'_, '_, '_> {
                     holder,
                 };
                 let plans = holder.kind.resolve(&around, &mut at);
-                all.extend(plans.into_iter().map(|(node, plan)| Holding {
-                    nodes: vec![node],
-                    path: format!("nodes/{}/{}", nodes.names[node as usize], plan.kind()),
-                    plan,
+                all.extend(plans.into_iter().map(|(node, plan)| {
+                    let path = format!("nodes/{}/{}", nodes.names[node as usize], plan.kind());
+                    Holding::new(vec![node], path, plan)
                 }));
             }
         }

@@ -91,7 +91,7 @@ fn longest_way(world: &WorldPlan) -> Dur {
     let nodes = world
         .holding
         .iter()
-        .map(|h| h.plan.passing() * h.nodes.len() as u64);
+        .map(|h| h.declared.passing * h.nodes.len() as u64);
     delays
         .into_iter()
         .chain(nodes)

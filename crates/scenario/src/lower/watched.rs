@@ -56,7 +56,7 @@ pub(super) fn named(
 
 /// Chooses the links and nodes that have time series.
 pub(super) fn set(world: &mut WorldPlan, named: Option<WatchedNames>) {
-    let series = world.holding.iter().map(|h| h.plan.series());
+    let series = world.holding.iter().map(|h| h.declared.series);
     let sampled: Vec<(u32, usize)> = (0..).zip(series).filter(|(_, n)| *n > 0).collect();
     let Some(named) = named else {
         let mut left = USUAL_QUEUES;

@@ -100,10 +100,10 @@ impl<S: EventSet> World<S> {
                     Link::new(l, port, fails, labels)
                 }),
         );
-        for (weight, ports) in plan.holding.iter().filter_map(|h| h.plan.upstream()) {
+        for (ports, weight) in plan.holding.iter().map(|h| &h.declared.upstream) {
             for link in ports {
                 if let Some(port) = &mut links[*link as usize].port {
-                    port.discipline.watch_upstream(weight);
+                    port.discipline.watch_upstream(*weight);
                 }
             }
         }

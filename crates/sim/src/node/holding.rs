@@ -5,7 +5,6 @@
 //! object for them. A kind of node that holds packets implements [`Node`]. It promises nothing: the
 //! express lane takes no packet through it ahead of the clock.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
@@ -43,10 +42,10 @@ pub(crate) struct Nodes {
     holders: Vec<Holder>,
     /// The number of what the packets of a link go through.
     behind: Vec<Option<u32>>,
-    /// Who is told of the port of a link.
-    followers: BTreeMap<u32, Arc<[u32]>>,
-    /// Which of them serve links themselves.
-    serve: Vec<bool>,
+    /// By link: who is told of its port.
+    followers: Vec<Vec<u32>>,
+    /// Which of them are sampled.
+    sampled: Vec<bool>,
     out: Outbox,
     /// Flows of which a packet has crossed a fabric.
     crossed: Vec<u32>,
@@ -64,14 +63,14 @@ impl Nodes {
             return None;
         }
         let mut behind = vec![None; plan.links.len()];
-        let mut followers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut followers = vec![Vec::new(); plan.links.len()];
         let mut holders = Vec::new();
         for (number, holding) in (0..).zip(plan.holding.iter()) {
-            for link in holding.plan.inputs() {
+            for link in &holding.declared.inputs {
                 behind[*link as usize] = Some(number);
             }
-            for link in holding.plan.follows() {
-                followers.entry(link).or_default().push(number);
+            for link in &holding.declared.follows {
+                followers[*link as usize].push(number);
             }
             holders.push(Holder::new(
                 holding,
@@ -88,11 +87,10 @@ impl Nodes {
         Some(Self {
             holders,
             behind,
-            followers: followers.into_iter().map(|(l, f)| (l, f.into())).collect(),
-            serve: plan
-                .holding
-                .iter()
-                .map(|h| !h.plan.serves().is_empty())
+            followers,
+            sampled: (0..)
+                .zip(plan.holding.iter())
+                .map(|(i, h)| plan.watched_nodes.contains(&i) || !h.declared.serves.is_empty())
                 .collect(),
             out: Outbox::default(),
             crossed: Vec::new(),
@@ -120,10 +118,9 @@ impl Nodes {
 
     /// Puts what is sampled of them, after all else of this instant.
     pub(crate) fn sample(&mut self, now: Time, plan: &WorldPlan, out: &mut Samples) {
-        for (number, holder) in (0..).zip(&mut self.holders) {
-            if plan.watched_nodes.contains(&number) || self.serve[number as usize] {
-                holder.node.sample(now, &plan.watched, plan, out);
-            }
+        let holders = self.holders.iter_mut().zip(&self.sampled);
+        for (holder, _) in holders.filter(|(_, sampled)| **sampled) {
+            holder.node.sample(now, &plan.watched, plan, out);
         }
     }
 }
@@ -159,14 +156,13 @@ impl<S: EventSet> World<S> {
     pub(crate) fn node_takes(&mut self, link: usize, packet: &Packet) -> bool {
         let now = self.now;
         let number = link as u32;
-        let followers = self.nodes.as_ref().and_then(|n| n.followers.get(&number));
-        let Some(followers) = followers.cloned() else {
-            return false;
-        };
         let mut is_taken = false;
-        for holder in &*followers {
+        for nth in 0.. {
             let (Some(nodes), Some(port)) = (&mut self.nodes, &self.links[link].port) else {
-                return false;
+                break;
+            };
+            let Some(holder) = nodes.followers[link].get(nth).copied() else {
+                break;
             };
             let event = PortEvent::Begins {
                 put: port.server.as_ref().map_or(Put::Packet, |s| s.put()),
@@ -182,34 +178,34 @@ impl<S: EventSet> World<S> {
                 packet,
                 event,
             };
-            let node = &mut nodes.holders[*holder as usize].node;
+            let node = &mut nodes.holders[holder as usize].node;
             let links = node.at_port(now, &at, &mut nodes.out);
             is_taken |= links.is_some();
             if links.is_some_and(|links| links > 0) && self.tap.is_some() {
                 self.tap_enters_cells(number, links.unwrap_or_default(), packet);
             }
-            self.deliver_outbox(*holder as usize);
+            self.deliver_outbox(holder as usize);
         }
         is_taken
     }
 
     /// A packet is lost in the queue of a port.
     pub(crate) fn node_loses(&mut self, link: usize, packet: &Packet) {
-        let number = link as u32;
-        let followers = self.nodes.as_ref().and_then(|n| n.followers.get(&number));
-        let followers = followers.cloned();
-        for holder in followers.iter().flat_map(|f| &**f) {
+        for nth in 0.. {
             let Some(nodes) = &mut self.nodes else {
                 return;
             };
+            let Some(holder) = nodes.followers[link].get(nth).copied() else {
+                return;
+            };
             let at = AtPort {
-                link: number,
+                link: link as u32,
                 packet,
                 event: PortEvent::Lost,
             };
-            let node = &mut nodes.holders[*holder as usize].node;
+            let node = &mut nodes.holders[holder as usize].node;
             node.at_port(self.now, &at, &mut nodes.out);
-            self.deliver_outbox(*holder as usize);
+            self.deliver_outbox(holder as usize);
         }
     }
 

@@ -74,11 +74,8 @@ pub(super) fn join(world: &mut WorldPlan, lines: Vec<AtmLinePlan>) {
     if let Some(first) = first.or_else(|| Some(lines.first()?.node)) {
         let links: Vec<AtmLink> = world.links.iter().map(link).collect();
         let plan = AtmPlan::join(switches, lines, &links, &world.routes);
-        all.push(Holding {
-            nodes: plan.nodes(),
-            path: format!("nodes/{}/cells", world.nodes[first as usize]),
-            plan: plan.into(),
-        });
+        let path = format!("nodes/{}/cells", world.nodes[first as usize]);
+        all.push(Holding::new(plan.nodes(), path, plan.into()));
     }
     world.holding = all.into();
 }
