@@ -36,15 +36,18 @@ def within(
     q = measured.quantity
     if q.mean is None or q.n < len(measured.values):
         return Part(text, q, kind, holds=False)
-    low = q.mean if q.low is None else q.low
-    high = q.mean if q.high is None else q.high
-    inside = (above is None or low > above) and (below is None or high < below)
-    outside = (above is not None and high <= above) or (below is not None and low >= below)
-    if inside or outside:
-        return Part(text, q, kind, holds=inside)
-    return Part(
-        text, q, kind, holds=False, undecided=True, further=further_runs(measured, above, below)
-    )
+    # Bounds of requirements may be reached, those of claims not.
+    least = None if above is None else math.nextafter(above, math.inf)
+    most = None if below is None else math.nextafter(below, -math.inf)
+    # One value alone has no scatter.
+    values = measured.values if len(measured.values) > 1 else measured.values * 2
+    low, high = (q.mean if end is None else end for end in (q.low, q.high))
+    verdict, further = _engine.judge(values, low, high, most, least)
+    if verdict != "undecided":
+        return Part(text, q, kind, holds=verdict == "pass")
+    if further is not None and further + len(values) > MOST_RUNS:
+        further = None
+    return Part(text, q, kind, holds=False, undecided=True, further=further)
 
 
 def beside(text: str, measured: PerRun) -> Part:
@@ -54,45 +57,6 @@ def beside(text: str, measured: PerRun) -> Part:
 
 MOST_RUNS = 4096
 """Beyond so many runs nobody is told how many would decide."""
-
-
-def further_runs(measured: PerRun, above: float | None, below: float | None) -> int | None:
-    """How many more runs would leave the bound behind if mean and deviation stayed as they are.
-
-    None where the mean is on a bound, or more than `MOST_RUNS` were needed.
-
-    Example:
-        >>> further_runs(PerRun((0.9, 1.0, 1.1, 1.2), "1"), 1.0, None)
-        25
-    """
-    n, mean = len(measured.values), math.fsum(measured.values) / len(measured.values)
-    if above is not None and mean < above:
-        distance = above - mean
-    elif below is not None and mean > below:
-        distance = mean - below
-    else:
-        ends = [mean - b if b is above else b - mean for b in (above, below) if b is not None]
-        distance = min(ends)
-    deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in measured.values) / (n - 1))
-
-    def decides(runs: int) -> bool:
-        return _half_width(runs) * deviation < distance
-
-    if distance <= 0.0 or not decides(MOST_RUNS):
-        return None
-    no, yes = n, MOST_RUNS
-    while yes - no > 1:
-        middle = (no + yes) // 2
-        no, yes = (no, middle) if decides(middle) else (middle, yes)
-    return yes - n
-
-
-def _half_width(runs: int) -> float:
-    """Half the width of the 95 % interval of so many values, over their standard deviation."""
-    # Half of the values 1 and half -1, but for an odd one in the middle.
-    values = [1.0] * (runs // 2) + [0.0] * (runs % 2) + [-1.0] * (runs // 2)
-    _, _, high = _engine.interval(values)
-    return high / math.sqrt(2 * (runs // 2) / (runs - 1))
 
 
 def outcome(parts: Sequence[Part]) -> Outcome:

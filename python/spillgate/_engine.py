@@ -46,6 +46,13 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     return _native.interval(values)
 
 
+def judge(
+    values: Sequence[float], low: float, high: float, most: float | None, least: float | None
+) -> tuple[str, int | None]:
+    """Verdict on their interval, as on requirements, and how many more values would tell."""
+    return _native.judge(values, low, high, most, least)
+
+
 def understand(path: str, platform: str, interface: str | None, *, strict: bool) -> dict[str, Any]:
     """What the core understood of a router configuration; raises `InputError`."""
     with _translated():

@@ -40,6 +40,9 @@ __version__: Final[str]
 __commit__: Final[str]
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]: ...
+def judge(
+    values: Sequence[float], low: float, high: float, most: float | None, least: float | None
+) -> tuple[str, int | None]: ...
 def scale_for(
     unit: str, values: Sequence[float | None], difference: bool = False
 ) -> tuple[float, str]: ...

@@ -51,20 +51,21 @@ def test_a_part_holds_when_its_whole_interval_does():
     assert near.undecided
     # s is 1 % of 0.2, so that t s / sqrt(n) is below 0.001 from n = 18 on: 4 runs there are.
     assert near.further == 14
-    assert judge.further_runs(around(0.2), 0.2, None) is None
+    on_it = within("", PerRun((0.1, 0.2, 0.3), "1"), above=0.2)
+    assert on_it.undecided
+    assert on_it.further is None
+    # A bound itself is not within.
+    assert not within("", PerRun((0.2, 0.2), "1"), above=0.2).holds
+    assert within("", PerRun((0.2, 0.2), "1"), above=math.nextafter(0.2, 0)).holds
 
 
 def test_how_many_more_runs_is_what_the_core_says():
     """Its rule for requirements, with the same words: mean and deviation stay what they are."""
     # s = 0.1291 and the bound is 0.05 away: t / sqrt(n) is 0.3878 of 28 runs, 0.3804 of 29.
     values = (0.9, 1.0, 1.1, 1.2)
-    for runs in T95:
-        assert judge._half_width(runs) == pytest.approx(T95[runs] / math.sqrt(runs), rel=1e-3)
-    assert judge.further_runs(PerRun(values, "1"), 1.0, None) == 29 - 4
-
-
-T95 = {4: 3.1824, 7: 2.4469, 28: 2.0518, 29: 2.0484}
-"""Student's t at 97.5 % by number of values."""
+    assert within("", PerRun(values, "1"), above=1.0).further == 29 - 4
+    # 3,000 times as far off it would take millions, which nobody makes.
+    assert within("", PerRun(values, "1"), above=1.04999).further is None
 
 
 def test_one_run_decides_by_its_value():

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
 use spillgate_core::DropReason;
-use spillgate_measure::sla::Verdict;
+use spillgate_measure::sla::{self, Verdict};
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Metric, Scope};
 use spillgate_measure::{Needs, Sampled};
@@ -204,6 +204,26 @@ fn interval(values: Vec<f64>) -> (f64, f64, f64) {
     (found.mean, found.low, found.high)
 }
 
+/// Judges the 95 % interval of independent values, from `low` to `high` as it is reported, as
+/// requirements are judged: pass, fail or undecided, and then how many more values would probably
+/// tell.
+#[pyfunction]
+fn judge(
+    values: Vec<f64>,
+    low: f64,
+    high: f64,
+    most: Option<f64>,
+    least: Option<f64>,
+) -> (&'static str, Option<u32>) {
+    let of = Interval {
+        low,
+        high,
+        ..Interval::of(&values, Interval::LEVEL)
+    };
+    let further = sla::further_runs(&of, most, least);
+    (sla::judge(&of, most, least).as_str(), further)
+}
+
 /// The native module.
 #[pymodule]
 fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -213,6 +233,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Job>()?;
     m.add_class::<Results>()?;
     m.add_function(wrap_pyfunction!(interval, m)?)?;
+    m.add_function(wrap_pyfunction!(judge, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
