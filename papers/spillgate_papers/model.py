@@ -341,6 +341,7 @@ class Table:
         head: Headings of the columns.
         rows: Cells: texts, quantities, or none.
         note: What to know, below it.
+        below: A paragraph each about things of the table, by their name.
     """
 
     file: str
@@ -348,6 +349,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    below: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import csv
-import html
 import platform
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from spillgate import _engine
+from spillgate.report.html import page
 from spillgate.rundir import MANIFEST, write_json
 from spillgate.spreadsheet import written
 from spillgate_papers.judge import described, more_runs
 from spillgate_papers.model import (
     OUTCOME_MARKS,
     Cell,
+    Judged,
     Part,
     Picture,
     Quantity,
@@ -28,21 +31,13 @@ from spillgate_papers.model import (
 FORMAT = 1
 """Version of `claims.json` and of the manifest."""
 
-_STYLE = """
-:root { color-scheme: light dark; --line: #8886; --soft: #8881; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto;
-  padding: 0 1rem; }
-table { border-collapse: collapse; margin: 0.6rem 0 1rem; font-size: 0.87rem; display: block;
-  overflow-x: auto; }
-th, td { padding: 0.2rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left;
-  vertical-align: top; }
-th { border-bottom-width: 2px; } tr:hover { background: var(--soft); }
-td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-figure { margin: 1rem 0; background: #fff; padding: 0.4rem; display: inline-block;
-  max-width: 100%; }
-figure svg { max-width: 100%; height: auto; } p.note { font-size: 0.87rem; max-width: 52rem; }
-@media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } }
-"""
+_LOOKS = {
+    OUTCOME_MARKS["reproduced"]: "pass",
+    OUTCOME_MARKS["shape_only"]: "undecided",
+    OUTCOME_MARKS["not_reproduced"]: "fail",
+    OUTCOME_MARKS["undecided"]: "undecided",
+}
+"""Cells that look as verdicts on requirements do."""
 
 
 def text(cell: Cell) -> str:
@@ -51,27 +46,24 @@ def text(cell: Cell) -> str:
 
 
 def claims_table(r: Reproduction) -> Table:
-    """Every claim with its verdict."""
+    """Every claim with its verdict, a line each; below what ours is, and reasons."""
     return Table(
         "claims",
         "Claims",
-        ("id", "the paper says", "paper", "ours", "of", "verdict", "why not", "shown by runs"),
-        tuple(
-            (
-                j.claim.id,
-                j.claim.statement,
-                j.stated,
-                j.ours,
-                j.claim.measure,
-                j.mark,
-                j.reason,
-                "" if j.verdict == "reproduced" else "yes" if j.explained else "no",
-            )
-            for j in r.claims
-        ),
-        "Shown by runs: with a suspected cause switched off, under the same seeds, what does not "
-        "hold holds.",
+        ("id", "the paper says", "paper", "ours", "verdict"),
+        tuple((j.claim.id, j.claim.statement, j.stated, j.ours, j.mark) for j in r.claims),
+        "Why a claim is not reproduced stands below it. Shown by runs: with a suspected cause "
+        "switched off, under the same seeds, what does not hold holds.",
+        {j.claim.id: _why(j) for j in r.claims},
     )
+
+
+def _why(j: Judged) -> str:
+    ours = f"Ours: {j.claim.measure}."
+    if j.verdict == "reproduced":
+        return ours
+    shown = "yes" if j.explained else "no"
+    return f"{ours} {j.reason[0].upper()}{j.reason[1:]}. Shown by runs: {shown}."
 
 
 def parts_table(r: Reproduction) -> Table:
@@ -263,48 +255,30 @@ def table_lines(table: Table) -> list[str]:
 
     lines = [f"### {table.title}", "", line(table.head), "|" + " --- |" * len(table.head)]
     lines += [line([text(cell) for cell in row]) for row in table.rows]
-    return [*lines, "", table.note] if table.note else lines
+    below = (
+        *([table.note] if table.note else ()),
+        *(f"**{k}** {v}" for k, v in table.below.items()),
+    )
+    return [*lines, *(x for said in below for x in ("", said))]
 
 
 def _html(r: Reproduction, figures: Path) -> str:
-    title = html.escape(f"Reproduction of {r.paper}")
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{title}</h1><p>{html.escape(r.title)}.</p><p>{html.escape(_intro(r))}</p>",
-    ]
-    for section in sections(r):
-        parts.append(f"<h2>{html.escape(section.title)}</h2>")
-        if section.text:
-            parts.append(f"<p>{html.escape(section.text)}</p>")
-        parts += [_html_table(table) for table in section.tables]
-        parts += [_html_picture(picture, figures) for picture in section.pictures]
-    return "\n".join([*parts, "</body></html>"]) + "\n"
+    def drawn(picture: Picture) -> Markup:
+        svg = (figures / f"{picture.file}.svg").read_text(encoding="utf-8")
+        # Without the XML head, and with names that no other figure of the page has.
+        svg = svg[svg.index("<svg") :]
+        for attribute in ('id="', 'href="#', "url(#"):
+            svg = svg.replace(attribute, f"{attribute}{picture.file}-")
+        labeled = f'<svg role="img" aria-label="{escape(picture.title)}" '
+        return Markup(svg.replace("<svg ", labeled, 1))  # noqa: S704
 
-
-def _html_table(table: Table) -> str:
-    def cell(c: Cell) -> str:
-        kind = ' class="n"' if isinstance(c, Quantity) else ""
-        return f"<td{kind}>{html.escape(text(c))}</td>"
-
-    head = "".join(f"<th>{html.escape(h)}</th>" for h in table.head)
-    rows = "\n".join(f"<tr>{''.join(cell(c) for c in row)}</tr>" for row in table.rows)
-    note = f'\n<p class="note">{html.escape(table.note)}</p>' if table.note else ""
-    return (
-        f"<h3>{html.escape(table.title)}</h3>\n<table><thead><tr>{head}</tr></thead><tbody>\n"
-        f"{rows}\n</tbody></table>{note}"
+    return page(
+        Path(__file__).with_name("paper.html.j2"),
+        f"Reproduction of {r.paper}",
+        r.version,
+        about=r.title,
+        intro=_intro(r),
+        sections=list(sections(r)),
+        looks=_LOOKS,
+        drawn=drawn,
     )
-
-
-def _html_picture(picture: Picture, figures: Path) -> str:
-    svg = (figures / f"{picture.file}.svg").read_text(encoding="utf-8")
-    # Without the XML head, and with names that no other figure of the page has.
-    svg = svg[svg.index("<svg") :]
-    for attribute in ('id="', 'href="#', "url(#"):
-        svg = svg.replace(attribute, f"{attribute}{picture.file}-")
-    title = html.escape(picture.title)
-    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
-    note = f"<figcaption>{html.escape(picture.note)}</figcaption>" if picture.note else ""
-    return f"<figure>{svg}{note}</figure>"

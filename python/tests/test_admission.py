@@ -63,7 +63,7 @@ def made(records=RECORDS, **changes):
         if records
     ]
     data["admission"] = records
-    where = report.page._HERE / "scenario.yaml"
+    where = report.page._TEMPLATE.parent / "scenario.yaml"
     return Results(described(**changes), Made(data, **changes), source=Source(where), wall_s=1.0)
 
 

@@ -466,6 +466,11 @@ def test_the_page_shows_these_claims_and_assumptions(root):
         assert f"| {a.key} | {a.value} | {a.why} |" in page
     blocks = re.findall(r"<!-- table (\S+) -->\n(.*?)<!-- end -->", page, re.DOTALL)
     assert len(blocks) >= 10
+    [claimed] = [text for name, text in blocks if name == "claims"]
+    # A row is one line; why it is not reproduced stands below, a paragraph a claim.
+    assert "not:" not in claimed[: claimed.index("\n\n")]
+    for claim in claims.CLAIMS:
+        assert claimed.count(f"\n\n**{claim.id}** Ours: {claim.measure}.") == 1
     for name, text in blocks:
         assert text.startswith("| "), name
     for name, text in re.findall(r"<!-- text (\S+) -->\n(.*?)<!-- end -->", page, re.DOTALL):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
 from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
 from spillgate.profiles import end_rows, meter_rows, queue_rows
+from spillgate.report import html
 from spillgate.report.admission import admission_figures, admission_table
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
@@ -31,12 +29,9 @@ from spillgate.report.timelines import shown_runs, timeline_figures
 from spillgate.report.verdicts import matrix
 from spillgate.report.worst import worst_packets
 from spillgate.result import Results
-from spillgate.visible import visible
 from spillgate.whole import replacing
 
 if TYPE_CHECKING:
-    from jinja2 import Template
-
     from spillgate.explain import Explanation
 
 REPORT = "report.html"
@@ -45,26 +40,7 @@ REPORT = "report.html"
 _MARK = b'<meta name="generator" content="Spillgate'
 """What every report says near its beginning."""
 
-_HERE = Path(__file__).parent
-
-
-@cache
-def _template() -> tuple[Template, str, str, str]:
-    """Template, style, script, and the script's hash for the security policy."""
-    # Only reports pay for it.
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = (_HERE / "style.css").read_text(encoding="utf-8")
-    script = (_HERE / "script.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("page.html.j2"), style, script, digest
+_TEMPLATE = Path(__file__).parent / "page.html.j2"
 
 
 def render(
@@ -86,7 +62,6 @@ def render(
         >>> report.render(results).startswith("<!doctype html>")
         True
     """
-    template, style, script, digest = _template()
     manifest = results.manifest() if manifest is None else manifest
     d = results.description
     classes, tcp = class_tables(results)
@@ -104,14 +79,12 @@ def render(
         *admission_figures(results),
         *timeline_figures(results),
     ]
-    page = template.render(
-        style=style,
-        script=script,
-        script_hash=digest,
-        version=manifest.get("version", ""),
+    return html.page(
+        _TEMPLATE,
+        d.name or results.scenario_path.name,
+        manifest.get("version", ""),
         d=d,
         interrupted=results.interrupted,
-        title=d.name or results.scenario_path.name,
         runs=len(results.runs),
         extent=results.extent(),
         wanted=d.runs * len(d.variants),
@@ -146,7 +119,6 @@ def render(
         digests=[(r.variant, r.run, r.digest) for r in results.runs],
         command=command(manifest, d),
     )
-    return visible(page)
 
 
 def write(
