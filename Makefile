@@ -55,9 +55,21 @@ lint: $(DEV_DEPS) ## Check formatting, lints and types of Rust and Python.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Random cases are the same each time, unless the seed is another.
+export PROPTEST_RNG_SEED ?= 1
+
 .PHONY: test-rust
 test-rust: ## Run the Rust tests only.
 	cargo test --workspace --locked
+
+.PHONY: test-all
+test-all: export PROPTEST_RNG_SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
+test-all: export SPILLGATE_LONG := 10
+test-all: export PROPTEST_CASES := 2560
+test-all: lint docs $(NATIVE) $(DEV_DEPS) ## Run every test whole, with fresh random cases (SEED=N for those of before).
+	@echo "random cases of SEED=$(PROPTEST_RNG_SEED)"
+	cargo test --workspace --locked || { echo "make test-all SEED=$(PROPTEST_RNG_SEED) draws the same cases" >&2; exit 1; }
+	$(BIN)/python -m pytest -m "nightly or not nightly"
 
 .PHONY: test-python
 test-python: $(NATIVE) $(DEV_DEPS) ## Run the Python tests only, command line and documentation included.
@@ -69,10 +81,11 @@ docs: $(NATIVE) $(DEV_DEPS) ## Build the documentation into docs/_build/html.
 	@echo "docs/_build/html/index.html"
 
 .PHONY: bench
-bench: ## Time the benchmark cases, then other simulators that are installed (QUICK=1: less of each).
+bench: $(NATIVE) ## Time the benchmark cases, then other simulators that are installed (QUICK=1: less of each).
 	cargo build --release --locked -p spillgate-bench
 	python3 bench/run.py $(if $(QUICK),--repeats 3)
 	python3 bench/peers.py $(if $(QUICK),--quick --repeats 3)
+	$(BIN)/python bench/tools.py
 	cargo bench --locked -p spillgate-queueing --bench fair_queue
 	cargo bench --locked -p spillgate-queueing --bench fan_router
 

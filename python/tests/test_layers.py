@@ -256,6 +256,17 @@ def test_the_express_lane_is_entered_by_its_hooks(root):
     assert hooks <= called.keys(), f"nobody tells the lane: {sorted(hooks - called.keys())}"
 
 
+def test_every_file_of_tests_is_in_a_binary(root):
+    for tests in root.glob("crates/*/tests"):
+        mains = [tests / "main.rs", *tests.glob("*/main.rs")]
+        named = {
+            (m.parent, n) for m in mains for n in re.findall(r"^mod (\w+);", m.read_text(), re.M)
+        }
+        files = {(p.parent, p.stem) for p in tests.glob("*.rs") if p.name != "main.rs"}
+        files |= {(p.parent.parent, p.parent.name) for p in tests.glob("*/mod.rs")}
+        assert files <= named, f"no main.rs names {sorted(n for _, n in files - named)}"
+
+
 def test_comment_lines_of_rust_keep_to_100_columns(root):
     folders = ("bench", "crates", "examples", "fuzz")
     sources = [p for f in folders for p in (root / f).rglob("*.rs") if "target" not in p.parts]

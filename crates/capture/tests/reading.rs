@@ -1,8 +1,6 @@
 //! Every format, link type and header by hand-made captures.
 
-mod common;
-
-use common::{LINKS, one, packets, pcap, pcapng, read};
+use crate::common::{LINKS, one, packets, pcap, pcapng, read};
 use spillgate_capture::testkit::{
     Pcap, PcapNg, arp, checksum, ethernet, frame, ipv4, ipv6, linked, tagged, tcp4, udp4, udp6,
 };

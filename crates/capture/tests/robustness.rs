@@ -1,15 +1,15 @@
 //! Whatever the bytes, reading ends with a result or a located error.
 
-mod common;
-
+use crate::common;
 use std::io::Read;
 
-use common::{LINKS, packets, pcap, pcapng};
+use crate::common::{LINKS, packets, pcap, pcapng};
 use proptest::prelude::*;
 use spillgate_capture::testkit::linked;
 use spillgate_capture::{
     CaptureError, Fault, Grouping, LinkType, Reader, Selection, Survey, SurveyError, survey,
 };
+use spillgate_core::testkit::effort;
 
 fn files() -> Vec<Vec<u8>> {
     let mut all = vec![pcapng(false), pcapng(true)];
@@ -123,7 +123,7 @@ fn an_error_of_the_disk_is_told() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(300 * effort()))]
 
     #[test]
     fn any_packet_decodes_without_a_panic(

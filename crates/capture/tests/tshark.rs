@@ -1,10 +1,8 @@
 //! The same captures read by tshark, where it is installed.
 
-mod common;
-
 use std::process::Command;
 
-use common::{LINKS, pcap, pcapng, read};
+use crate::common::{LINKS, pcap, pcapng, read};
 use spillgate_capture::{IpPacket, LinkType};
 
 /// Time in seconds since 1970, addresses, length, DSCP, ports.

@@ -22,6 +22,8 @@ pub mod quantity;
 mod rank;
 pub mod rng;
 mod table;
+#[doc(hidden)]
+pub mod testkit;
 pub mod time;
 pub mod units;
 pub mod verdict;

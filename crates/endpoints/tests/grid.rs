@@ -1,8 +1,6 @@
 //! Constant bit rate: exact places, no drift, order.
 
-mod common;
-
-use common::{assert_near, first, moments, spec, stream};
+use crate::common::{assert_near, first, moments, spec, stream};
 use spillgate_core::{Dur, Time};
 
 /// floor of `bits` / `bps` in picoseconds, in exact arithmetic.

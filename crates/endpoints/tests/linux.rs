@@ -1,13 +1,10 @@
 //! `profile: linux` beside recorded runs of a real kernel.
 
-#[path = "common/early.rs"]
-mod early;
-#[path = "common/lan.rs"]
-mod lan;
+use crate::common::early;
 
 use std::sync::Arc;
 
-use lan::{Lan, Queue, discipline};
+use crate::common::lan::{Lan, Queue, discipline};
 use spillgate_endpoints::tcp::TcpSpec;
 
 /// Runs with other random numbers.

@@ -1,8 +1,6 @@
 //! Calls and video: published rates, closed forms, what the packets add up to.
 
-mod common;
-
-use common::{assert_near, first, moments, spec, stream};
+use crate::common::{assert_near, first, moments, spec, stream};
 use spillgate_core::{Dur, Time, math};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::{Codec, SourceSpec, VoipSpec};

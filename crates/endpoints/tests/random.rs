@@ -1,8 +1,6 @@
 //! Random sources: means and variances against closed forms.
 
-mod common;
-
-use common::{assert_near, count, first, moments, spec, stream};
+use crate::common::{assert_near, count, first, moments, spec, stream};
 use spillgate_core::{Dur, Time};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::SourceSpec;

@@ -1,10 +1,8 @@
 //! Streams: what a source draws, and that nobody else's draws matter.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{first, spec, stream};
+use crate::common::{first, spec, stream};
 use proptest::prelude::*;
 use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time};
 use spillgate_endpoints::source::Source;

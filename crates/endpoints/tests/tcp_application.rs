@@ -1,13 +1,9 @@
 //! What the application does: writing in pieces, stopping, one session after the other.
 
-#[path = "common/arb.rs"]
-mod arb;
-#[path = "common/net.rs"]
-mod net;
-
-use arb::arb_config;
-use net::{Fate, Net, clean, config};
+use crate::common::arb::arb_config;
+use crate::common::net::{Fate, Net, clean, config};
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dur, Rng, Time};
 use spillgate_endpoints::cc;
 use spillgate_endpoints::tcp::{Flags, Segment, State};
@@ -213,7 +209,7 @@ fn noisy(rng: &mut Rng, loss: f64, odd: f64) -> Fate {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(200 * effort()))]
 
     /// Whenever an application stops, what it sent arrives, and the connection ends.
     #[test]

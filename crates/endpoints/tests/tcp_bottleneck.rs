@@ -1,9 +1,6 @@
 //! Every algorithm over a bottleneck with a short queue.
 
-#[path = "common/net.rs"]
-mod net;
-
-use net::{Fate, Net, config};
+use crate::common::net::{Fate, Net, config};
 use spillgate_core::{Dur, Time};
 use spillgate_endpoints::cc;
 

@@ -1,11 +1,8 @@
 //! Packet-by-packet dialogues with a sender, each after its RFC.
 
-#[path = "common/script.rs"]
-mod script;
-
 use std::sync::Arc;
 
-use script::{play, play_with};
+use crate::common::script::{play, play_with};
 use spillgate_core::{Dur, Ecn, Time};
 use spillgate_endpoints::tcp::{Flags, Receiver, Segment, Sender, TcpConfig, TcpSpec};
 

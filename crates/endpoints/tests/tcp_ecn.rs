@@ -1,12 +1,7 @@
 //! Explicit congestion notification (RFC 3168 §6.1.2).
 
-#[path = "common/net.rs"]
-mod net;
-#[path = "common/script.rs"]
-mod script;
-
-use net::{Fate, Net, config};
-use script::play;
+use crate::common::net::{Fate, Net, config};
+use crate::common::script::play;
 use spillgate_core::{Dur, Ecn, Rng, Time, math};
 use spillgate_endpoints::cc;
 use spillgate_endpoints::tcp::{Flags, Receiver, Segment, State};

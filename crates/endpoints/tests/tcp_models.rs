@@ -1,9 +1,6 @@
 //! Throughput and windows against closed forms.
 
-#[path = "common/net.rs"]
-mod net;
-
-use net::{Fate, Net, config};
+use crate::common::net::{Fate, Net, config};
 use spillgate_core::{Dur, Rng, Time, math};
 use spillgate_endpoints::cc::cubic::{BETA, C};
 use spillgate_endpoints::cc::{AckSample, Cause, Congestion, LossSample};

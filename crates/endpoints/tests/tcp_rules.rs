@@ -1,11 +1,8 @@
 //! Rules of TCP that whole transfers hardly show, each alone.
 
-#[path = "common/script.rs"]
-mod script;
-
 use std::sync::Arc;
 
-use script::play;
+use crate::common::script::play;
 use spillgate_core::{Dur, Ecn, Rng, Time};
 use spillgate_endpoints::tcp::{Flags, Segment, Sender, TcpConfig, TcpSpec};
 

@@ -1,13 +1,9 @@
 //! Whole transfers over a network that loses, reorders and duplicates.
 
-#[path = "common/arb.rs"]
-mod arb;
-#[path = "common/net.rs"]
-mod net;
-
-use arb::arb_config;
-use net::{Fate, Net, clean, config};
+use crate::common::arb::arb_config;
+use crate::common::net::{Fate, Net, clean, config};
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dur, Ecn, Rng, Time};
 use spillgate_endpoints::cc;
 use spillgate_endpoints::tcp::{Failure, Flags, Receiver, Segment, Sender, State};
@@ -245,7 +241,7 @@ fn a_full_last_segment_with_fin_is_repaired() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(300 * effort()))]
 
     /// Every byte is delivered exactly once, in order, and the connection ends,
     /// under any mixture of loss, reordering, duplication and marks in both directions.

@@ -1,8 +1,6 @@
 //! Sizes and arrivals against their distributions.
 
-mod common;
-
-use common::{assert_near, moments, stream};
+use crate::common::{assert_near, moments, stream};
 use spillgate_core::{Dur, Time, math};
 use spillgate_endpoints::workload::{
     ArrivalSpec, Arrivals, Exchange, KnownTable, SessionSpec, SizeTable, TransferSize,

@@ -1,7 +1,5 @@
 //! A class queue that the exporters do not know is left out with a note, not in silence.
 
-#![allow(missing_docs)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;

@@ -1,11 +1,10 @@
 //! From a tree to IOS text and back: the same tree.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Burst, Cells, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
@@ -14,7 +13,7 @@ use spillgate_queueing::{ContractSpec, Metadata, View};
 use spillgate_scenario::import::Framing;
 use spillgate_scenario::{Imported, Importer as _, Platform};
 
-use common::{configurations, packets, policies};
+use crate::common::{configurations, packets, policies};
 
 fn import(text: &str, platform: Platform) -> Imported {
     let read = IosImporter::default().ios("exported.cfg", text.as_bytes(), platform);
@@ -232,7 +231,7 @@ fn settled(mut s: ShapeSpec) -> ShapeSpec {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128 * effort(), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// A tree that a scenario may have means the same once it was written and read, and that one
     /// comes back as it is.
@@ -283,7 +282,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64 * effort(), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Tags of interfaces come back, whether packets leave or arrive there.
     #[test]

@@ -1,8 +1,6 @@
 //! The commands for Linux: read back by a small strict reader, compared with the policy in meaning,
 //! and given to a real `tc` where there is one.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -11,6 +9,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use spillgate_core::overhead::parse_overhead;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Cells, Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
 use spillgate_export::{Exported, Filters, Port, Scheduler, Source, Tag, TcOptions, tc};
 use spillgate_import::{IosImporter, interface_bandwidth};
@@ -18,8 +17,8 @@ use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::{Importer as _, Platform};
 
-use common::tc_script::{Filter, read};
-use common::{configurations, packets, policies};
+use crate::common::tc_script::{Filter, read};
+use crate::common::{configurations, packets, policies};
 
 fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) -> Source {
     Source {
@@ -80,7 +79,7 @@ fn leaf_of(recipe: &Recipe, key: FlowKey, dscp: Dscp) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128 * effort(), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Filters lead every packet to the leaf that the policy puts it into.
     #[test]

@@ -1,9 +1,9 @@
 //! Whatever the input, the importer ends with a result or with located errors.
 
-mod common;
-
+use crate::common;
 use proptest::prelude::*;
 use spillgate_core::Rate;
+use spillgate_core::testkit::effort;
 use spillgate_import::IosImporter;
 use spillgate_queueing::InputRecipe;
 use spillgate_scenario::{Platform, Severity};
@@ -298,7 +298,7 @@ const WORDS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(512 * effort()))]
 
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

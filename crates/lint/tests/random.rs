@@ -8,6 +8,7 @@ mod net;
 mod words;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 
 /// What the generator asks of whoever uses it: here the networks are looked at, not run.
 mod common {
@@ -41,7 +42,7 @@ mod common {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(128 * effort()))]
 
     #[test]
     fn every_random_network_is_looked_at(net in net::net(net::TRAFFIC.len())) {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use spillgate_core::Rng;
+use spillgate_core::testkit::effort;
 use spillgate_nodes::switch::MatchingSpec;
 use spillgate_nodes::switch::matcher::{KINDS, Matcher, Weights};
 use spillgate_nodes::switch::ports::{Matching, Requests};
@@ -205,7 +206,7 @@ fn table(ports: std::ops::Range<usize>) -> impl Strategy<Value = Table> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(64 * effort()))]
 
     #[test]
     fn the_maximum_weight_is_the_maximum(table in table(1..7)) {

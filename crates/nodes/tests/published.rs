@@ -1,8 +1,6 @@
 //! Against closed forms and published values. `SPILLGATE_LONG=20` runs twenty times longer.
 
-mod common;
-
-use common::{Bernoulli, Estimate, Slotted, crossbar, effort};
+use crate::common::{Bernoulli, Estimate, Slotted, crossbar, effort};
 use spillgate_core::Rng;
 use spillgate_nodes::switch::Speedup;
 

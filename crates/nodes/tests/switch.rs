@@ -1,11 +1,10 @@
 //! The switch as a state machine: phases, cells, buffers, policies, and what is counted.
 
-mod common;
-
 use std::cell::Cell;
 
-use common::{Bernoulli, Slotted, crossbar, recipe};
+use crate::common::{Bernoulli, Slotted, crossbar, recipe};
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{DropReason, Packet, Rate, Rng, Time};
 use spillgate_nodes::switch::{FabricOutbox, Speedup, SwitchRecipe, SwitchSpec};
 use spillgate_queueing::{Recipe, spec::DisciplineSpec};
@@ -423,7 +422,7 @@ fn backlogs_are_integrals() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(48 * effort()))]
 
     /// Packets are conserved and in order, whatever the switch, nothing stays behind, and what
     /// could cross at once is never refused.

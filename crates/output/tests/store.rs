@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_import::IosImporter;
 use spillgate_output::store::{Damage, Store, decode, encode};
 use spillgate_scenario::key::Keys;
@@ -413,7 +414,7 @@ fn each_edit_that_counts_gives_a_key_of_its_own() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(40 * effort()))]
 
     /// Whatever is edited together: equal keys mean equal results, and runs that differ have other
     /// keys.

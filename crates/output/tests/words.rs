@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_measure::show::{general, value};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_output::Report;
@@ -61,7 +62,7 @@ fn run(plan: Arc<Plan>) -> Report {
 
 proptest! {
     // Each takes some thousandths of a second.
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(128 * effort()))]
 
     #[test]
     fn sentences_say_what_was_measured(

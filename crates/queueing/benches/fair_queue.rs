@@ -7,12 +7,13 @@
 //! "PFQ, buffer overflows" there are only the rows that have it in their names.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use spillgate_core::{Drops, Dur, FlowKey, Packet, Rate, Rng, Time};
-use spillgate_queueing::testkit::BareFairQueue;
-use spillgate_queueing::{Discipline, Recipe};
+use spillgate_queueing::testkit::{self, BareFairQueue};
+use spillgate_queueing::{Discipline, FlowNumbers, Recipe};
 
 /// Packets of each flow that wait where all are backlogged.
 const DEEP: u32 = 3;
@@ -222,6 +223,39 @@ impl Table {
     }
 }
 
+/// What it takes to announce a flow to a port of classes: as much with few as with many, but for
+/// the cache.
+fn announcements(repetitions: u32) {
+    let json = r#"{"main": {"class-based": {"classes": [{"name": "a", "match": {"sport": 1}, "drr": {}}]}}}"#;
+    let policies: BTreeMap<_, _> = serde_json::from_str(json).expect("a policy");
+    let rate = Rate::from_bps(1_000_000_000).expect("a rate");
+    let (recipe, _) = Recipe::resolve("main", &policies, rate).expect("a policy");
+    let cells = [10_u32, 1000, 10_000].map(|flows| {
+        let once = || {
+            #[allow(clippy::disallowed_methods)]
+            let begin = Instant::now();
+            let mut port = recipe.build(&Arc::from([]));
+            let mut numbers = FlowNumbers::new();
+            for i in 0..flows {
+                let src = Ipv4Addr::from(i).into();
+                numbers.announce(
+                    FlowKey {
+                        src,
+                        ..testkit::flows()[0]
+                    },
+                    &mut port,
+                );
+            }
+            begin.elapsed().as_secs_f64() * 1e9 / f64::from(flows)
+        };
+        (0..repetitions)
+            .map(|_| once())
+            .fold(f64::INFINITY, f64::min)
+    });
+    let cells = cells.map(|ns| format!("{ns:.0}")).join(" | ");
+    println!("| class-based | a flow is announced | {cells} |");
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     // `cargo test` runs the program too, to see whether it works.
@@ -252,6 +286,7 @@ fn main() {
         let name = format!("FQ, {}, whole", aqm.kind);
         table.rows(&name, MTU, |n| Whole::with("fq", &keys, n));
     }
+    announcements(repetitions.min(30));
     let worst = table.worst;
     if real && limit.is_some_and(|limit| worst > limit) {
         eprintln!("{worst:.0} ns are above the limit");

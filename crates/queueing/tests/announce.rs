@@ -1,14 +1,10 @@
 //! Flows that are announced as their packets come, and disciplines without other policies.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::sync::Arc;
 
-use common::{BPS, Preset, flows, packet, policies, presets, rate, resolve};
-use spillgate_core::{Cos, Drops, FlowKey, Packet, Rng, Time};
-use spillgate_queueing::{Discipline, FlowNumbers, Recipe};
+use crate::common::{BPS, Preset, flows, packet, presets, resolve};
+use spillgate_core::{Cos, Drops, Packet, Rng, Time};
+use spillgate_queueing::{Discipline, FlowNumbers};
 
 /// What leaves and what is lost, in order, when the flows are told first or one by one.
 fn run(preset: &Preset, later: bool) -> Vec<(u64, bool)> {
@@ -125,53 +121,4 @@ fn forgotten_flows_are_counted() {
         let (found, after) = offer(&mut port, packet(0, 2, 100));
         assert_eq!((found, after), (0, unknown), "{json}");
     }
-}
-
-/// Sixteen times the flows take about sixteen times the time.
-#[test]
-#[allow(clippy::disallowed_methods, reason = "it is about time")]
-fn announcing_takes_no_longer_with_many_flows() {
-    let json = r#"{"main": {"class-based": {"classes": [{"name": "a", "match": {"sport": 1}, "drr": {}}]}}}"#;
-    let (recipe, _) = resolve(json, BPS).unwrap();
-    let took = |n: u32| {
-        let begun = std::time::Instant::now();
-        let mut port = recipe.build(&Arc::from([]));
-        let mut numbers = FlowNumbers::new();
-        for i in 0..n {
-            let src = std::net::Ipv4Addr::from(i).into();
-            numbers.announce(FlowKey { src, ..flows()[0] }, &mut port);
-        }
-        assert_eq!(port.flows(), n as usize);
-        begun.elapsed()
-    };
-    // 16 times, the logarithm, and the cache; 256 times, and the cache, if they were copied. On a
-    // busy machine some tries are interrupted.
-    let tries: Vec<_> = (0..30).map(|_| (took(2_000), took(32_000))).collect();
-    let few = tries.iter().map(|t| t.0).min().unwrap();
-    let many = tries.iter().map(|t| t.1).min().unwrap();
-    assert!(many < few * 128, "{few:?} {many:?}");
-}
-
-#[test]
-fn a_flow_that_was_not_announced_has_no_number() {
-    let mut port = Recipe::default_fifo().build(&Arc::from([]));
-    let mut numbers = FlowNumbers::new();
-    let keys = flows();
-    assert_eq!((numbers.number(&keys[0]), numbers.key(0)), (None, None));
-    assert_eq!(numbers.announce(keys[5], &mut port), 0);
-    assert_eq!(numbers.announce(keys[2], &mut port), 1);
-    assert_eq!(numbers.announce(keys[5], &mut port), 0);
-    assert_eq!(numbers.number(&keys[0]), None);
-}
-
-#[test]
-fn a_discipline_alone_is_located_in_errors() {
-    let spec = |json: &str| policies(json).remove("main").unwrap();
-    let json = r#"{"main": {"fifo": {"limit": "0 packets"}}}"#;
-    let error = Recipe::of(spec(json), rate(BPS)).unwrap_err();
-    assert!(error.path.starts_with("policies.policy.fifo"), "{error}");
-    let json =
-        r#"{"main": {"class-based": {"classes": [{"name": "class-default", "policy": "other"}]}}}"#;
-    let error = Recipe::of(spec(json), rate(BPS)).unwrap_err();
-    assert_eq!(error.found, "other");
 }

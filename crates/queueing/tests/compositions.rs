@@ -1,10 +1,6 @@
 //! Fair queues composed of an order, a way to sort packets, and an AQM for each queue.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::{build, packet, policies, rate, resolve};
+use crate::common::{build, packet, policies, rate, resolve};
 use spillgate_core::{DropReason, Packet, Rng, Time};
 use spillgate_queueing::testkit::{Bench, Outcome};
 

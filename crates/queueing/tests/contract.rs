@@ -1,12 +1,11 @@
 //! The contract of a discipline, for every preset: see the crate's
 //! `Discipline` for its wording.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{BPS, Preset, build, flows, packet, presets, rate, resolve};
+use crate::common::{BPS, Preset, build, flows, packet, presets, rate, resolve};
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dur, Ecn, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
 use spillgate_queueing::testkit::{Contract, Driver, Entry, Op, lose_at_departure};
@@ -90,7 +89,7 @@ fn shifted(ledger: &[Entry], begin: Time, seq: &[u32; 8]) -> Vec<(Dur, Packet, &
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(200 * effort()))]
 
     #[test]
     fn every_preset_keeps_the_contract(ops in ops(), seed in 0_u64..1000, at in 0_usize..160) {

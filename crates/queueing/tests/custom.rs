@@ -1,13 +1,9 @@
 //! AQMs and disciplines of one's own.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{BPS, flows, packet, rate, resolve};
+use crate::common::{BPS, flows, packet, rate, resolve};
 use spillgate_core::{DropReason, Drops, Dur, Ecn, FlowKey, Packet, Rate, Rng, Time, Verdict};
 use spillgate_queueing::testkit::{Bench, Contract, Driver};
 use spillgate_queueing::{Backlog, CustomAqm, CustomDiscipline, Discipline, Draw, Recipe};

@@ -1,8 +1,6 @@
 //! What is refused, where, and with which advice; and what is only warned of.
 
-mod common;
-
-use common::{BPS, resolve};
+use crate::common::{BPS, resolve};
 
 /// A policy of these classes.
 fn classes(classes: &str) -> String {

@@ -1,8 +1,6 @@
 //! What a discipline says of a drop is what it decided by.
 
-mod common;
-
-use common::{build, packet};
+use crate::common::{build, packet};
 use spillgate_core::{DropReason, Drops, Dur, Rng, Time};
 use spillgate_queueing::{Cause, Evidence};
 

@@ -1,9 +1,8 @@
 //! Who gets how much: measured shares against fluid arithmetic.
 
-mod common;
-
-use common::{build, packet, rate};
+use crate::common::{build, packet, rate};
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dscp, Dur, Packet, Time};
 use spillgate_queueing::testkit::{Bench, Outcome};
 
@@ -297,7 +296,7 @@ fn flow_wfq_shares_by_precedence() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(64 * effort()))]
 
     /// Golestani 1994: for classes that both stay backlogged,
     /// |W_f/share_f - W_m/share_m| <= L_f/share_f + L_m/share_m over any interval.

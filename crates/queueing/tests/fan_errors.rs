@@ -1,8 +1,7 @@
 //! What is refused of a cross-protect router, where, and with which advice.
 
-mod common;
-
-use common::{BPS, build, resolve};
+use crate::common;
+use crate::common::{BPS, build, resolve};
 use spillgate_core::Time;
 
 #[track_caller]

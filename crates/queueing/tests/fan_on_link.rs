@@ -2,13 +2,11 @@
 //!
 //! Intervals are those of the papers: 500 ms for the fair rate, 50 ms for the priority load.
 
-mod common;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use common::{rate, resolve};
+use crate::common::{rate, resolve};
 use spillgate_core::{DropReason, Drops, Dur, Packet, Rate, Rng, Time};
 use spillgate_queueing::{AdmissionState, Discipline, Wait};
 

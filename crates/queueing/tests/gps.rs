@@ -1,10 +1,9 @@
 //! PGPS against the fluid server that it approximates, simulated here by
 //! brute force, and the delay bound of Parekh and Gallager.
 
-mod common;
-
-use common::{build, packet, rate};
+use crate::common::{build, packet, rate};
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dscp, Time};
 use spillgate_queueing::testkit::Bench;
 
@@ -69,7 +68,7 @@ fn the_fluid_server_is_right() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(300 * effort()))]
 
     /// Parekh and Gallager 1993, theorem 1: no packet leaves PGPS more than
     /// Lmax / r after it leaves the fluid server. And the order of departures is

@@ -2,11 +2,9 @@
 //! Jacobson's paper, ns-2, ns-3 and Linux. And averages without decay, by the equation of DSRED's
 //! paper alone.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{build, packet, rate, resolve};
+use crate::common::{build, packet, rate, resolve};
 use spillgate_core::{Drops, Dur, Rng, Time, math};
 use spillgate_queueing::Discipline;
 use spillgate_queueing::spec::DisciplineSpec;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Cells, Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{Counting, InputRecipe, Line, Recipe, kinds};
@@ -97,7 +98,7 @@ fn key() -> FlowKey {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(300 * effort()))]
 
     #[test]
     fn a_lone_packet_of_the_longest_is_never_lost((line, packet) in line()) {

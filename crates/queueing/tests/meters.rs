@@ -1,13 +1,11 @@
 //! Policers of three colors: against an independent model, and what holds for every sequence.
 //! Markers by the average rate: whose random numbers they draw.
 
-mod common;
-
 use proptest::prelude::*;
 use spillgate_core::{DropReason, Drops, Dscp, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
 
-use common::build;
+use crate::common::build;
 
 /// A discipline that polices every packet by `police`, and marks each with its color.
 fn policer(police: &str, rate: u64) -> Discipline {

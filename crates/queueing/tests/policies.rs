@@ -1,11 +1,10 @@
 //! What policies mean: classification, conditioning, nesting, and the surface
 //! that a port sees.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
-use common::{BPS, build, flows, packet, policies, rate, resolve};
+use crate::common::{BPS, build, flows, packet, policies, rate, resolve};
 use spillgate_core::{Drops, Dscp, FlowKey, Limit, Packet, Rng, Time};
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
 use spillgate_queueing::{Discipline, InputRecipe, Recipe};

@@ -5,9 +5,7 @@
 //! 0.1 to 401 s. What RED drops beyond the overload leaves the line idle: that is what tells
 //! variants apart.
 
-mod common;
-
-use common::{build, packet, rate};
+use crate::common::{build, packet, rate};
 use spillgate_core::{Dur, Rng, Time, math};
 use spillgate_queueing::testkit::Bench;
 

@@ -1,11 +1,7 @@
 //! What a change of a port's rate does, and what it leaves. That packets are conserved, and that
 //! any policy is as if built for the rate that it is told at its start, is in `contract.rs`.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::{build, packet, rate};
+use crate::common::{build, packet, rate};
 use spillgate_core::{DropReason, Drops, Dur, Rng, Time};
 use spillgate_queueing::{Discipline, Recipe};
 

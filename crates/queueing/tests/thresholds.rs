@@ -1,8 +1,6 @@
 //! Weighted tail drop: limits of one queue by DSCP.
 
-mod common;
-
-use common::{build, packet, resolve};
+use crate::common::{build, packet, resolve};
 use proptest::prelude::*;
 use spillgate_core::{Drops, Dscp, Packet, Rng, Time};
 use spillgate_queueing::{Cause, Discipline};

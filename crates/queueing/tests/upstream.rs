@@ -1,9 +1,8 @@
 //! Queues in front of a queue: what waits at the inputs of a switch counts for the AQM of an
 //! output.
 
-mod common;
-
-use common::{BPS, build, presets, resolve};
+use crate::common;
+use crate::common::{BPS, build, presets, resolve};
 use spillgate_core::{DropReason, Drops, Dur, Packet, Rng, Time, Verdict, math};
 use spillgate_queueing::testkit::{Driver, Op, random_ops};
 use spillgate_queueing::{Backlog, CustomAqm, Discipline, Draw, Upstream, UpstreamUse};

@@ -1,10 +1,8 @@
 //! What the lines of a table of agreements become.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
 use spillgate_scenario::{Options, load, port_policies};
 

@@ -1,11 +1,9 @@
 //! Files outside the scenario's folder, and files that are something else than they should be: they
 //! are listed or refused, and no error shows what stands in them.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_scenario::{Diagnostics, Loaded, Options, load};
 
 const SECRET: &str = "root:$6$salt$hunter2:19000:0:99999:7:::\nspy: hunter2\n";

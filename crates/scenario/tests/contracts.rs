@@ -1,11 +1,9 @@
 //! Contracts of ATM that nobody keeps, that packets cannot keep, or that promise more than a line
 //! carries, are warned of.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_scenario::{Options, load};
 
 /// Two circuits to a switch, and a line of 10 Mb/s; what is warned of beside the number of runs.

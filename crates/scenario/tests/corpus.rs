@@ -5,12 +5,10 @@
 //! `#! --set path=value`, `#! --runs N`, `#! --seed N`. Bless with
 //! `SPILLGATE_BLESS=1 cargo test -p spillgate-scenario --test corpus`.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use common::Router;
+use crate::common::Router;
 use spillgate_scenario::{Diagnostics, Files, Loaded, Options, load};
 
 /// One folder of the corpus; names in diagnostics stay relative to it.

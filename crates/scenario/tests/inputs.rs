@@ -1,10 +1,8 @@
 //! Policies where packets arrive: which links get them, and what makes no sense.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{Options, load};
 

@@ -1,11 +1,9 @@
 //! Limits hold before what they limit is read or multiplied: a case that would take gigabytes is
 //! refused at once.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_scenario::{Options, load};
 
 /// The first error: where it is, and what it says.

@@ -1,10 +1,8 @@
 //! Packets longer than the MTU of a flow-aware link are warned of when a scenario is loaded.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_scenario::{Options, load};
 
 /// Three nodes in a row, the second link flow-aware with an MTU of 1000 B; what is warned of MTUs.

@@ -1,10 +1,8 @@
 //! Patterns of traffic: which flows they become.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use proptest::prelude::*;
 use spillgate_scenario::plan::{FlowPlan, Plan, WorldPlan};
 use spillgate_scenario::{Options, load};

@@ -1,10 +1,8 @@
 //! What a scenario becomes: ids, defaults, routes, flows, requirements.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, SMALL, memory};
+use crate::common::{Router, SMALL, memory};
 use spillgate_core::{Dscp, Dur, Time};
 use spillgate_scenario::plan::{Application, FailurePlan, NO_POLICY, Plan, Traffic};
 use spillgate_scenario::{Diagnostics, NoImporter, Options, load};

@@ -1,10 +1,8 @@
 //! No input panics, whatever it is: every text ends in a plan or in located errors.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, SMALL, memory};
+use crate::common::{Router, SMALL, memory};
 use proptest::prelude::*;
 use spillgate_scenario::{Diagnostics, Options, load};
 

@@ -1,12 +1,11 @@
 //! The JSON Schema describes what the loader takes.
 
-mod common;
-
+use crate::common;
 use std::fs;
 use std::path::Path;
 
-use common::json_schema::Validator;
-use common::{Router, memory};
+use crate::common::json_schema::Validator;
+use crate::common::{Router, memory};
 use serde_json::Value;
 use spillgate_scenario::{Options, json_schema, load};
 

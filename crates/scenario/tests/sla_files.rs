@@ -1,10 +1,8 @@
 //! Files of requirements: what they become, and that no file makes the loader stumble.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_core::Rng;
 use spillgate_measure::Metric;
 use spillgate_scenario::plan::Plan;

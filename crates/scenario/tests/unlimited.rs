@@ -1,10 +1,8 @@
 //! Queues without a limit that traffic fills are warned of when a scenario is loaded.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Router, memory};
+use crate::common::{Router, memory};
 use spillgate_scenario::{Options, load};
 
 /// A host, a router and a server; what is warned of queues.

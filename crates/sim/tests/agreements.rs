@@ -1,7 +1,6 @@
 //! Tables of agreements, end to end: what an edge makes of a hundred customers, on both engines.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_events::WinnerTree;

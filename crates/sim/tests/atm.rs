@@ -1,8 +1,7 @@
 //! Circuits of ATM: packets leave as cells, as early as their contract allows. Against sizes, rates
 //! and delays that follow from their definitions, and cell queues with known answers.
 
-mod common;
-
+use crate::common;
 use spillgate_events::WinnerTree;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Metric, Scope};

@@ -1,12 +1,12 @@
 //! Circuits of ATM that share the line of an edge: one alone against a line of its own, cells one
 //! by one against cells taken together, shares and delays with known answers.
 
-mod common;
-
+use crate::common;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{DropReason, Time};
 use spillgate_events::WinnerTree;
 use spillgate_measure::stats::Interval;
@@ -206,7 +206,7 @@ topology:
 const PERIOD: &str = "warmup: 137 ms, duration: 900 ms, interval: 50 ms";
 
 proptest! {
-    #![proptest_config(common::cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(48 * effort()))]
 
     /// A circuit alone on a line, beside one that nobody uses, is a circuit with a line of its own.
     #[test]

@@ -1,13 +1,13 @@
 //! ATM switches: cells one by one against cells that are merged, losses of AAL5 by hand, cell
 //! queues with known answers, and what switches do to TCP.
 
-mod common;
-
+use crate::common;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use spillgate_core::DropReason;
+use spillgate_core::testkit::effort;
 use spillgate_events::WinnerTree;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Metric, Scope};
@@ -403,7 +403,7 @@ traffic:
 }
 
 proptest! {
-    #![proptest_config(common::cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(64 * effort()))]
 
     /// Cells as events, on the plain engine, and cells that are taken together between events, with
     /// and without a tap.

@@ -1,7 +1,6 @@
 //! Percentiles of backlogs and means of averages, where they are known.
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeMap;
 
 use spillgate_core::{DropReason, math};

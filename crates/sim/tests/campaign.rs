@@ -1,7 +1,6 @@
 //! Many runs: in order, on any number of threads, interrupted or not.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_sim::Campaign;

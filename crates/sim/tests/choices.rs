@@ -2,12 +2,12 @@
 //! that instant: a free port sends the first of it, and a port that falls free chooses among what
 //! waited before.
 
-mod common;
-
+use crate::common;
 use std::any::Any;
 use std::fmt::Write;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dropped, Drops, Dur, Packet, Rate, Rng, Time};
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
@@ -209,7 +209,7 @@ fn yaml(policy: &str, flows: &[(u32, usize, u32, usize)]) -> String {
 }
 
 proptest! {
-    #![proptest_config(common::cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(40 * effort()))]
 
     /// A whole run does what a server does that is given the same arrivals one by one, serving
     /// first at each instant; and it does the same whoever looks on.

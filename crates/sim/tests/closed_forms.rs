@@ -7,8 +7,7 @@
 //! outside its 99.99 % interval. For the former to be a binomial number, every
 //! case has a seed of its own.
 
-mod common;
-
+use crate::common;
 use spillgate_core::math;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Metric, Scope};

@@ -1,8 +1,7 @@
 //! Same scenario, same seed, same bytes: whatever the number of threads, the
 //! event set, and whether anybody looks.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_events::{EventSet, Heap4, WinnerTree};

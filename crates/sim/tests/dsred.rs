@@ -6,8 +6,7 @@
 //! nothing more is dropped by chance until the average leaves the thresholds. `bench/diffserv.py`
 //! compares both programs; where they differ this tells whether that is why.
 
-mod common;
-
+use crate::common;
 use std::path::Path;
 use std::sync::Arc;
 

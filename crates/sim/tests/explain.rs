@@ -1,11 +1,11 @@
 //! Where delays went and why packets were dropped: small cases worked out by hand, and laws for
 //! any policy.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{DropReason, Dur, Time};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_queueing::Cause;
@@ -370,7 +370,7 @@ fn policies() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(24 * effort()))]
 
     #[test]
     fn the_parts_sum_to_the_delay(policy in policies(), load in 2_u32..8, seed in 0_u32..1000, ring in 0_usize..6) {

@@ -1,7 +1,6 @@
 //! Links that fail: what is lost, packet by packet, and how packets find another way.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_measure::table::{Metric, Scope};

@@ -1,12 +1,12 @@
 //! Random networks whose links fail at random: every packet is accounted for, and nothing depends
 //! on how the run is driven.
 
-mod common;
-
+use crate::common;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
@@ -247,7 +247,7 @@ fn sum(plan: &Plan, of: &Outcome, scope: Scope, metric: Metric) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(common::cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(256 * effort()))]
 
     /// Sent is received plus lost, for every flow; what flows lose at links that are down is what
     /// the queues of these say.

@@ -1,8 +1,7 @@
 //! What FQ-CoDel and CoDel are for: sparse flows that hardly wait, and TCP without a standing
 //! queue.
 
-mod common;
-
+use crate::common;
 use spillgate_measure::table::{Metric, Scope};
 
 fn scenario(policy: &str, traffic: &str) -> String {

@@ -1,8 +1,7 @@
 //! Links with flow admission in a network: who is offered where and when, what a failure does, and
 //! what no mechanism may change.
 
-mod common;
-
+use crate::common;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};

@@ -1,11 +1,11 @@
 //! Ports that are fed over one link or several, and pipes that links share, give the same run as
 //! packet by packet, as it goes while it is observed.
 
-mod common;
-
+use crate::common;
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
@@ -217,7 +217,7 @@ fn ways_that_meet_at_both_ends_of_a_link() {
 }
 
 proptest! {
-    #![proptest_config(common::cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(40 * effort()))]
 
     #[test]
     fn any_hosts_agree(

@@ -1,7 +1,6 @@
 //! Nodes that forward in software, against what follows from their definition.
 
-mod common;
-
+use crate::common;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Engine, Finished, Stop, World};

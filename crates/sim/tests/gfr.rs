@@ -7,8 +7,7 @@
 //! the mean rate is below the minimum; queues of circuits that are served at their minimum rates
 //! give it.
 
-mod common;
-
+use crate::common;
 use spillgate_measure::table::{Metric, Scope};
 
 /// The minimum cell rates of ten circuits in Mb/s: 45 of the 50 of the line.

@@ -1,7 +1,6 @@
 //! Where packets arrive: policing, marking, tags, and classes by what was noted there.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_measure::table::{Metric, Scope};

@@ -1,8 +1,7 @@
 //! Links whose rate varies, that lose packets, or on which packets overtake each other: against
 //! what follows from their definitions.
 
-mod common;
-
+use crate::common;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Engine, Finished, Stop, World};

@@ -1,7 +1,6 @@
 //! A provider's MPLS network: bytes on every link, EXP bits on every label, by hand.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_events::WinnerTree;

@@ -1,12 +1,12 @@
 //! Random MPLS networks, with links that fail and without: every label that is put on is removed
 //! or lost, and nothing depends on how the run is driven.
 
-mod common;
-
+use crate::common;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
@@ -192,7 +192,7 @@ fn bits(o: &Outcome) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(common::cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(128 * effort()))]
 
     /// All packets are there or lost at the end, and with them the labels.
     #[test]

@@ -2,8 +2,7 @@
 //! lines such as `# node g sojourn_max 0.01 1e-6` (scope, name, metric, value in its base unit, and
 //! by how much it may be off).
 
-mod common;
-
+use crate::common;
 use std::fs;
 use std::path::Path;
 

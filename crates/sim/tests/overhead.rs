@@ -1,8 +1,7 @@
 //! What packets occupy on links, in a network: transmission times, rates, policers and byte limits
 //! against counting by hand, in both engines.
 
-mod common;
-
+use crate::common;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Engine, Stop, World};

@@ -1,8 +1,7 @@
 //! Patterns of traffic, slotted Bernoulli and backlogged sources, through the whole simulator:
 //! against what follows from their definition, and against published switches.
 
-mod common;
-
+use crate::common;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,8 +1,7 @@
 //! A FIFO is a FIFO: the port that computes departures at arrival and the port
 //! that asks a discipline packet by packet give the same run.
 
-mod common;
-
+use crate::common;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Engine, Finished, Stop, World, layout};

@@ -2,13 +2,13 @@
 //! RFC 2697 and RFC 2698 beside it, losses and delays of each code point in the core and from end
 //! to end.
 
-mod common;
-
+use crate::common;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dropped, Dscp, Time};
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
@@ -204,7 +204,7 @@ impl Reference {
 }
 
 proptest! {
-    #![proptest_config(common::cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(48 * effort()))]
 
     /// Every packet has the color of the reference, and results count them: within the measured
     /// period alone, as numbers, bytes, rates and shares.

@@ -1,7 +1,6 @@
 //! Captures replayed over links: delays by hand, classes, loops, faults.
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

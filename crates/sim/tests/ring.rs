@@ -1,8 +1,7 @@
 //! Transmit rings: packets that have left the queues and wait in order for the line, whatever their
 //! class.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_core::{Dur, Time};

@@ -1,8 +1,7 @@
 //! Sessions come and go: everything they transfer arrives once, places are reused, and a session
 //! on an idle path is as fast as a connection on its own.
 
-mod common;
-
+use crate::common;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;

@@ -1,7 +1,6 @@
 //! When flows of a group start.
 
-mod common;
-
+use crate::common;
 use spillgate_measure::table::{Metric, Scope};
 
 const FLOWS: usize = 200;

@@ -1,7 +1,6 @@
 //! What promises nothing closes its own stretch of the express lane, and nothing else.
 
-mod common;
-
+use crate::common;
 use spillgate_events::WinnerTree;
 use spillgate_sim::{Engine, Stop, World};
 

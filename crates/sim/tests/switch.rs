@@ -1,8 +1,7 @@
 //! Switches as nodes: against the state machine driven directly, against a node without queues at
 //! its inputs, and against what follows from their definition.
 
-mod common;
-
+use crate::common;
 use std::any::Any;
 use std::fmt::Write;
 

@@ -1,7 +1,6 @@
 //! TCP connections in the world: they fill links, deliver every byte, share, and repeat.
 
-mod common;
-
+use crate::common;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Stop, World};

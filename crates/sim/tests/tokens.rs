@@ -1,7 +1,6 @@
 //! Token buckets that are full at the start and outlast the warm-up.
 
-mod common;
-
+use crate::common;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Campaign, Draining};
 

@@ -1,7 +1,6 @@
 //! Initial transients of whole runs.
 
-mod common;
-
+use crate::common;
 use spillgate_measure::table::Metric;
 use spillgate_sim::{Campaign, Unsettled};
 

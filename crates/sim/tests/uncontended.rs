@@ -1,9 +1,9 @@
 //! What passes a port uncontended that computes departures, or waits there for others as long, is
 //! counted as if the port had been asked for each packet, as it is where a tap wants to see them.
 
-mod common;
-
+use crate::common;
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Outcome, Stop, World, layout};
@@ -152,7 +152,7 @@ fn flow() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(common::cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(100 * effort()))]
 
     /// Any lengths, limits and edges, with a server that is idle, busy or flooded.
     #[test]

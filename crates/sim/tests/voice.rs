@@ -1,7 +1,6 @@
 //! Speech: the rating of a call against the model, and that listening changes nothing.
 
-mod common;
-
+use crate::common;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_voice::{Connection, EModel, mos};
 

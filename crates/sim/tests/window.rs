@@ -1,7 +1,6 @@
 //! What is counted, and when: the edges of the measured period.
 
-mod common;
-
+use crate::common;
 use std::sync::Arc;
 
 use spillgate_events::WinnerTree;

@@ -1,5 +1,4 @@
 //! Captures of every format, with the same packets in them.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use spillgate_capture::testkit::{Pcap, PcapNg, arp, linked, tagged, tcp4, udp4, udp6};
 use spillgate_capture::{Counts, Decoded, IpPacket, LinkType, Reader, Record, decode};

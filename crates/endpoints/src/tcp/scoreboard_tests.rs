@@ -2,6 +2,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 
 use super::*;
 use crate::tcp::SackBlocks;
@@ -264,7 +265,7 @@ fn compare(ops: Vec<Op>, by_time: bool, after: Dur) -> Result<(), TestCaseError>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(2000 * effort()))]
 
     #[test]
     fn judges_by_time_as_a_plain_model(ops in ops(), after in 0_u64..60) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::early::Early;
+use super::early::Early;
 use spillgate_core::{Drops, Dur, Ecn, Packet, Rate, Rng, Time};
 use spillgate_endpoints::tcp::{Receiver, Segment, Sender, TcpConfig};
 use spillgate_queueing::spec::DisciplineSpec;

@@ -1,5 +1,10 @@
 //! Sources from JSON, as scenarios write them, and statistics of samples.
-#![allow(dead_code, reason = "every test file uses a part")]
+
+pub(crate) mod arb;
+pub(crate) mod early;
+pub(crate) mod lan;
+pub(crate) mod net;
+pub(crate) mod script;
 
 use spillgate_core::{Dur, Rng, Time};
 use spillgate_endpoints::source::spec::SourceSpec;

@@ -1,6 +1,5 @@
 //! A network of one connection: two constant delays, and a hand that loses,
 //! delays and duplicates.
-#![allow(dead_code, reason = "every test file uses a part")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

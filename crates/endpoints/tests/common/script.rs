@@ -10,7 +10,6 @@
 //!
 //! What the sender sends must stand in the script, at that time and in that
 //! order; the application has data without end.
-#![allow(dead_code, reason = "every test file uses a part")]
 
 use std::sync::Arc;
 

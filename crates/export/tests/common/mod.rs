@@ -1,5 +1,4 @@
 //! What the tests share: trees and packets at random, and every configuration of the repository.
-#![allow(dead_code)]
 
 pub(crate) mod tc_script;
 

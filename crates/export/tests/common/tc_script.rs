@@ -1,5 +1,4 @@
 //! A small strict reader of the `tc` commands that are written: what it does not know is a failure.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,6 @@
 //! A switch with its outputs, in slots: arrivals, then phases of the crossbar, then one departure
 //! for each output.
 
-#![allow(dead_code, reason = "each test file uses a part")]
-
 use std::collections::BTreeMap;
 
 use spillgate_core::{Packet, Rate, Rng, Time};
@@ -105,10 +103,6 @@ impl Slotted {
         }
     }
 
-    pub(crate) fn waiting_at_outputs(&self) -> usize {
-        self.outputs.iter().map(BTreeMap::len).sum()
-    }
-
     pub(crate) fn waiting_at_inputs(&self) -> u32 {
         (0..self.ports as u16)
             .map(|o| self.switch.waiting_for(o).0)
@@ -155,9 +149,9 @@ impl Estimate {
     }
 }
 
-/// How many times longer to run: 1, or what `SPILLGATE_LONG` says.
+/// How many times longer to run.
 pub(crate) fn effort() -> u64 {
-    std::env::var("SPILLGATE_LONG").map_or(1, |n| n.parse().unwrap_or(20))
+    u64::from(spillgate_core::testkit::effort())
 }
 
 /// Independent arrivals: an input has a cell in a slot with the sum of its row, for an output in

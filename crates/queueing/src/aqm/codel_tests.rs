@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use spillgate_core::Ecn;
+use spillgate_core::testkit::effort;
 
 fn ms(t: f64) -> Time {
     Time::from_secs_f64(t / 1e3)
@@ -338,7 +339,7 @@ impl Rfc {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(3000 * effort()))]
 
     /// The automaton does what the pseudocode says, for any arrivals and any server.
     #[test]

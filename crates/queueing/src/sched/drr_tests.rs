@@ -5,6 +5,7 @@ use crate::aqm::Unmanaged;
 use crate::sched::flow_queue::{Driven, Fair};
 use proptest::prelude::*;
 use spillgate_core::Time;
+use spillgate_core::testkit::effort;
 use std::collections::BTreeMap;
 
 type Drr = Driven<Rounds, Unmanaged>;
@@ -93,7 +94,7 @@ impl Slow {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(3000 * effort()))]
 
     #[test]
     fn agrees_with_the_slow_one(

@@ -6,6 +6,7 @@ use crate::recipe::test_at;
 use crate::sched::flow_queue::{Driven, Fair};
 use crate::sched::fq::Lists;
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Ecn, Packet, Rng, Time, Verdict};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -254,7 +255,7 @@ fn list_remove(list: &mut Vec<u32>, bucket: u32) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(3000 * effort()))]
 
     #[test]
     fn agrees_with_the_slow_one(

@@ -1,12 +1,10 @@
 //! What several test files share: policies of every kind, and flows.
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
-#[allow(unused_imports)]
 pub(crate) use spillgate_queueing::testkit::{flows, packet};
 use spillgate_queueing::{BuildError, Discipline, Kind, Recipe};
 

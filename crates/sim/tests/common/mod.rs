@@ -1,5 +1,4 @@
 //! Scenarios from text, and their values by name.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 mod words;
 
@@ -8,7 +7,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use proptest::prelude::ProptestConfig;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
@@ -16,7 +14,6 @@ use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::tap::Tap;
 use spillgate_sim::{Campaign, Engine, Finished, Outcome, Stop, World, layout};
 
-#[allow(unused_imports, reason = "each test file uses its own part")]
 pub(crate) use words::{overhead, ring};
 
 /// A tap that ignores everything.
@@ -50,12 +47,6 @@ pub(crate) fn same_series(plan: &Plan, seed: u64) -> Outcome {
         }
     }
     express
-}
-
-/// As many random cases as are usual, or as `SPILLGATE_CASES` says.
-pub(crate) fn cases(usual: u32) -> ProptestConfig {
-    let wanted = std::env::var("SPILLGATE_CASES").ok();
-    ProptestConfig::with_cases(wanted.map_or(usual, |n| n.parse().expect("a number of cases")))
 }
 
 /// The plan of a scenario text.

@@ -1,6 +1,7 @@
 //! Removals of very many flows: spread over packets, and nobody can tell.
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dur, Rng, Time};
 
 use crate::fan::lists::FlowList;
@@ -133,7 +134,7 @@ fn no_packet_removes_many() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(300 * effort()))]
 
     /// Few flows, times that meet, lists with little room.
     #[test]

@@ -1,6 +1,7 @@
 //! The router and the plain one do the same, packet by packet.
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Dur, Limit, Packet, Percent, Rate, RateOrPercent, Rng, Size, Time};
 
 use super::link::Link;
@@ -192,7 +193,7 @@ fn compare<S: FairScheduler>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(600 * effort()))]
 
     #[test]
     fn the_router_does_what_the_text_says(spec in spec(), ops in ops()) {

@@ -1,6 +1,7 @@
 //! The fast schedulers and the plain ones do the same, operation by operation.
 
 use proptest::prelude::*;
+use spillgate_core::testkit::effort;
 use spillgate_core::{Packet, Rng};
 
 use super::PARAMS;
@@ -86,7 +87,7 @@ fn limits() -> impl Strategy<Value = Bound> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(400 * effort()))]
 
     #[test]
     fn pfq_is_the_plain_pfq(

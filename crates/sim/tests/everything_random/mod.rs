@@ -5,8 +5,6 @@
 //! exceeds its line or fabric, and no share its whole.
 
 mod bounds;
-#[path = "../common/mod.rs"]
-mod common;
 mod net;
 mod precedences;
 
@@ -14,12 +12,15 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use spillgate_core::DropReason;
+use spillgate_core::testkit::effort;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::Volume;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
+
+use crate::common;
 
 use bounds::{every_share_is_of_its_whole, no_rate_exceeds_its_line, with_rounding};
 use net::{OUT, SOURCES, TRAFFIC, net, plan_of};
@@ -94,7 +95,7 @@ fn named(plan: &Plan, of: &Outcome) -> Vec<(String, u64)> {
 }
 
 proptest! {
-    #![proptest_config(common::cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(192 * effort()))]
 
     /// With edges of the measured period in the middle of everything.
     #[test]
@@ -216,7 +217,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(common::cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(128 * effort()))]
 
     /// A bottleneck behind fast links and before them: neither flows nor classes nor all together
     /// get more than its rate, however much is offered and whenever the period begins and ends.

@@ -1,42 +1,11 @@
 //! The estimate of a scenario's memory against what a campaign allocates at its peak.
-#![allow(unsafe_code, reason = "a counting allocator cannot be written without")]
 
-mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use spillgate_sim::Campaign;
 
-struct Measuring;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn took(bytes: usize) {
-    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    PEAK.fetch_max(held, Ordering::Relaxed);
-}
-
-// SAFETY: every call is forwarded unchanged to the system allocator, which upholds the contract;
-// counting touches no memory that it hands out.
-unsafe impl GlobalAlloc for Measuring {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        took(layout.size());
-        // SAFETY: the caller's obligations are the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: `p` came from `System.alloc` with this layout, as the caller promises.
-        unsafe { System.dealloc(p, layout) }
-    }
-}
-
-#[global_allocator]
-static MEASURING: Measuring = Measuring;
+use crate::{HELD, PEAK, alone, common};
 
 /// Nodes, links and policies of a bottleneck that every case shares.
 const NETWORK: &str = "
@@ -194,8 +163,6 @@ measurement: {warmup: 0.1 s, duration: 0.2 s, interval: 100 ms}
 runs: {count: 3, seed: 1}",
 };
 
-/// One test in this file: others' allocations would be counted too.
-///
 /// Above, the bound must hold whatever runs. Below: it counts every queue as full, every meter at
 /// its largest and every connection as far as one alone may get. The widest of these margins is
 /// that of a meter: 64 KB for a histogram whose delays stay within one octave, which takes 2^8
@@ -203,6 +170,7 @@ runs: {count: 3, seed: 1}",
 /// off by a factor of 2 at most.
 #[test]
 fn the_estimate_holds_and_is_not_absurd() {
+    let _alone = alone();
     // What the first campaign brings to life for good: threads, tables.
     measure(&CASES[0], "");
     let many: String = (1..=200)

@@ -1,42 +1,12 @@
 //! Steady state allocates nothing: rings grow and stay.
-#![allow(unsafe_code, reason = "a counting allocator cannot be written without")]
 
-mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use spillgate_capture::testkit::{Pcap, arp, ethernet, tcp4, udp4};
 use spillgate_events::WinnerTree;
 use spillgate_sim::{Stop, World};
 
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is forwarded unchanged to the system allocator, which upholds the contract;
-// counting touches no memory that it hands out.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's obligations are the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: `p` came from `System.alloc` with this layout, as the caller promises.
-        unsafe { System.dealloc(p, layout) }
-    }
-
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as for `dealloc`.
-        unsafe { System.realloc(p, layout, new_size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use crate::{ALLOCATIONS, alone, common};
 
 const POLICIES: [&str; 6] = [
     "{fifo: {limit: 40 packets}}",
@@ -50,9 +20,9 @@ const POLICIES: [&str; 6] = [
     "{class-based: {classes: [{name: class-default, shape: {rate: 8 Mb/s}, fair_queue: {}}]}}",
 ];
 
-/// One test in this file: others' allocations would be counted too.
 #[test]
 fn no_allocation_in_steady_state() {
+    let _alone = alone();
     for policy in POLICIES {
         // 30 % more than the link carries, so that queues are full and drops happen.
         let plan = common::plan(&format!(

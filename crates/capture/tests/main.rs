@@ -1,0 +1,6 @@
+//! The crate's tests in one binary: each file is a module of it.
+
+mod common;
+mod reading;
+mod robustness;
+mod tshark;

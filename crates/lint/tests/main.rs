@@ -1,0 +1,5 @@
+//! The crate's tests in one binary: each file is a module of it.
+
+mod goldens;
+mod random;
+mod robust;
