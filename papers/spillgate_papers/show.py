@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
+from string import Formatter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from spillgate.result import Results
@@ -25,6 +27,9 @@ Shown = Term | PerRun | Callable[[View], Cell] | Cell
 Column = Callable[..., Shown] | str | tuple[str, str] | tuple[str, str, str]
 """Gives a cell from the row's place on each axis. A metric alone is that of the class that is the
 last axis, at the point that the others name; with a name, and perhaps its scope, that of it."""
+
+Measures = Mapping[str, Callable[[str], Term]]
+"""What is measured, by name: the quantity at a point."""
 
 Text = str | Callable[[View], str]
 """Sentences, or what makes them of the runs."""
@@ -112,13 +117,37 @@ def said(text: Text, view: View) -> str:
     return text(view) if callable(text) else text
 
 
-def filled(template: str, **cells: Shown) -> Callable[[View], str]:
-    """Sentences with measured values in braces, by name."""
+def filled(
+    template: str,
+    measures: Mapping[str, Callable[[str], Term]] = MappingProxyType({}),
+    /,
+    **cells: Shown,
+) -> Callable[[View], str]:
+    """Sentences with measured values in braces: by name, or measures at points (`{loss@RED}`)."""
+
+    def field(name: str, view: View) -> str:
+        measure, at, point = name.partition("@")
+        return str(cell(measures[measure](point) if at else cells[name], view))
 
     def text(view: View) -> str:
-        return template.format(**{name: cell(of, view) for name, of in cells.items()})
+        return "".join(
+            literal + ("" if name is None else field(name, view))
+            for literal, name, _, _ in Formatter().parse(template)
+        )
 
     return text
+
+
+def first_run(results: Results, where: str, metric: str, at: str) -> list[tuple[float, float]]:
+    """A time series of the first run at a point."""
+    (series,) = results.series(where=where, metric=metric, variant=at, run=0)
+    return list(zip(series.t, series.v, strict=True))
+
+
+def binned(points: Sequence[tuple[float, float]], n: int) -> list[tuple[float, float]]:
+    """Means of `n` samples each, by the time of the middle one."""
+    bins = (points[i : i + n] for i in range(0, len(points) - n + 1, n))
+    return [(b[n // 2][0], sum(v for _, v in b) / n) for b in bins]
 
 
 def verdict(claim: Claim, at: Mapping[str, str]) -> Callable[[View], str]:

@@ -45,9 +45,8 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="chien",
-    title="C.-H. Chien and W. Liao, A self-configuring RED gateway for Quality of Service (QoS) "
-    "networks",
-    about="Adaptive RIO: best effort beside assured flows that are often idle",
+    title=system.TEXTS.title,
+    about=system.TEXTS.about,
     system=system.SYSTEM,
     batches=system.BATCHES,
     claims=CLAIMS,

@@ -19,6 +19,7 @@ from spillgate_papers.chien.system import (
     RIO,
     SCHEMES,
     SOURCES,
+    TEXTS,
     THRESHOLDS,
     absent,
     delivered,
@@ -29,14 +30,13 @@ from spillgate_papers.chien.system import (
     total,
     use,
 )
-from spillgate_papers.model import Claim, Elsewhere, Switch
+from spillgate_papers.model import Elsewhere, Switch
 from spillgate_papers.ours import Ours, percent
 from spillgate_papers.terms import (
     Check,
     Term,
     apart,
     beside,
-    every,
     least,
     most,
     number,
@@ -194,23 +194,18 @@ CAUSES = tuple(Elsewhere(name, {s: f"{s}, {name}" for s in SCHEMES}) for name in
 """Settings in which a suspected cause is off."""
 DEEPER, STEADY = (c.label for c in CAUSES)
 
-CLAIMS = (
-    Claim(
-        "C1",
-        "Best-effort utilization falls as max_th gets lower (figure 2)",
-        None,
-        "it rises at each step of max_th, by at least 10 points between the ends",
-        f"utilization, max_th {MOST} less {FEWEST}",
-        every(*thresholds()),
-    ),
-    Claim(
-        "C2",
-        "The assured flow gets its committed rate of 4 Mb/s under both schemes (figure 4)",
-        COMMITTED,
-        "mean at the wire from 110 to 200 s and from 310 to 400 s at least 95 % of 4 Mb/s, both",
-        "assured rate under RIO, 110 to 200 s",
-        every(*met()),
-        (
+CLAIMS = TEXTS.claims(
+    {
+        "C1": thresholds(),
+        "C2": met(),
+        "C3": higher(),
+        "C4": always(),
+        "C5": longer(),
+        "C6": as_effective(),
+        "C7": reacts(),
+    },
+    {
+        "C2": (
             Switch(
                 "a bucket of 50 ms holds fewer packets than TCP sends in a burst, and does not "
                 "keep what it could have sent while its window was small",
@@ -218,49 +213,6 @@ CLAIMS = (
             ),
             Switch("TCP halves its window with every loss", STEADY, "a constant rate of 4 Mb/s"),
         ),
-    ),
-    Claim(
-        "C3",
-        "Total throughput of A-RIO is higher than that of RIO, best-effort throughput too "
-        "(figure 5)",
-        None,
-        "higher with disjoint intervals, over the run and in the idle phases",
-        "total throughput, A-RIO less RIO",
-        every(*higher()),
-    ),
-    Claim(
-        "C4",
-        "With on-off assured traffic best-effort utilization is always better under A-RIO "
-        "(figure 6)",
-        None,
-        "better at every length of silence",
-        f"gain in utilization, {LONG} s",
-        every(*always()),
-    ),
-    Claim(
-        "C5",
-        "The longer the assured flow is idle, the larger the gain",
-        None,
-        f"gain at {LONG} s above gain at {SHORT} s, Spearman's correlation positive",
-        f"gain at {LONG} s less gain at {SHORT} s",
-        every(*longer()),
-    ),
-    Claim(
-        "C6",
-        "Both meet the committed rate of the on-off flow (figure 7)",
-        None,
-        "at least 95 % of what is in profile arrives under both, within 2 points of each other",
-        "share delivered under RIO, the least",
-        every(*as_effective()),
-    ),
-    Claim(
-        "C7",
-        "A-RIO lowers the thresholds for packets out when arrivals exceed C'",
-        None,
-        "max_th falls and C' rises in each assured phase, max_th where arrivals exceed C'; both "
-        "move back when the assured flow is gone",
-        "change of max_th from the idle time before to 110 to 200 s",
-        every(*reacts()),
-    ),
+    },
 )
 """The claims in the paper's order."""

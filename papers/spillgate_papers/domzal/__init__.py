@@ -161,9 +161,8 @@ def frame(plan: Plan) -> Frame:
     points = {r: at("PFQ", r) for r in (BASIC, *MECHANISMS)}
     return Frame(
         name="domzal",
-        title="J. Domżał, R. Wójcik and A. Jajszczyk, The impact of congestion control mechanisms "
-        "on network performance after failure in Flow-Aware Networks",
-        about="Flow-Aware Networking: congestion control after a link failure",
+        title=system.TEXTS.title,
+        about=system.TEXTS.about,
         system=system.SYSTEM,
         batches=system.batches(plan),
         claims=claims(plan),

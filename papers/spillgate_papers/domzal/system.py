@@ -11,8 +11,10 @@ from spillgate.result import Results
 from spillgate.rows import Admission
 from spillgate_papers.grid import Batch, Effort, Grid, Settings
 from spillgate_papers.measured import Measured, Own, PerRun, Singles, View, admission_waits, mean
+from spillgate_papers.texts import Texts
 
 SYSTEM = Path(__file__).parent / "system"
+TEXTS = Texts.read(Path(__file__).with_name("paper.md"))
 
 SCHEDULERS: Mapping[str, object] = {"PFQ": "pfq", "PDRR": {"pdrr": {"mode": "literal"}}}
 """The schedulers as they stand in a scenario; PDRR as published, without charges."""

@@ -92,9 +92,8 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="mitroi",
-    title="C. Mitroi and D. Stroescu, Optimization of congestion management mechanisms within "
-    "customer equipment node in an intranet network",
-    about="Queueing and congestion avoidance in a customer-edge router",
+    title=system.TEXTS.title,
+    about=system.TEXTS.about,
     system=system.SYSTEM,
     batches=BATCHES,
     claims=CLAIMS,

@@ -10,10 +10,10 @@ from spillgate_papers.groups import Groups, explained, grouped, levels
 from spillgate_papers.judge import within
 from spillgate_papers.measured import View
 from spillgate_papers.mitroi import system
-from spillgate_papers.mitroi.system import CLASS_BASED, EARLY, POLICIES, REAL_TIME
-from spillgate_papers.model import Claim, Elsewhere, Part, Switch
+from spillgate_papers.mitroi.system import CLASS_BASED, EARLY, POLICIES, REAL_TIME, TEXTS
+from spillgate_papers.model import Elsewhere, Part, Switch
 from spillgate_papers.ours import Ours
-from spillgate_papers.terms import beside, every, least, most, number, queued, trend, value
+from spillgate_papers.terms import beside, least, most, number, queued, trend, value
 
 FIFO, LLQ, WRED = "FIFO", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED"
 TUNNELED = {LLQ: "MPLS-CBWFQ-LLQ", WRED: "MPLS-CBWFQ-LLQ-WRED"}
@@ -52,7 +52,7 @@ def _point(policy: str, point: str) -> terms.Term:
     return value("loss_ratio", policy, point, "dscp")
 
 
-def _lost(cls: str, low: float, high: float) -> Callable[[View], Sequence[Part]]:
+def _lost(cls: str, low: float, high: float) -> Sequence[terms.Check]:
     """M1 and M2."""
     size, more = f"{cls} loses {100 * low:g} to {100 * high:g} %", f"{cls} loses more under"
     parts = [number(_loss(p, cls).between(low, high), f"{size} under {p}") for p in EARLY]
@@ -62,7 +62,7 @@ def _lost(cls: str, low: float, high: float) -> Callable[[View], Sequence[Part]]
     for p in EARLY:
         gain = _loss(p, cls) - _loss("CBWFQ", cls)
         parts.append(trend(gain.above(0), f"{more} {p} than under CBWFQ"))
-    return every(*parts)
+    return parts
 
 
 SPARED = most(_loss(p, c) for p in CLASS_BASED for c in REAL_TIME)
@@ -155,32 +155,11 @@ def _three_levels(place: str) -> list[terms.Check]:
     ]
 
 
-CLAIMS = (
-    Claim(
-        "M1",
-        "FIFO or WFQ loses over 10 % of IP telephony",
-        0.10,
-        "voice loss 10 to 15 % under FIFO and WFQ, below that of video, above that under CBWFQ",
-        "voice loss under FIFO",
-        _lost("voice", 0.10, 0.15),
-        (IN_ORDER,),
-    ),
-    Claim(
-        "M2",
-        "FIFO or WFQ loses about 20 % of videoconference",
-        0.20,
-        "video loss 15 to 25 % under FIFO and WFQ, above that of voice and that under CBWFQ",
-        "video loss under FIFO",
-        _lost("video", 0.15, 0.25),
-        (IN_ORDER,),
-    ),
-    Claim(
-        "M3",
-        "Voice and video loss is almost zero with CBWFQ, alone or with LLQ, WRED, MPLS",
-        0.0,
-        "< 0.1 % in policies 3 to 8",
-        "largest loss of voice and video, 3 to 8",
-        every(
+CLAIMS = TEXTS.claims(
+    {
+        "M1": _lost("voice", 0.10, 0.15),
+        "M2": _lost("video", 0.15, 0.25),
+        "M3": (
             number(
                 SPARED.below(0.001), "voice and video lose less than 0.1 % under policies 3 to 8"
             ),
@@ -189,33 +168,12 @@ CLAIMS = (
                 "they lose less than under FIFO",
             ),
         ),
-        (
-            Switch(
-                "LLQ's policer counts labels, which its rate leaves no room for",
-                "llq.rate, 16 %, video 34 %",
-                "16 % of the line for voice",
-            ),
-        ),
-    ),
-    Claim(
-        "M4",
-        "LLQ cuts the delay of voice about 3.5 times against FIFO",
-        3.5,
-        "mean delay FIFO / LLQ between 2.5 and 5; waiting alone beside it",
-        "voice delay, FIFO / LLQ",
-        every(
+        "M4": (
             number(fall(FIFO, LLQ).between(2.5, 5), "the delay of voice falls 2.5 to 5 times"),
             trend(fall(FIFO, LLQ).above(1), "it falls"),
             beside(waits(FIFO, LLQ), "how many times its waiting alone falls"),
         ),
-    ),
-    Claim(
-        "M5",
-        "An MPLS VPN keeps the delay of voice at the level of CBWFQ with LLQ",
-        None,
-        "policies 7, 8 within 5 % of 4, 5 plus the label's share",
-        "voice delay, 7 / 4 and 8 / 5, the larger",
-        every(
+        "M5": (
             number(
                 most(LABELED).below(1.05),
                 "voice's delay under policies 7, 8 is not 5 % above that of 4, 5: the largest "
@@ -224,22 +182,8 @@ CLAIMS = (
             number(least(LABELED).above(0.95), "nor 5 % below: the smallest ratio"),
             trend(BELOW_FIFO.above(0), "it is below that under FIFO"),
         ),
-    ),
-    Claim(
-        "M6",
-        "The delay of data under FIFO and WFQ is like that of the real-time services",
-        None,
-        "class means within 10 % of each other",
-        "largest / smallest class delay under FIFO",
-        every(*map(_alike, EARLY)),
-    ),
-    Claim(
-        "M7",
-        "AF1x delay is about constant over the CBWFQ variants, and AF1x loses nothing",
-        None,
-        "AF1x means of policies 3 to 8 within 10 %, loss < 0.1 %",
-        "largest / smallest AF1x delay, 3 to 8",
-        every(
+        "M6": map(_alike, EARLY),
+        "M7": (
             number(
                 (most(BULK) / least(BULK)).below(1.1),
                 "the AF1x delays under policies 3 to 8 are within 10 % of each other",
@@ -249,14 +193,7 @@ CLAIMS = (
                 "AF1x loses less than 0.1 % there",
             ),
         ),
-    ),
-    Claim(
-        "M8",
-        "AF3x and AF2x delay is lowest when WRED is on",
-        None,
-        "policy 5 < policy 4 < policy 1, both classes",
-        "AF3x and AF2x delay, 5 / the lower of 1 and 4, the larger",
-        every(
+        "M8": (
             trend(
                 _slower(WRED, FIFO, LLQ).below(1),
                 "with WRED, AF3x and AF2x wait shortest of all: delay over the lowest other",
@@ -264,21 +201,7 @@ CLAIMS = (
             trend(_slower(WRED, LLQ).below(1), "policy 5 is below policy 4: delay over delay"),
             trend(_slower(LLQ, FIFO).below(1), "policy 4 is below FIFO: delay over delay"),
         ),
-        (
-            Switch(
-                "FIFO's queue holds less time than the queues of AF3x and AF2x",
-                "fifo.limit, 300 packets",
-                "300 packets in FIFO",
-            ),
-        ),
-    ),
-    Claim(
-        "M9",
-        "Under CBWFQ loss grows step by step from AF31 to AF23",
-        None,
-        "no step down by a point, and up from AF31 to AF33 to AF21 to AF23",
-        "lowest step",
-        every(
+        "M9": (
             LEVEL.judged(_no_step_down),
             *(
                 trend(
@@ -288,15 +211,7 @@ CLAIMS = (
                 for a, b in pairwise(("af31", "af33", "af21", "af23"))
             ),
         ),
-        (IN_ORDER, IN_STEP),
-    ),
-    Claim(
-        "M10",
-        "WRED takes loss from y = 3 and gives it to y = 1, 2",
-        None,
-        "spread over y smaller in 5 than in 4, y = 3 lower, y = 1 higher, in AF3x and AF2x",
-        "change of the spread over y from 4 to 5, the smaller",
-        every(
+        "M10": (
             trend(
                 most(_spread(WRED, x) - _spread(LLQ, x) for x in (3, 2)).below(0),
                 "WRED brings the losses of y = 1, 2, 3 together: change of their spread",
@@ -304,15 +219,7 @@ CLAIMS = (
             trend(most(_changes(3)).below(0), "y = 3 loses less"),
             trend(least(_changes(1)).above(0), "y = 1 loses more"),
         ),
-        (IN_ORDER, IN_STEP),
-    ),
-    Claim(
-        "M11",
-        "Delay variation of real-time classes is within bounds, best with class-based policies",
-        None,
-        "jitter(3 to 8) < jitter(1), and below 30 ms everywhere",
-        "jitter over that of FIFO, 3 to 8, the largest",
-        every(
+        "M11": (
             trend(
                 most(JITTER[p, c] / JITTER[FIFO, c] for p in CLASS_BASED for c in REAL_TIME).below(
                     1
@@ -321,22 +228,35 @@ CLAIMS = (
             ),
             number(most(JITTER.values()).below(0.030), "jitter is below 30 ms everywhere"),
         ),
-        (
+        "M12": (check for place in system.EXACT for check in _three_levels(place)),
+    },
+    {
+        "M1": (IN_ORDER,),
+        "M2": (IN_ORDER,),
+        "M3": (
+            Switch(
+                "LLQ's policer counts labels, which its rate leaves no room for",
+                "llq.rate, 16 %, video 34 %",
+                "16 % of the line for voice",
+            ),
+        ),
+        "M8": (
+            Switch(
+                "FIFO's queue holds less time than the queues of AF3x and AF2x",
+                "fifo.limit, 300 packets",
+                "300 packets in FIFO",
+            ),
+        ),
+        "M9": (IN_ORDER, IN_STEP),
+        "M10": (IN_ORDER, IN_STEP),
+        "M11": (
             Switch(
                 "traffic above the line's rate keeps FIFO full, so that packets wait alike", MOVING
             ),
             IN_ORDER,
         ),
-    ),
-    Claim(
-        "M12",
-        "Three levels of loss for data under FIFO and WFQ",
-        3.0,
-        "with exact CBR, losses of flows form three levels that go with the rate",
-        "levels under FIFO",
-        every(*(check for place in system.EXACT for check in _three_levels(place))),
-        (IN_ORDER, IN_STEP),
-    ),
+        "M12": (IN_ORDER, IN_STEP),
+    },
 )
 """The claims in the paper's order."""
 BY_ID = {c.id: c for c in CLAIMS}

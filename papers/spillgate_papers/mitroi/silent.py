@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from spillgate_papers.mitroi import system
-from spillgate_papers.mitroi.system import EARLY, EXACT, IN_STEP, JITTER, LLQS, TUNNELS, WREDS
-from spillgate_papers.model import Point, Silent
+from spillgate_papers.mitroi.system import (
+    EARLY,
+    EXACT,
+    IN_STEP,
+    JITTER,
+    LLQS,
+    TEXTS,
+    TUNNELS,
+    WREDS,
+)
+from spillgate_papers.model import Point
 
 DELAY = "topology.links.wan.delay"
 AF = {c.upper(): x for c, x in zip(system.CONGESTED, "32", strict=True)}
@@ -46,139 +55,61 @@ def _wfq(label: str, policy: str) -> Point:
     return Point(label, system.at_line(policy), instead=True)
 
 
-SILENT = (
-    Silent(
-        "source.process",
-        "constant bit rate",
-        "the paper generates flows of fixed frame rates; hardware generators send so",
-        (Point("Poisson", system.POISSON),),
-    ),
-    Silent(
-        "source.jitter",
-        "each packet moved by up to 10 % of the gap",
-        "keeps flows from locking into step, as clocks of real sources do",
-        (Point("none", system.NO_JITTER), Point("50 %", {JITTER: "50 %"})),
-    ),
-    Silent(
-        "source.start",
-        "independent random phases",
-        "nothing is said of the generator; random phases favor no flow",
-        (
+SILENT = TEXTS.silent(
+    {
+        "source.process": (Point("Poisson", system.POISSON),),
+        "source.jitter": (Point("none", system.NO_JITTER), Point("50 %", {JITTER: "50 %"})),
+        "source.start": (
             Point("all together", system.TOGETHER),
             Point("all together, 1 % of jitter", {**system.TOGETHER, JITTER: "1 %"}),
             Point("all together, 0.01 % of jitter", IN_STEP),
             Point(f"{system.ORDERED}, 0.01 % of jitter", system.in_order()),
         ),
-    ),
-    Silent(
-        "packet.size",
-        "1500 B, all of it the IP packet",
-        "rate over frame rate in table 1; the paper does not say at which layer",
-        {f"{system.DEFAULTS}.packet": ["1000 B"]},
-    ),
-    Silent(
-        "link.overhead",
-        "none",
-        "1500 B are taken as what the 100 Mb/s count",
-        (Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet"}),),
-    ),
-    Silent(
-        "link.delay",
-        "1 ms",
-        "two routers side by side in a laboratory or a city apart; the paper gives none",
-        (_delay("0.1 ms", "100 us"), _delay("2 ms", "2 ms"), _delay("10 ms", "10 ms")),
-    ),
-    Silent(
-        "fifo.limit",
-        "40 packets",
-        "the output hold queue of IOS",
-        tuple(Point(f"{n} packets", system.fifo_limit(n)) for n in (20, 75, 300)),
-        places=(*EARLY, *EXACT),
-    ),
-    Silent(
-        "wfq.position",
-        "on the 1 Gb/s port, before the limit to 100 Mb/s",
-        "the paper limits 1 Gb/s interfaces to 100 Mb/s, and fair-queue is a command of the "
-        "interface; class-based policies go inside a shaper and see the backlog",
-        (
+        "packet.size": {f"{system.DEFAULTS}.packet": ["1000 B"]},
+        "link.overhead": (
+            Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet"}),
+        ),
+        "link.delay": (
+            _delay("0.1 ms", "100 us"),
+            _delay("2 ms", "2 ms"),
+            _delay("10 ms", "10 ms"),
+        ),
+        "fifo.limit": tuple(Point(f"{n} packets", system.fifo_limit(n)) for n in (20, 75, 300)),
+        "wfq.position": (
             _wfq("on the line, 1000 packets", "WFQ"),
             _wfq("on the line, 64 packets in all", "WFQ-SHARED"),
         ),
-        places=("WFQ", "WFQ, exact"),
-    ),
-    Silent(
-        "class.limit",
-        "64 packets in each class",
-        "the default of IOS",
-        tuple(Point(f"{n} packets", system.class_limit(n)) for n in (8, 32, 128)),
-        places=system.CLASS_BASED,
-    ),
-    Silent(
-        "llq.rate",
-        "15 % of the line, labels counted",
-        "the share that the paper plans for voice, of bytes on the line",
-        (Point("16 %, video 34 %", system.llq_share(16)),),
-        places=LLQS,
-    ),
-    Silent(
-        "llq.burst",
-        "200 ms at the class's rate",
-        "the default of IOS",
-        (_burst("1500 B"), _burst("4500 B")),
-        places=LLQS,
-    ),
-    Silent(
-        "wred.weight",
-        "exponential weighting constant 9",
-        "the default of IOS",
-        (_weight(4), _weight(12)),
-        places=WREDS,
-    ),
-    Silent(
-        "wred.denominator",
-        "10",
-        "the default of IOS; the paper gives thresholds only",
-        tuple(Point(f"{n}", _denominators(n)) for n in (1, 100)),
-        places=WREDS,
-    ),
-    Silent(
-        "wred.profiles",
-        "the same for y = 1, 2, 3",
-        "the paper gives one minimum for AF2x and one for AF3x",
-        (
+        "class.limit": tuple(Point(f"{n} packets", system.class_limit(n)) for n in (8, 32, 128)),
+        "llq.rate": (Point("16 %, video 34 %", system.llq_share(16)),),
+        "llq.burst": (_burst("1500 B"), _burst("4500 B")),
+        "wred.weight": (_weight(4), _weight(12)),
+        "wred.denominator": tuple(Point(f"{n}", _denominators(n)) for n in (1, 100)),
+        "wred.profiles": (
             Point(
                 "minimum 4 lower for y = 2, 8 for y = 3",
                 {**_by_dscp("min", 2, 20), **_by_dscp("min", 3, 16)},
             ),
         ),
-        places=WREDS,
-    ),
-    Silent(
-        "mpls.labels",
-        "two on the line, CE2 and CE1 being the edges of the VPN",
-        "the paper adds a VPN to the same two routers; two labels are what a line inside a "
-        "provider's network carries",
-        (Point("one (penultimate-hop popping)", {"topology.mpls.php": True}),),
-        places=TUNNELS,
-    ),
-    Silent(
-        "mpls.exp",
-        "the upper three bits of the DSCP",
-        "what IOS does unless told otherwise; classes keep apart, drop precedences do not",
-        (
+        "mpls.labels": (Point("one (penultimate-hop popping)", {"topology.mpls.php": True}),),
+        "mpls.exp": (
             Point(
                 "AF2x marked as AF3x",
                 {"topology.mpls.imposition": {f"af2{y}": 3 for y in (1, 2, 3)}},
             ),
         ),
-        places=TUNNELS,
-    ),
-    Silent(
-        "scheduler",
-        "self-clocked fair queueing between the classes",
-        "IOS does not publish its own; this gives the documented shares",
-        note="not varied: there is one scheduler of classes",
-    ),
+    },
+    {
+        "fifo.limit": (*EARLY, *EXACT),
+        "wfq.position": ("WFQ", "WFQ, exact"),
+        "class.limit": system.CLASS_BASED,
+        "llq.rate": LLQS,
+        "llq.burst": LLQS,
+        "wred.weight": WREDS,
+        "wred.denominator": WREDS,
+        "wred.profiles": WREDS,
+        "mpls.labels": TUNNELS,
+        "mpls.exp": TUNNELS,
+    },
 )
 """The ledger."""
 

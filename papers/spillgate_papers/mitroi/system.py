@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from spillgate_papers.flows import Flows
+from spillgate_papers.texts import Texts
 
 SYSTEM = Path(__file__).parent / "system"
+TEXTS = Texts.read(Path(__file__).with_name("paper.md"))
 
 EARLY = ("FIFO", "WFQ")
 """Policies 1 and 2."""

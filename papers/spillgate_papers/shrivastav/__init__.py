@@ -38,9 +38,8 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="shrivastav",
-    title="M. Shrivastav, S. Mukherjee and S. Gonnade, Congestion control in computer networks "
-    "using a modified RED AQM algorithm",
-    about="RED that sees the input queues of a CIOQ switch",
+    title=system.TEXTS.title,
+    about=system.TEXTS.about,
     system=system.SYSTEM,
     batches=system.batches(),
     claims=CLAIMS,

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from spillgate_papers import judge
 from spillgate_papers.judge import Kind, within
 from spillgate_papers.measured import PerRun, View
-from spillgate_papers.model import Claim, Elsewhere, Part, Quantity, Switch
+from spillgate_papers.model import Elsewhere, Part, Quantity, Switch
 from spillgate_papers.ours import Ours, percent, points, widths
 from spillgate_papers.shrivastav.system import (
     CELL,
@@ -25,10 +25,11 @@ from spillgate_papers.shrivastav.system import (
     SIZES,
     SMALL,
     TAIL,
+    TEXTS,
     TOGETHER,
     Size,
 )
-from spillgate_papers.terms import Check, Term, either, every, number, own, trend
+from spillgate_papers.terms import Check, Term, either, number, own, trend
 
 
 def few(part: float) -> float:
@@ -320,99 +321,39 @@ def faster(size: Size) -> Iterator[Check]:
         yield trend((red - modified).above(0), f"{text}: by")
 
 
-CLAIMS = (
-    Claim(
-        "S1",
-        "Input queue lengths are about the same for drop-tail, RED and modified RED",
-        None,
-        "pairwise within 15 % or 0.3 packets at each speedup",
-        "input queue at the lowest speedup, drop-tail / RED",
-        every(*same_inputs(SMALL)),
-        (HEAVY, OWN_LINK),
-    ),
-    Claim(
-        "S2",
-        "Input queues fall with speedup and are very short from a speedup of 2",
-        None,
-        "monotone; from 2 on below 10 % of that at 1.1",
-        "RED's input queue at speedup 2 / at 1.1",
-        every(*falling_inputs(SMALL)),
-        (OWN_LINK,),
-    ),
-    Claim(
-        "S3",
-        "Drop-tail has the longest output queue, RED a shorter one",
-        None,
-        "drop-tail above RED at every speedup",
-        "drop-tail minus RED at the lowest speedup",
-        every(*tail_longest(SMALL)),
-    ),
-    Claim(
-        "S4",
-        "At low speedup the output queue of modified RED is significantly shorter than RED's",
-        None,
-        "at speedups up to 1.5 at least 20 % shorter, intervals disjoint",
-        "output queue at the lowest speedup, modified RED / RED",
-        every(*shorter_outputs(SMALL)),
-    ),
-    Claim(
-        "S5",
-        "The output queues of RED and modified RED approach each other from a speedup of 2",
-        1.0,
-        "within 5 % from 2 on",
-        "output queue at speedup 2, modified RED / RED",
-        every(*converging(SMALL)),
-        (HEAVY, OWN_LINK),
-    ),
-    Claim(
-        "S6",
-        "The utilization of RED and modified RED is almost the same",
-        0.0,
-        "within 2 points at each load, speedup 1.1",
-        "utilization at the highest load, modified RED minus RED",
-        every(*same_use(SMALL)),
-        (HEAVY, OWN_LINK),
-    ),
-    Claim(
-        "S7",
-        "The loss rate of modified RED is slightly larger at most",
-        None,
-        "difference between -0.5 and +2 points at each load, speedup 1.1",
-        "loss at the highest load, modified RED minus RED",
-        every(*same_loss(SMALL)),
-        (HEAVY, OWN_LINK),
-    ),
-    Claim(
-        "S8",
-        "The same holds in the 16 x 16 switch",
-        None,
-        "S1 to S7 with nu = 0.125, speedups 1.1 to 2.7, loads at speedup 1.4",
-        "output queue at the lowest speedup, modified RED / RED",
-        every(*in_large()),
-        (HEAVY,),
-    ),
-    Claim(
-        "S9",
-        "That packets cross together, at a lower rate, is a minor effect",
-        1.0,
-        "queues and loss of parallel links and of a crossbar within 15 %, where they differ most",
-        "4 x 4, output queue, crossbar / parallel, where it differs most",
-        every(*alike_fabrics(), *crossed()),
-        (
+CLAIMS = TEXTS.claims(
+    {
+        "S1": same_inputs(SMALL),
+        "S2": falling_inputs(SMALL),
+        "S3": tail_longest(SMALL),
+        "S4": shorter_outputs(SMALL),
+        "S5": converging(SMALL),
+        "S6": same_use(SMALL),
+        "S7": same_loss(SMALL),
+        "S8": in_large(),
+        "S9": (
+            *alike_fabrics(),
+            *crossed(),
+        ),
+        "S10": (
+            *faster(SMALL),
+            *faster(LARGE),
+        ),
+    },
+    {
+        "S1": (HEAVY, OWN_LINK),
+        "S2": (OWN_LINK,),
+        "S5": (HEAVY, OWN_LINK),
+        "S6": (HEAVY, OWN_LINK),
+        "S7": (HEAVY, OWN_LINK),
+        "S8": (HEAVY,),
+        "S9": (
             Switch(
                 "a crossbar with iSLIP is work-conserving, it serves whatever VOQ has packets; a "
                 "link of s/n of the line rate serves its own VOQ only",
                 SHARED.label,
             ),
         ),
-    ),
-    Claim(
-        "S10",
-        "The average backlog in the switch, and so the delay of packets, falls",
-        None,
-        "mean delay in the switch lower with modified RED at speedups up to 1.5",
-        "4 x 4, mean delay at the lowest speedup, RED minus modified RED",
-        every(*faster(SMALL), *faster(LARGE)),
-    ),
+    },
 )
 """The claims in the paper's order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillgate_papers.model import Point, Silent
+from spillgate_papers.model import Point
 from spillgate_papers.shrivastav.system import (
     BUFFER,
     MODIFIED,
@@ -11,6 +11,7 @@ from spillgate_papers.shrivastav.system import (
     SCHEMES,
     SIZES,
     SWITCH,
+    TEXTS,
     tcp,
 )
 
@@ -55,36 +56,13 @@ SPACING_OF_1993 = "drops spaced as in 1993"
 VARIANT = f"red.variant, {SPACING_OF_1993}"
 """The setting with that."""
 
-SILENT = (
-    Silent(
-        "packet.size",
-        "1000 B, all of it the IP packet",
-        "ns-2's usual size",
-        (_tcp("500 B", packet=500), _tcp("1500 B", packet=1500)),
-    ),
-    Silent(
-        "tcp.cc",
-        "NewReno",
-        "what ns-2's studies of AQM mostly use; the paper says TCP only",
-        (_tcp("Reno", cc="reno"), _tcp("Tahoe", cc="tahoe")),
-    ),
-    Silent(
-        "tcp.window",
-        "20 packets",
-        "ns-2's default",
-        (_tcp("100 packets", window=100),),
-    ),
-    Silent(
-        "link.delay",
-        "10 ms on each link",
-        "a metropolitan distance; the paper gives none",
-        (_delay("2 ms"), _delay("50 ms")),
-    ),
-    Silent(
-        "host.link",
-        "the input's link of 1 Mb/s is that of the source, whose sessions share it",
-        "the paper sets the input link to 1 Mb/s and has many sessions at each source node",
-        (
+SILENT = TEXTS.silent(
+    {
+        "packet.size": (_tcp("500 B", packet=500), _tcp("1500 B", packet=1500)),
+        "tcp.cc": (_tcp("Reno", cc="reno"), _tcp("Tahoe", cc="tahoe")),
+        "tcp.window": (_tcp("100 packets", window=100),),
+        "link.delay": (_delay("2 ms"), _delay("50 ms")),
+        "host.link": (
             Point(
                 "sources on 100 Mb/s",
                 {
@@ -93,18 +71,8 @@ SILENT = (
                 },
             ),
         ),
-    ),
-    Silent(
-        "host.limit",
-        "50 packets wait at a source at most",
-        "ns-2's default; what is lost there is not lost in the switch",
-        {"policies.HOST.fifo.limit": ["20 packets", "1000 packets"]},
-    ),
-    Silent(
-        "input.buffer",
-        "20 packets in each VOQ",
-        "each is a queue of ns-2 with its own limit",
-        (
+        "host.limit": {"policies.HOST.fifo.limit": ["20 packets", "1000 packets"]},
+        "input.buffer": (
             Point("20 packets in all VOQs of an input", {f"{SWITCH}.buffer.per": "input"}),
             Point(
                 "19 packets, also in drop-tail outputs: ns-2 refuses what would make it 20",
@@ -114,59 +82,12 @@ SILENT = (
                 },
             ),
         ),
-    ),
-    Silent(
-        "red.gentle",
-        "gentle: the drop probability rises to 1 between max_th and twice that",
-        "ns-2's default at the time; the figure of the probability ends at max_th",
-        (_red("not gentle", {**NS2, "gentle": False}),),
-        places=WITH_RED,
-    ),
-    Silent(
-        "red.variant",
-        "as ns-2's code, thresholds in packets",
-        "the paper was simulated in ns, whose packet size, window, gentle mode and limits are "
-        "chosen here, too; corrected after the first runs, which had the spacing of 1993",
-        (_red(SPACING_OF_1993, {}),),
-        places=WITH_RED,
-    ),
-    Silent(
-        "sessions.number",
-        "Poisson arrivals at each pair of ports, as many as the paper in the mean",
-        "sessions with random ends and random times are that, but for the total, which then "
-        "varies by its square root",
-        note="not varied: of 800 sessions the total varies by 3.5 %",
-    ),
-    Silent(
-        "measured.period",
-        "all of the 100 s, beginning with an empty switch",
-        "the paper speaks of a duration of 100 s",
-        note="not varied: the first lifetimes are a tenth of it in the 4 x 4 switch, a third in "
-        "the 16 x 16 switch",
-    ),
-    Silent(
-        "tcp.acks",
-        "one for each packet, on a way back that does not cross the switch",
-        "ns-2's default; acknowledgments of 40 B are 4 % of the data",
-        note="not varied",
-    ),
-    Silent(
-        "input.queue",
-        "packets over all VOQs of an input, on average over time and inputs",
-        "the paper speaks of the input queue, not of VOQs",
-        note="not varied: that of a VOQ is a quarter or a sixteenth, shown beside it",
-    ),
-    Silent(
-        "speedups",
-        "five from 1.1 to 2.5, and from 1.1 to 2.7",
-        "the paper gives the ends",
-        note="not varied",
-    ),
-    Silent(
-        "crossbar",
-        "carries whole packets; iSLIP, log2 n iterations",
-        "the paper's fabric approximates round robin",
-        note="other matchings: see the table of matchings",
-    ),
+        "red.gentle": (_red("not gentle", {**NS2, "gentle": False}),),
+        "red.variant": (_red(SPACING_OF_1993, {}),),
+    },
+    {
+        "red.gentle": WITH_RED,
+        "red.variant": WITH_RED,
+    },
 )
 """The ledger."""

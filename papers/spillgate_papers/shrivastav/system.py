@@ -9,8 +9,10 @@ from pathlib import Path
 from spillgate.result import Results
 from spillgate_papers.grid import Batch, Effort, Grid, Settings, along
 from spillgate_papers.measured import Measured, Own, PerRun, each, mean
+from spillgate_papers.texts import Texts
 
 SYSTEM = Path(__file__).parent / "system"
+TEXTS = Texts.read(Path(__file__).with_name("paper.md"))
 
 TAIL, RED, MODIFIED = SCHEMES = ("drop-tail", "RED", "modified RED")
 PARALLEL, CROSSBAR, ROTATION, TOGETHER = FABRICS = (

@@ -50,9 +50,8 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="zheng",
-    title="B. Zheng and M. Atiquzzaman, DSRED: Improving Performance of Active Queue Management "
-    "over Heterogeneous Networks",
-    about="Double-slope RED (DSRED) before an ATM circuit",
+    title=system.TEXTS.title,
+    about=system.TEXTS.about,
     system=system.SYSTEM,
     batches=system.BATCHES,
     claims=CLAIMS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from spillgate_papers.model import Claim, Elsewhere, Switch
+from spillgate_papers.model import Elsewhere, Switch
 from spillgate_papers.ours import Ours, widths
-from spillgate_papers.terms import Check, Term, apart, beside, every, number, own, trend
+from spillgate_papers.terms import Check, Term, apart, beside, number, own, trend
 from spillgate_papers.zheng.system import (
     AUTHORS,
     BOTH,
@@ -24,6 +24,7 @@ from spillgate_papers.zheng.system import (
     SINGLE,
     SLOWER,
     STATED,
+    TEXTS,
     UBR,
     circuit,
     drops,
@@ -215,73 +216,28 @@ _LINE = Switch(
 )
 ALL = (_COUNT, _WEIGHT, _RIVAL, _IDLE, _LINE)
 
-CLAIMS = (
-    Claim(
-        "Z1",
-        "Of the packets sent 98 % arrive with DSRED and 66 % with RED (table 1)",
-        0.98,
-        "more with DSRED, intervals disjoint; each within 0.05 of what is stated",
-        "share received with DSRED, nrt-VBR",
-        every(*throughput()),
-        ALL,
-    ),
-    Claim(
-        "Z2",
-        "Queueing delay is 0.30 s with DSRED and 0.55 s with RED (table 1; 0.35 s in the text)",
-        _stated(1),
-        "lower with DSRED, by a factor of 0.4 to 0.7",
-        "delay, DSRED / RED, nrt-VBR",
-        every(*lower(waiting)),
-        ALL,
-    ),
-    Claim(
-        "Z3",
-        "The peak queue is 100 packets with DSRED and 118 with RED",
-        _stated(2),
-        "lower with DSRED, by a factor of 0.75 to 0.95",
-        "peak, DSRED / RED, nrt-VBR",
-        every(*lower(peak)),
-        ALL,
-    ),
-    Claim(
-        "Z4",
-        "0.8 packets are dropped in a second with DSRED and 3.0 with RED",
-        _stated(3),
-        "fewer with DSRED, by a factor of 0.15 to 0.5",
-        "drops, DSRED / RED, nrt-VBR",
-        every(*lower(drops)),
-        ALL,
-    ),
-    Claim(
-        "Z5",
-        "Results do not depend on the traffic contract",
-        1.0,
-        "each criterion within 10 % between nrt-VBR and UBR",
-        "share received with DSRED, nrt-VBR / UBR",
-        every(*whatever()),
-        (
+CLAIMS = TEXTS.claims(
+    {
+        "Z1": throughput(),
+        "Z2": lower(waiting),
+        "Z3": lower(peak),
+        "Z4": lower(drops),
+        "Z5": whatever(),
+        "Z6": shorter(),
+        "Z7": start(),
+    },
+    {
+        "Z1": ALL,
+        "Z2": ALL,
+        "Z3": ALL,
+        "Z4": ALL,
+        "Z5": (
             Switch(
                 "the sustainable rate is half of the line, so that the circuit is half as fast",
                 WHOLE.label,
             ),
         ),
-    ),
-    Claim(
-        "Z6",
-        "DSRED keeps the instantaneous queue lower (figures 6 and 11)",
-        None,
-        "its mean over time is lower",
-        "mean queue, DSRED / RED, nrt-VBR",
-        every(*shorter()),
-        ALL,
-    ),
-    Claim(
-        "Z7",
-        "One peak of queue and drops when slow start ends, then recovery; the average lags",
-        None,
-        "queue and drops are highest in the first seconds; the average lags behind the queue",
-        "peak at the start less later's, DSRED, nrt-VBR",
-        every(*start()),
-    ),
+        "Z6": ALL,
+    },
 )
 """The claims in the paper's order."""

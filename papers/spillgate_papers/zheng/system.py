@@ -11,8 +11,10 @@ from spillgate.result import Results
 from spillgate_papers.grid import Batch, Effort, Grid, Settings
 from spillgate_papers.measured import Own, PerRun
 from spillgate_papers.terms import Term, own, value
+from spillgate_papers.texts import Texts
 
 SYSTEM = Path(__file__).parent / "system"
+TEXTS = Texts.read(Path(__file__).with_name("paper.md"))
 
 LINE = 48.384e6
 """b/s of cells on the OC-1 line."""

@@ -1,0 +1,88 @@
+"""A paper's texts: its title, its claims and what it leaves silent, from tables in Markdown.
+
+The file begins with authors and title as a heading, and a line of what the paper is about. Its
+tables are under the headings `Claims` (id, what the paper says, its own figure in base units if
+there is one, what is checked, what ours is) and `Silent` (key, our choice, why, what is known of
+the effect if it is not varied).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillgate_papers.model import Claim, Point, Silent, Switch
+from spillgate_papers.terms import Check, every
+
+Others = tuple[Point, ...] | Mapping[str, Sequence[object]]
+"""Other choices, as of `Silent`."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a paper: authors and title, what it is about, and the rows of its tables."""
+
+    title: str
+    about: str
+    rows: Mapping[str, Sequence[Sequence[str]]]
+
+    @staticmethod
+    def read(path: Path) -> Texts:
+        """Reads the file."""
+        head, *parts = re.split(r"^#+ ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+        title, about = (line for line in head.splitlines() if line)
+        rows = {part.partition("\n")[0]: list(_rows(part)) for part in parts}
+        return Texts(title, about, rows)
+
+    def claims(
+        self,
+        checks: Mapping[str, Iterable[Check]],
+        because: Mapping[str, tuple[Switch, ...]],
+    ) -> tuple[Claim, ...]:
+        """The claims, each with its parts, and suspected causes."""
+        rows = self._of("Claims", checks)
+        return tuple(
+            Claim(
+                id, says, _number(paper), predicate, ours, every(*checks[id]), because.get(id, ())
+            )
+            for id, says, paper, predicate, ours in rows  # noqa: A001
+        )
+
+    def silent(
+        self, others: Mapping[str, Others], places: Mapping[str, tuple[str, ...]]
+    ) -> tuple[Silent, ...]:
+        """The ledger: other choices by key, and the points that they can touch if not all."""
+        rows = self._of("Silent", {*others, *(row[0] for row in self.rows["Silent"] if row[3])})
+        return tuple(
+            Silent(key, value, why, others.get(key, ()), note, places.get(key, ()))
+            for key, value, why, note in rows
+        )
+
+    def _of(self, name: str, keys: Iterable[str]) -> Sequence[Sequence[str]]:
+        rows = self.rows[name]
+        if set(keys) ^ {row[0] for row in rows}:
+            msg = f"{name} of {self.title} are {[row[0] for row in rows]}, not {list(keys)}"
+            raise ValueError(msg)
+        return rows
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    """The rows of a table, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    for line in lines[2:]:
+        yield [c.strip().replace("\\|", "|") for c in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def _number(text: str) -> float | None:
+    """A figure, or the ratio of two.
+
+    Example:
+        >>> _number("4e6"), _number("1 / 4"), _number("")
+        (4000000.0, 0.25, None)
+    """
+    if not text:
+        return None
+    over, _, under = text.partition("/")
+    return float(over) / float(under or 1)
