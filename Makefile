@@ -80,6 +80,12 @@ docs: $(NATIVE) $(DEV_DEPS) ## Build the documentation into docs/_build/html.
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+.PHONY: wheel
+wheel: $(NATIVE) ## Build a wheel into dist, and try it in an empty environment without a compiler.
+	@rm -f dist/spillgate-*.whl
+	$(BIN)/maturin build --release --locked --quiet --out dist
+	PYTHON=$(CURDIR)/$(BIN)/python .ci/wheel
+
 .PHONY: bench
 bench: $(NATIVE) ## Time the benchmark cases, then other simulators that are installed (QUICK=1: less of each).
 	cargo build --release --locked -p spillgate-bench

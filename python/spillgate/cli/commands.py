@@ -530,6 +530,13 @@ def print_catalog(options: argparse.Namespace) -> int:
     return 0
 
 
+def completion(options: argparse.Namespace) -> int:
+    """`spillgate completion`."""
+    from spillgate.cli import completion as script
+
+    return script.completion(options)
+
+
 def reproduce(options: argparse.Namespace) -> int:
     """`spillgate reproduce`."""
     from spillgate.cli import reproduce
@@ -550,5 +557,6 @@ COMMANDS = {
     "profile": profile,
     "schema": print_schema,
     "list": print_catalog,
+    "completion": completion,
 }
 """The commands by name."""

@@ -42,9 +42,14 @@ _COLORS = {
 }
 
 
+def installed() -> dict[str, EntryPoint]:
+    """The papers that can be reproduced here, by name."""
+    return {e.name: e for e in entry_points(group=_GROUP)}
+
+
 def reproduce(options: argparse.Namespace) -> int:
     """Runs a paper's experiment, or lists the papers; status 0 whatever the verdicts are."""
-    papers = {e.name: e for e in entry_points(group=_GROUP)}
+    papers = installed()
     if not papers:
         msg = (
             "error: no papers are installed; they are the distribution spillgate-papers "

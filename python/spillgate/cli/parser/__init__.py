@@ -7,7 +7,14 @@ from collections.abc import Sequence
 
 from spillgate import __commit__, __version__
 from spillgate.cli.parser.configs import add_check, add_export, add_import, add_profile
-from spillgate.cli.parser.looking import add_explain, add_fluid, add_list, add_pcap, add_schema
+from spillgate.cli.parser.looking import (
+    add_completion,
+    add_explain,
+    add_fluid,
+    add_list,
+    add_pcap,
+    add_schema,
+)
 from spillgate.cli.parser.options import Formatter
 from spillgate.cli.parser.running import add_report, add_reproduce, add_run
 
@@ -50,14 +57,17 @@ def build_parser() -> argparse.ArgumentParser:
         add_profile,
         add_schema,
         add_list,
+        add_completion,
     ):
         add(commands)
     return parser
 
 
-def command_parsers() -> Sequence[tuple[str, argparse.ArgumentParser]]:
-    """Every command with its parser, for the documentation."""
-    parser = build_parser()
+def command_parsers(
+    parser: argparse.ArgumentParser | None = None,
+) -> Sequence[tuple[str, argparse.ArgumentParser]]:
+    """Every command with its parser, for documentation and completion; that of all is first."""
+    parser = parser or build_parser()
     for action in parser._actions:  # noqa: SLF001 - argparse offers no other way
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             return [("", parser), *action.choices.items()]

@@ -136,3 +136,18 @@ def add_list(commands: Commands) -> None:
     listing.add_argument(
         "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
     )
+
+
+def add_completion(commands: Commands) -> None:
+    """Print a script for a shell."""
+    completion = add_command(
+        commands, "completion", "print the script with which a shell completes commands"
+    )
+    completion.epilog = """\
+bash:        eval "$(spillgate completion bash)", in ~/.bashrc (with the package bash-completion)
+zsh:         spillgate completion zsh > DIR/_spillgate, DIR a folder of $fpath
+fish:        spillgate completion fish > ~/.config/fish/completions/spillgate.fish
+powershell:  spillgate completion powershell | Out-String | Invoke-Expression, in $PROFILE"""
+    completion.add_argument(
+        "shell", choices=("bash", "zsh", "fish", "powershell"), help="whose script"
+    )
