@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 PLACES = {
-    "README.md": "ce-node",
+    "examples/ce-node/README.md": "ce-node",
     "docs/tutorial.md": "first",
     "docs/howto/tcp.md": "tcp",
     "docs/howto/bufferbloat.md": "home-line",
@@ -28,6 +28,9 @@ PLACES = {
     "docs/howto/fan-access.md": "fan-access",
 }
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
+
+BRIEF = {"README.md": "ce-node"}
+"""Which example's verdict stands where, in brief."""
 
 SCRIPTED = {"docs/howto/assured.md": ("assured", "achieved")}
 """Which example's own script says what stands where, and its picture, copied to `docs/img`."""
@@ -157,12 +160,23 @@ def output(example, out):
     return said("run", folder / "scenario.yaml", "--all", "--out", out, *chosen)
 
 
-def said(*arguments):
+def brief(example, out):
+    """How many requirements each variant meets, and what that comes to."""
+    scenario = ROOT / "examples" / example / "scenario.yaml"
+    lines = said("run", scenario, "--no-report", "--out", out, lines=24).splitlines()
+    start = next(i for i, line in enumerate(lines) if re.match(r"variant +pass +fail", line))
+    end = next(i for i, line in enumerate(lines) if re.search(r" of \d+ requirements$", line))
+    return (
+        "\n".join([*lines[start : lines.index("", start) + 1], *lines[end - 1 : end + 1]]) + "\n"
+    )
+
+
+def said(*arguments, lines=40):
     """Standard output of the program."""
     done = subprocess.run(
         [sys.executable, "-m", "spillgate", *arguments],
         cwd=ROOT,
-        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "COLUMNS": "100", "LINES": str(lines), "PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -508,6 +522,13 @@ def main():
                 picture(out / "report.html", ROOT / "docs/img/report.png")
             for name in IMAGES.get(example, ()):
                 shutil.copyfile(out / f"figures/{name}.png", ROOT / f"docs/img/{name}.png")
+        for page, example in BRIEF.items():
+            text = brief(example, Path(temporary) / "brief" / example)
+            path = ROOT / page
+            path.write_text(
+                _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
+                encoding="utf-8",
+            )
         for page, (example, script) in SCRIPTED.items():
             out = Path(temporary) / "scripted" / example
             text = scripted(page, out)
