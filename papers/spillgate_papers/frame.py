@@ -29,6 +29,7 @@ from spillgate_papers.model import (
 )
 from spillgate_papers.show import Bars, By
 from spillgate_papers.study import Study, Watched
+from spillgate_papers.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ class Frame:
 
     Attributes:
         name: Short name.
-        title: Authors and title.
-        about: What it is about, in a line.
+        texts: Its authors and title, and the sentences of its claims and silent choices.
         system: Directory with `scenario.yaml` and what it refers to.
         files: Files that values and choices refer to, by name; written beside the scenario.
         batches: Its runs; the points of all are what claims, tables and figures are about.
@@ -63,8 +63,7 @@ class Frame:
     """
 
     name: str
-    title: str
-    about: str
+    texts: Texts
     system: Path
     batches: Sequence[Batch]
     claims: Sequence[Claim]
@@ -142,7 +141,7 @@ class Frame:
         title = "The claims under other assumptions"
         return Reproduction(
             self.name,
-            self.title,
+            self.texts.title,
             _engine.VERSION,
             lab.seed,
             lab.runs,

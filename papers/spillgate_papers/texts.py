@@ -1,19 +1,23 @@
 """A paper's texts: its title, its claims and what it leaves silent, from tables in Markdown.
 
 The file begins with authors and title as a heading, and a line of what the paper is about. Its
-tables are under the headings `Claims` (id, what the paper says, its own figure in base units if
-there is one, what is checked, what ours is) and `Silent` (key, our choice, why, what is known of
-the effect if it is not varied).
+tables are `Claims` (id, what the paper says, its own figure in base units if there is one, what is
+checked, what ours is, keys of suspected causes), `Causes` (key, suspected cause, the setting
+without it, that in words) and `Silent` (key, our choice, why, what is known of the effect if it is
+not varied). Other headings have sentences for the page.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+from spillgate_papers.measured import View
 from spillgate_papers.model import Claim, Point, Silent, Switch
+from spillgate_papers.show import Measures, Shown, filled
 from spillgate_papers.terms import Check, every
 
 Others = tuple[Point, ...] | Mapping[str, Sequence[object]]
@@ -22,11 +26,19 @@ Others = tuple[Point, ...] | Mapping[str, Sequence[object]]
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of a paper: authors and title, what it is about, and the rows of its tables."""
+    """The texts of a paper.
+
+    Attributes:
+        title: Authors and title.
+        about: What it is about, in a line.
+        rows: The rows of its tables, by heading.
+        prose: What stands under the other headings, a line for each paragraph.
+    """
 
     title: str
     about: str
     rows: Mapping[str, Sequence[Sequence[str]]]
+    prose: Mapping[str, str]
 
     @staticmethod
     def read(path: Path) -> Texts:
@@ -34,21 +46,41 @@ class Texts:
         head, *parts = re.split(r"^#+ ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
         title, about = (line for line in head.splitlines() if line)
         rows = {part.partition("\n")[0]: list(_rows(part)) for part in parts}
-        return Texts(title, about, rows)
+        prose = {
+            name: "\n\n".join(" ".join(p.split("\n")) for p in body.strip().split("\n\n"))
+            for name, _, body in (part.partition("\n") for part in parts)
+            if not rows[name]
+        }
+        return Texts(title, about, rows, prose)
 
     def claims(
-        self,
-        checks: Mapping[str, Iterable[Check]],
-        because: Mapping[str, tuple[Switch, ...]],
+        self, checks: Mapping[str, Iterable[Check]], settings: Mapping[str, str] | None = None
     ) -> tuple[Claim, ...]:
-        """The claims, each with its parts, and suspected causes."""
-        rows = self._of("Claims", checks)
+        """The claims, each with its parts, the one that it is about first.
+
+        Args:
+            checks: The parts, by claim.
+            settings: What stands in braces for settings without a cause.
+        """
+        causes = {
+            key: Switch(cause, setting.format(**settings or {}), words)
+            for key, cause, setting, words in self.rows["Causes"]
+        }
         return tuple(
             Claim(
-                id, says, _number(paper), predicate, ours, every(*checks[id]), because.get(id, ())
+                name,
+                *(says, _number(paper), predicate, ours),
+                every(*checks[name]),
+                tuple(causes[key] for key in because.split(", ") if key),
             )
-            for id, says, paper, predicate, ours in rows  # noqa: A001
+            for name, says, paper, predicate, ours, because in self._of("Claims", checks)
         )
+
+    def said(
+        self, name: str, measures: Measures = MappingProxyType({}), /, **cells: Shown
+    ) -> Callable[[View], str]:
+        """The sentences under a heading, with measured values in braces (see `filled`)."""
+        return filled(self.prose[name], measures, **cells)
 
     def silent(
         self, others: Mapping[str, Others], places: Mapping[str, tuple[str, ...]]

@@ -30,6 +30,7 @@ from spillgate_papers.model import (
 )
 from spillgate_papers.ours import Ours
 from spillgate_papers.terms import Term, every, number, trend
+from spillgate_papers.texts import Texts
 
 
 def around(mean, unit="1"):
@@ -377,6 +378,77 @@ def test_levels_and_what_groups_explain():
     assert groups.explained([[0.1, 0.2], [0.1, 0.2]]) == pytest.approx(0.0)
 
 
+# The texts
+
+
+PAPER = """# A. Toy, A toy
+
+About toys
+
+## Claims
+
+| id | says | paper | predicate | ours | suspected |
+| --- | --- | --- | --- | --- | --- |
+| T1 | a \\| b | 1 / 4 | above 1 | it | all, half |
+
+## Causes
+
+| key | cause | setting | words |
+| --- | --- | --- | --- |
+| all | everything | {of}, all | |
+| half | much | half | in half |
+
+## Silent
+
+| key | choice | why | effect |
+| --- | --- | --- | --- |
+| limit | 40 | usual | |
+| clock | none | no word | not varied |
+
+## loss
+
+Lost are {loss@RED}, or
+{n}.
+
+Nothing else.
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    (tmp_path / "paper.md").write_text(PAPER, encoding="utf-8")
+    return Texts.read(tmp_path / "paper.md")
+
+
+def test_texts_are_those_of_the_tables(toy):
+    assert (toy.title, toy.about) == ("A. Toy, A toy", "About toys")
+    [claim] = toy.claims({"T1": (trend(Term(lambda _: around(1.0)).above(0)),)}, {"of": "x"})
+    assert (claim.id, claim.statement, claim.paper, claim.measure) == ("T1", "a | b", 0.25, "it")
+    assert [(s.cause, s.setting, s.off) for s in claim.because] == [
+        ("everything", "x, all", ""),
+        ("much", "half", "in half"),
+    ]
+    assert claim.test(View({}))[0].holds
+    limit, clock = toy.silent({"limit": {"a": [1, 2]}}, {"limit": ("RED",)})
+    assert [(p.label, p.set, p.places) for p in limit.points] == [
+        ("1", {"a": 1}, ("RED",)),
+        ("2", {"a": 2}, ("RED",)),
+    ]
+    assert (clock.points, clock.note) == ((), "not varied")
+    measures = {"loss": lambda at: Term(lambda _: PerRun((0.5,), "1"), at)}
+    said = toy.said("loss", measures, n="more")(View({}))
+    assert said == "Lost are 50 %, or more.\n\nNothing else."
+
+
+def test_tables_and_code_that_differ_are_refused(toy):
+    for checks in ({}, {"T1": (), "T2": ()}):
+        with pytest.raises(ValueError, match="T1"):
+            toy.claims(checks, {"of": "x"})
+    for others in ({}, {"limit": (), "other": ()}):
+        with pytest.raises(ValueError, match="limit"):
+            toy.silent(others, {})
+
+
 # The system
 
 
@@ -669,7 +741,7 @@ def test_the_papers_are_listed(capsys):
     out = capsys.readouterr().out
     for name in ("chien", "domzal", "mitroi", "shrivastav", "zheng"):
         assert name in out
-    assert mitroi.PAPER.about in out
+    assert mitroi.PAPER.texts.about in out
 
 
 def test_without_papers_it_says_how_to_install_them(capsys, monkeypatch):

@@ -36,7 +36,7 @@ def sections(study: Study) -> Iterator[Section]:
     )
     yield study.section(
         "Adaptation, or a higher threshold",
-        f"{show.GAIN_SAID(study.main)}\n\n{show.BLIND_SAID(study.main)}",
+        "\n\n".join(show.said(x)(study.main) for x in ("gain", "blind")),
         (show.RIVALS, show.ASSURED_TABLE),
         (show.RIVAL_FIGURE,),
         "adaptation",
@@ -45,8 +45,7 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="chien",
-    title=system.TEXTS.title,
-    about=system.TEXTS.about,
+    texts=system.TEXTS,
     system=system.SYSTEM,
     batches=system.BATCHES,
     claims=CLAIMS,

@@ -30,7 +30,7 @@ from spillgate_papers.chien.system import (
     total,
     use,
 )
-from spillgate_papers.model import Elsewhere, Switch
+from spillgate_papers.model import Elsewhere
 from spillgate_papers.ours import Ours, percent
 from spillgate_papers.terms import (
     Check,
@@ -192,7 +192,6 @@ def reacts() -> Iterator[Check]:
 
 CAUSES = tuple(Elsewhere(name, {s: f"{s}, {name}" for s in SCHEMES}) for name in SOURCES)
 """Settings in which a suspected cause is off."""
-DEEPER, STEADY = (c.label for c in CAUSES)
 
 CLAIMS = TEXTS.claims(
     {
@@ -203,16 +202,6 @@ CLAIMS = TEXTS.claims(
         "C5": longer(),
         "C6": as_effective(),
         "C7": reacts(),
-    },
-    {
-        "C2": (
-            Switch(
-                "a bucket of 50 ms holds fewer packets than TCP sends in a burst, and does not "
-                "keep what it could have sent while its window was small",
-                DEEPER,
-            ),
-            Switch("TCP halves its window with every loss", STEADY, "a constant rate of 4 Mb/s"),
-        ),
-    },
+    }
 )
 """The claims in the paper's order."""

@@ -24,6 +24,7 @@ from spillgate_papers.chien.system import (
     RIO,
     SCHEMES,
     SOURCES,
+    TEXTS,
     THRESHOLDS,
     absent,
     delivered,
@@ -36,7 +37,7 @@ from spillgate_papers.chien.system import (
     use,
 )
 from spillgate_papers.measured import View
-from spillgate_papers.show import By, Curves, Line, Panel, filled, from_zero
+from spillgate_papers.show import By, Curves, Line, Panel, first_run, from_zero
 from spillgate_papers.terms import Term, of_each, own, value
 
 if TYPE_CHECKING:
@@ -86,11 +87,8 @@ def over_time(results: Results, name: str, *classes: str) -> Line:
     """The rate of classes in the first run."""
 
     def points(_: View) -> Sequence[tuple[float, float]]:
-        found = [
-            results.series(where=f"class {c}", metric="throughput", variant=name, run=0)[0]
-            for c in classes
-        ]
-        sums = [sum(v) for v in zip(*(s.v for s in found), strict=True)]
+        found = [first_run(results, f"class {c}", "throughput", name) for c in classes]
+        sums = [sum(v for _, v in at) for at in zip(*found, strict=True)]
         starts = range(0, len(sums) - BIN + 1, BIN)
         return [(i + BIN / 2, sum(sums[i : i + BIN]) / BIN) for i in starts]
 
@@ -121,11 +119,7 @@ def trace(results: Results) -> Curves:
     """C7: what A-RIO moves, and what it goes by."""
 
     def line(metric: str) -> Line:
-        def points(_: View) -> Sequence[tuple[float, float]]:
-            found = results.series(where="core/fifo", metric=metric, variant=ADAPTIVE, run=0)
-            return [(t, v) for s in found for t, v in zip(s.t, s.v, strict=True)]
-
-        return points
+        return lambda _: first_run(results, "core/fifo", metric, ADAPTIVE)
 
     panels = (
         Panel(
@@ -246,33 +240,13 @@ def _more(name: str) -> Term:
     return total(name) - total(RIO)
 
 
-GAIN_SAID = filled(
-    f"In the run of figures 4 and 5 A-RIO carries {{gain}} more than RIO. RIO with max_th for "
-    f"packets out fixed at max_U ({HIGH} packets) carries {{upper}} more, and fixed at {MIDDLE} "
-    "packets {middle} more, without any adaptation. The assured flow then gets, from 110 to "
-    "200 s, {assured} under RIO, {adaptive} under A-RIO and {fixed} at max_U; the mean queue is "
-    "{short}, {queue} and {long}. So A-RIO has {share} of what the higher threshold alone gains.",
-    gain=_more(ADAPTIVE),
-    upper=_more(UPPER),
-    middle=_more(next(iter(FIXED))),
-    share=of_each([_more(ADAPTIVE), _more(UPPER)], "share", lambda v: v[0] / v[1], "1"),
-    assured=phase(RIO, next(iter(PHASES))),
-    adaptive=phase(ADAPTIVE, next(iter(PHASES))),
-    fixed=phase(UPPER, next(iter(PHASES))),
-    short=queue(RIO),
-    queue=queue(ADAPTIVE),
-    long=queue(UPPER),
-)
-
-BLIND_SAID = filled(
-    "The two schemes that the paper sets out from adapt RED and see no profile. Best effort gets "
-    "{scb} under self-configuring RED and {lab} under load-adaptive RED, a reconstruction, beside "
-    "{adaptive} under A-RIO; the assured flow gets, from 110 to 200 s, {sca} and {laa} beside "
-    "{assured}.",
-    adaptive=rate(ADAPTIVE, BEST_EFFORT),
-    assured=phase(ADAPTIVE, next(iter(PHASES))),
-    scb=rate(next(iter(BLIND)), BEST_EFFORT),
-    lab=rate(next(reversed(BLIND)), BEST_EFFORT),
-    sca=phase(next(iter(BLIND)), next(iter(PHASES))),
-    laa=phase(next(reversed(BLIND)), next(iter(PHASES))),
-)
+def said(name: str) -> Callable[[View], str]:
+    """The sentences of a name."""
+    measures = {
+        "more": _more,
+        "queue": queue,
+        "assured": lambda at: phase(at, next(iter(PHASES))),
+        "best effort": lambda at: rate(at, BEST_EFFORT),
+    }
+    share = of_each([_more(ADAPTIVE), _more(UPPER)], "share", lambda v: v[0] / v[1], "1")
+    return TEXTS.said(name, measures, share=share, high=str(HIGH), middle=str(MIDDLE))

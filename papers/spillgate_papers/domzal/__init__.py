@@ -161,8 +161,7 @@ def frame(plan: Plan) -> Frame:
     points = {r: at("PFQ", r) for r in (BASIC, *MECHANISMS)}
     return Frame(
         name="domzal",
-        title=system.TEXTS.title,
-        about=system.TEXTS.about,
+        texts=system.TEXTS,
         system=system.SYSTEM,
         batches=system.batches(plan),
         claims=claims(plan),

@@ -92,8 +92,7 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="mitroi",
-    title=system.TEXTS.title,
-    about=system.TEXTS.about,
+    texts=system.TEXTS,
     system=system.SYSTEM,
     batches=BATCHES,
     claims=CLAIMS,

@@ -11,7 +11,7 @@ from spillgate_papers.judge import within
 from spillgate_papers.measured import View
 from spillgate_papers.mitroi import system
 from spillgate_papers.mitroi.system import CLASS_BASED, EARLY, POLICIES, REAL_TIME, TEXTS
-from spillgate_papers.model import Elsewhere, Part, Switch
+from spillgate_papers.model import Elsewhere, Part
 from spillgate_papers.ours import Ours
 from spillgate_papers.terms import beside, least, most, number, queued, trend, value
 
@@ -33,11 +33,6 @@ CAUSES = (
     Elsewhere(MOVING, at(MOVING), at("as chosen")),
 )
 """Settings in which a suspected cause is off."""
-PHASES = "phases of the streams are random, so that which of them lose is chance"
-IN_ORDER, IN_STEP = (
-    Switch(PHASES, ORDER, system.ORDERED),
-    Switch(PHASES, STEP, "all streams start together"),
-)
 
 
 def _loss(policy: str, cls: str) -> terms.Term:
@@ -229,34 +224,7 @@ CLAIMS = TEXTS.claims(
             number(most(JITTER.values()).below(0.030), "jitter is below 30 ms everywhere"),
         ),
         "M12": (check for place in system.EXACT for check in _three_levels(place)),
-    },
-    {
-        "M1": (IN_ORDER,),
-        "M2": (IN_ORDER,),
-        "M3": (
-            Switch(
-                "LLQ's policer counts labels, which its rate leaves no room for",
-                "llq.rate, 16 %, video 34 %",
-                "16 % of the line for voice",
-            ),
-        ),
-        "M8": (
-            Switch(
-                "FIFO's queue holds less time than the queues of AF3x and AF2x",
-                "fifo.limit, 300 packets",
-                "300 packets in FIFO",
-            ),
-        ),
-        "M9": (IN_ORDER, IN_STEP),
-        "M10": (IN_ORDER, IN_STEP),
-        "M11": (
-            Switch(
-                "traffic above the line's rate keeps FIFO full, so that packets wait alike", MOVING
-            ),
-            IN_ORDER,
-        ),
-        "M12": (IN_ORDER, IN_STEP),
-    },
+    }
 )
 """The claims in the paper's order."""
 BY_ID = {c.id: c for c in CLAIMS}

@@ -38,8 +38,7 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="shrivastav",
-    title=system.TEXTS.title,
-    about=system.TEXTS.about,
+    texts=system.TEXTS,
     system=system.SYSTEM,
     batches=system.batches(),
     claims=CLAIMS,

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from spillgate_papers import judge
 from spillgate_papers.judge import Kind, within
 from spillgate_papers.measured import PerRun, View
-from spillgate_papers.model import Elsewhere, Part, Quantity, Switch
+from spillgate_papers.model import Elsewhere, Part, Quantity
 from spillgate_papers.ours import Ours, percent, points, widths
 from spillgate_papers.shrivastav.system import (
     CELL,
@@ -240,16 +240,6 @@ LIGHT = Elsewhere(
     },
 )
 CAUSES = (SHARED, CROSSED, LIGHT)
-OWN_LINK = Switch(
-    "a VOQ waits for its own s/n of the fabric, even while the output idles and other VOQs of its "
-    "input are empty",
-    CROSSED.label,
-)
-HEAVY = Switch(
-    "with the paper's weight the input queues alone keep RED's average well above min_th, so that "
-    "it drops while the output idles",
-    LIGHT.label,
-)
 
 
 def against(key: str, size: Size, x: str, s: float, load: int, fabric: str) -> Term:
@@ -339,21 +329,6 @@ CLAIMS = TEXTS.claims(
             *faster(SMALL),
             *faster(LARGE),
         ),
-    },
-    {
-        "S1": (HEAVY, OWN_LINK),
-        "S2": (OWN_LINK,),
-        "S5": (HEAVY, OWN_LINK),
-        "S6": (HEAVY, OWN_LINK),
-        "S7": (HEAVY, OWN_LINK),
-        "S8": (HEAVY,),
-        "S9": (
-            Switch(
-                "a crossbar with iSLIP is work-conserving, it serves whatever VOQ has packets; a "
-                "link of s/n of the line rate serves its own VOQ only",
-                SHARED.label,
-            ),
-        ),
-    },
+    }
 )
 """The claims in the paper's order."""

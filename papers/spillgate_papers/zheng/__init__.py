@@ -29,20 +29,20 @@ def sections(study: Study) -> Iterator[Section]:
     )
     yield study.section(
         "Numbers that cannot hold together",
-        show.ARITHMETIC_SAID,
+        show.said("arithmetic")(study.main),
         (show.QUOTES, show.arithmetic()),
         name="arithmetic",
     )
     yield study.section(
         "A circuit as slow as the numbers say",
-        show.CIRCUIT_SAID(study.main),
+        show.said("circuit")(study.main),
         (show.CIRCUIT_TABLE,),
         name="circuit",
     )
-    yield study.section("An average without decay", show.LOCKED_SAID(study.main), name="locked")
+    yield study.section("An average without decay", show.said("locked")(study.main), name="locked")
     yield study.section(
         "Why a shorter queue drops more",
-        show.WHY_SAID(study.main),
+        show.said("why")(study.main),
         (show.RIVAL_TABLE, show.SIZE_TABLE, show.SCR_TABLE, show.PLAIN_TABLE),
         name="why",
     )
@@ -50,8 +50,7 @@ def sections(study: Study) -> Iterator[Section]:
 
 PAPER = Frame(
     name="zheng",
-    title=system.TEXTS.title,
-    about=system.TEXTS.about,
+    texts=system.TEXTS,
     system=system.SYSTEM,
     batches=system.BATCHES,
     claims=CLAIMS,

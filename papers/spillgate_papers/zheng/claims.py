@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from spillgate_papers.model import Elsewhere, Switch
+from spillgate_papers.model import Elsewhere
 from spillgate_papers.ours import Ours, widths
 from spillgate_papers.terms import Check, Term, apart, beside, number, own, trend
 from spillgate_papers.zheng.system import (
-    AUTHORS,
     BOTH,
     CONTRACTS,
     CRITERIA,
     DSRED,
     FIFTEENTH,
-    LOCKED,
     LOOSEST,
     NRT,
     RED,
     RIVALS,
     SETTINGS,
     SINGLE,
-    SLOWER,
     STATED,
     TEXTS,
     UBR,
@@ -187,34 +184,6 @@ SLOWED = Elsewhere(
 CAUSES = (*OFF, COUNT, WHOLE, SLOWED)
 """All of them."""
 
-_COUNT = Switch(
-    "RED that spreads its drops is compared with DSRED, which drops in clusters",
-    COUNT.label,
-)
-_WEIGHT = Switch(
-    "with a weight of 0.07 the average follows within 14 packets, so that no queue overshoots",
-    AUTHORS,
-    "the weight of RED's authors, 0.002, in both",
-)
-_RIVAL = Switch(
-    "at the stated settings RED drops no less than DSRED: a shorter queue means a shorter round "
-    "trip, and so more drops",
-    LOOSEST,
-    "the weight and max_p of RED's authors, and drops without spreading",
-)
-_IDLE = Switch(
-    "the average of an idle queue decays, as in RED's own paper; equation (1) has no such term, "
-    "and with it a slow average keeps RED dropping all that comes after timeouts",
-    LOCKED,
-    "averages that change at arrivals only, and the weight of RED's authors in RED alone",
-)
-_LINE = Switch(
-    f"the line carries {SLOWER} times as many packets as the paper's drops and throughput mean",
-    SLOWED.label,
-    f"a circuit of {FIFTEENTH}, with the weight and max_p of RED's authors, and drops without "
-    "spreading",
-)
-ALL = (_COUNT, _WEIGHT, _RIVAL, _IDLE, _LINE)
 
 CLAIMS = TEXTS.claims(
     {
@@ -225,19 +194,6 @@ CLAIMS = TEXTS.claims(
         "Z5": whatever(),
         "Z6": shorter(),
         "Z7": start(),
-    },
-    {
-        "Z1": ALL,
-        "Z2": ALL,
-        "Z3": ALL,
-        "Z4": ALL,
-        "Z5": (
-            Switch(
-                "the sustainable rate is half of the line, so that the circuit is half as fast",
-                WHOLE.label,
-            ),
-        ),
-        "Z6": ALL,
-    },
+    }
 )
 """The claims in the paper's order."""

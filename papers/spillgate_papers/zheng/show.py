@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING
 from spillgate.result import Results
 from spillgate_papers.measured import View
 from spillgate_papers.model import Quantity, Table
-from spillgate_papers.show import By, Column, Curves, Line, Panel, filled, from_zero
+from spillgate_papers.show import (
+    By,
+    Column,
+    Curves,
+    Line,
+    Panel,
+    binned,
+    first_run,
+    from_zero,
+)
 from spillgate_papers.terms import Term, value
 from spillgate_papers.zheng.system import (
     AS_STATED,
-    AUTHORS,
     BOTH,
     BUFFER,
     CLOCKS,
     CONTRACTS,
     DSRED,
-    IDLE,
     LINE,
-    LOCKED,
     LOOSEST,
     MTU,
     NRT,
@@ -31,11 +37,11 @@ from spillgate_papers.zheng.system import (
     SCHEMES,
     SETTINGS,
     SHARES,
-    SINGLE,
     SIZES,
     SLOWER,
     SMALL,
     STATED,
+    TEXTS,
     UBR,
     cells,
     circuit,
@@ -128,49 +134,34 @@ CIRCUIT_TABLE = By(
     },
     "Stated is what the paper's Table 1 has.",
 )
-CIRCUIT_SAID = filled(
-    f"A circuit of a fifteenth of OC-1 carries {per_second(MTU, 1 / SLOWER):.0f} packets in a "
-    f"second, as many as DSRED's NTP and APD mean are sent ({sent(DSRED):.0f}). With the settings "
-    "of Table 1 packets wait there for {a} with DSRED and {b} with RED, and the peaks are {c} and "
-    "{d}. With weight 0.002 in both, max_p 0.02 and no count they wait for {e} and {f}, where "
-    f"the paper has {STATED[DSRED][1]:.2f} s and {STATED[RED][1]:.2f} s, and the peaks are "
-    "{g} and {h}, where it has "
-    f"{STATED[DSRED][2]} and {STATED[RED][2]} packets. Received over sent are {{i}} and {{j}}.",
-    a=waiting(circuit(DSRED)),
-    b=waiting(circuit(RED)),
-    c=peak(circuit(DSRED)),
-    d=peak(circuit(RED)),
-    e=waiting(circuit(DSRED, LOOSEST)),
-    f=waiting(circuit(RED, LOOSEST)),
-    g=peak(circuit(DSRED, LOOSEST)),
-    h=peak(circuit(RED, LOOSEST)),
-    i=received(circuit(DSRED, LOOSEST)),
-    j=received(circuit(RED, LOOSEST)),
-)
-LOCKED_SAID = filled(
-    "Equation (1) of the paper has an average that changes at arrivals only. With it, and the "
-    "weight of RED's authors in RED alone, {a} of the packets sent are received with DSRED and "
-    "{b} with RED under UBR, {c} and {d} under nrt-VBR, where the paper has "
-    f"{STATED[DSRED][0]:g} and {STATED[RED][0]:g}: once RED's average is above max_th, all that "
-    "arrives is dropped, connections wait for ever longer timeouts, and each of the few packets "
-    "that they then send lowers the average by a 500th only. Under UBR RED uses {x} of the line "
-    "then, and DSRED {y}. Neither does it alone: with no decay and a weight of 0.07 in both {e} "
-    "are received with RED under UBR, with decay and the weight of its authors {f}.",
-    a=received(place(UBR, DSRED, LOCKED)),
-    b=received(place(UBR, RED, LOCKED)),
-    c=received(place(NRT, DSRED, LOCKED)),
-    d=received(place(NRT, RED, LOCKED)),
-    x=value("utilization", place(UBR, RED, LOCKED), "vc", "link"),
-    y=value("utilization", place(UBR, DSRED, LOCKED), "vc", "link"),
-    e=received(place(UBR, RED, IDLE)),
-    f=received(place(UBR, RED, AUTHORS)),
-)
 SCR_TABLE = By(
     "scr",
     "The sustainable rate",
     {"SCR / line": [f"{s:g}" for s in SHARES], "scheme": BOTH},
     columns(lambda x, s: f"SCR {x}, {s}", MECHANISM),
 )
+
+
+def said(name: str) -> Callable[[View], str]:
+    """The sentences of a name."""
+    d, r = STATED[DSRED], STATED[RED]
+    cells = {
+        "dsred sent": f"{sent(DSRED):.0f}",
+        "red sent": f"{sent(RED):.0f}",
+        "dsred ntp": f"{d[0]:g}",
+        "red ntp": f"{r[0]:g}",
+        "dsred delay": f"{d[1]:.2f}",
+        "red delay": f"{r[1]:.2f}",
+        "dsred peak": f"{d[2]}",
+        "red peak": f"{r[2]}",
+        "mtu": f"{MTU}",
+        "buffer": f"{BUFFER}",
+        "carries": f"{per_second(MTU):.0f}",
+        "longest": f"{r[2] / per_second(MTU):.2f}",
+        "slow carries": f"{per_second(MTU, 1 / SLOWER):.0f}",
+    }
+    measures = {head.partition(" (")[0]: of for head, of in MECHANISM.items()}
+    return TEXTS.said(name, {**measures, "received": received}, **cells)
 
 
 def stated(scheme: str, i: int, unit: str = "ratio") -> Quantity:
@@ -230,13 +221,6 @@ def arithmetic() -> Table:
     )
 
 
-ARITHMETIC_SAID = (
-    "The absolute values of Table 1 cannot hold together. Its drops and throughput would mean "
-    f"{sent(RED):.0f} to {sent(DSRED):.0f} packets sent in a second, where the line carries "
-    f"{per_second(MTU):.0f} of {MTU} B. Its delays are longer than a queue of its peak takes to "
-    f"leave, {STATED[RED][2] / per_second(MTU):.2f} s, and mean more packets than the peak, with "
-    f"RED more than the buffer of {BUFFER}. So claims are judged by order and ratio."
-)
 _TWICE = STATED[RED][3] / STATED[DSRED][3]
 QUOTES = Table(
     "quotes",
@@ -258,31 +242,6 @@ QUOTES = Table(
     "Claims are judged by Table 1. Peak and mean of drops need not have one ratio.",
 )
 
-WHY_SAID = filled(
-    "Four connections that always have data share the line, so that their rate is the line's "
-    "whatever the queue: a shorter queue means shorter round trips and smaller windows, and by "
-    "TCP's square-root law more drops. Under UBR the mean queue is {short} with DSRED and {long} "
-    "with RED, {single} with RED that does not spread its drops; dropped are {a}, {b} and {c}, "
-    "and timeouts are {x}, {y} and {z}. With the weight and max_p of RED's authors and no "
-    "spreading the queue of RED is {far}, that of DSRED with this weight {near}; the peaks are "
-    "{top} and {low}, and RED drops {less}, DSRED {more}.",
-    short=mean_queue(place(UBR, DSRED)),
-    long=mean_queue(place(UBR, RED)),
-    single=mean_queue(place(UBR, SINGLE)),
-    a=drops(place(UBR, DSRED)),
-    b=drops(place(UBR, RED)),
-    c=drops(place(UBR, SINGLE)),
-    x=value("timeouts", place(UBR, DSRED), "ftp"),
-    y=value("timeouts", place(UBR, RED), "ftp"),
-    z=value("timeouts", place(UBR, SINGLE), "ftp"),
-    far=mean_queue(place(UBR, RED, LOOSEST)),
-    near=mean_queue(place(UBR, DSRED, LOOSEST)),
-    top=peak(place(UBR, RED, LOOSEST)),
-    low=peak(place(UBR, DSRED, LOOSEST)),
-    more=drops(place(UBR, DSRED, LOOSEST)),
-    less=drops(place(UBR, RED, LOOSEST)),
-)
-
 
 def near_one(axes: Axes) -> None:
     """The last tenth."""
@@ -292,24 +251,19 @@ def near_one(axes: Axes) -> None:
 def figures(results: Results, starts: Results) -> Sequence[Curves]:
     """Figures 4 to 13, of the first run."""
 
-    def of(
-        where: str, metric: str, at: str, found: Results = results
-    ) -> list[tuple[float, float]]:
-        (series,) = found.series(where=where, metric=metric, variant=at, run=0)
-        return list(zip(series.t, series.v, strict=True))
+    def of(where: str, metric: str, at: str) -> list[tuple[float, float]]:
+        return first_run(results, where, metric, at)
 
-    def binned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        """Means over bins."""
-        n = -(-len(points) // BINS)
-        bins = [points[i : i + n] for i in range(0, len(points) - n + 1, n)]
-        return [(b[n // 2][0], sum(v for _, v in b) / n) for b in bins]
+    def averages(where: str, metric: str, at: str) -> list[tuple[float, float]]:
+        points = of(where, metric, at)
+        return binned(points, -(-len(points) // BINS))
 
     def normalized(at: str) -> Line:
         """The rate that arrives over the one that the servers send."""
 
         def points(_: View) -> Sequence[tuple[float, float]]:
-            got = binned(of("class ftp", "throughput", at))
-            sent = [binned(of(f"link access-{i}", "carried", at)) for i in range(4)]
+            got = averages("class ftp", "throughput", at)
+            sent = [averages(f"link access-{i}", "carried", at) for i in range(4)]
             sums = [sum(v for _, v in parts) for parts in zip(*sent, strict=True)]
             return [(t, g / s) for (t, g), s in zip(got, sums, strict=True) if s > 0.0]
 
@@ -329,7 +283,7 @@ def figures(results: Results, starts: Results) -> Sequence[Curves]:
         return points
 
     def startup(metric: str, at: str) -> Line:
-        return lambda _: of("vc/fifo", metric, at, starts)
+        return lambda _: first_run(starts, "vc/fifo", metric, at)
 
     drawn = []
     for contract, (first, second, third) in {NRT: (4, 6, 7), UBR: (9, 11, 12)}.items():

@@ -100,7 +100,7 @@ def _list(papers: Mapping[str, EntryPoint]) -> None:
     made.add_column()
     made.show_header = False
     for name in sorted(papers):
-        made.add_row(Text(name), Text(papers[name].load().about))
+        made.add_row(Text(name), Text(papers[name].load().texts.about))
     show(console(), made)
 
 
