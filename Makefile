@@ -86,6 +86,14 @@ wheel: $(NATIVE) ## Build a wheel into dist, and try it in an empty environment 
 	$(BIN)/maturin build --release --locked --quiet --out dist
 	PYTHON=$(CURDIR)/$(BIN)/python .ci/wheel
 
+AUDIT := target/audit
+.PHONY: audit
+audit: $(VENV)/pyvenv.cfg ## Check licenses, duplicates, sources and known vulnerabilities of dependencies (needs cargo-deny).
+	@test -x $(AUDIT)/bin/python || $(BIN)/python -m venv $(AUDIT)
+	@$(AUDIT)/bin/python -m pip install --quiet --require-hashes --no-deps -r requirements/audit.txt || \
+	  echo "pip-audit cannot be installed" >&2
+	@$(AUDIT)/bin/python .ci/audit.py
+
 .PHONY: bench
 bench: $(NATIVE) ## Time the benchmark cases, then other simulators that are installed (QUICK=1: less of each).
 	cargo build --release --locked -p spillgate-bench
@@ -123,7 +131,7 @@ images: $(NATIVE) ## Put real output and figures into README and documentation.
 
 .PHONY: lock
 lock: $(DEV_DEPS) ## Resolve the Python requirements anew (needs uv).
-	cd requirements && for set in run dev; do \
+	cd requirements && for set in run dev audit; do \
 	  uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 	    --no-emit-index-url --custom-compile-command "make lock" -o $$set.txt $$set.in; \
 	done
