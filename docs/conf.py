@@ -14,8 +14,9 @@ project = "Spillgate"
 author = "The Spillgate developers"
 copyright = "The Spillgate developers"  # noqa: A001 - Sphinx's name
 release = version = spillgate.__version__
-extensions = ["myst_parser", "sphinx.ext.mathjax"]
+extensions = ["myst_parser", "formulas"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 html_theme = "furo"

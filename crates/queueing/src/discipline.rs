@@ -13,7 +13,7 @@ use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::leaf::{Leaf, Queue};
 use crate::recipe::{BuildError, Origin};
-use crate::stats::{Cx, LeafGauges, LeafStats, Total};
+use crate::stats::{Cx, LeafGauges, LeafStats, State, Total};
 
 /// A queue discipline: the queues in front of a port's server.
 ///
@@ -338,6 +338,15 @@ impl Discipline {
         }
     }
 
+    /// The same buckets with their classes (`parent/class` for nested ones), by the names of time
+    /// series: what is in them in bytes.
+    pub fn tokens(&self, now: Time) -> Vec<(String, State)> {
+        match &self.engine {
+            Engine::ClassBased(tree) => tree.tokens(now),
+            _ => Vec::new(),
+        }
+    }
+
     /// The meters of the policers of classes since the beginning, in a fixed order: the class
     /// (`parent/class` for nested ones), and what was found.
     pub fn meters(&self) -> impl Iterator<Item = (&str, &Colored)> {
@@ -383,17 +392,12 @@ impl Discipline {
         self.engine.leaf_names()
     }
 
-    /// The present state of a leaf; all zero if there is no such leaf.
-    pub fn gauges(&self, leaf: usize) -> LeafGauges {
-        let Some(stats) = self.stats.get(leaf) else {
+    /// The state of a leaf at `now`; nothing if there is no such leaf.
+    pub fn gauges(&self, leaf: usize, now: Time) -> LeafGauges {
+        if leaf >= self.stats.len() {
             return LeafGauges::default();
-        };
-        let (backlog_packets, backlog_bytes) = stats.backlog();
-        LeafGauges {
-            backlog_packets,
-            backlog_bytes,
-            ..self.engine.gauges(leaf)
         }
+        self.engine.gauges(leaf, now)
     }
 
     /// Why a packet was dropped at `now`, in numbers. Valid only directly after the call that

@@ -55,8 +55,8 @@ pub(crate) trait Schedule {
     fn leaf_names(&self) -> Vec<String>;
     /// The packets that a leaf holds, to check the counters.
     fn held(&self, leaf: usize) -> u32;
-    /// State of the AQM of a leaf.
-    fn gauges(&self, _leaf: usize) -> LeafGauges {
+    /// State of a leaf at `now`.
+    fn gauges(&self, _leaf: usize, _now: Time) -> LeafGauges {
         LeafGauges::default()
     }
     /// Why a packet was dropped by the last call; the backlog is set by the discipline.
@@ -219,8 +219,8 @@ impl Schedule for Leaf {
         self.held()
     }
 
-    fn gauges(&self, _: usize) -> LeafGauges {
-        self.gauges()
+    fn gauges(&self, _: usize, now: Time) -> LeafGauges {
+        self.gauges(now)
     }
 
     fn evidence(&self, _: Time, lost: &Dropped, backlog: (u32, u64)) -> Evidence {
@@ -267,6 +267,13 @@ impl Schedule for Pgps {
 
     fn held(&self, _: usize) -> u32 {
         self.held()
+    }
+
+    fn gauges(&self, _: usize, _: Time) -> LeafGauges {
+        LeafGauges {
+            head: self.head().map(|p| p.arrived),
+            ..LeafGauges::default()
+        }
     }
 
     fn evidence(&self, _: Time, lost: &Dropped, _: (u32, u64)) -> Evidence {

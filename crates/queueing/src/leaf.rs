@@ -12,7 +12,7 @@ use crate::aqm::{Aqm, Custom, DropStage, Managed, Upstream, UpstreamUse, Waiting
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_queue::FlowQueue;
 use crate::sched::flow_wfq::{Admission, Conversations};
-use crate::stats::{Cx, LeafGauges};
+use crate::stats::{Cx, LeafGauges, State};
 
 /// A resolved limit; both parts must hold after a packet was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -516,11 +516,16 @@ impl Leaf {
         }
     }
 
-    pub(crate) fn gauges(&self) -> LeafGauges {
+    pub(crate) fn gauges(&self, now: Time) -> LeafGauges {
+        let aqm = self.aqm.as_ref();
+        let mut state = aqm.map_or_else(State::new, |aqm| aqm.state(now));
+        if let Queue::Flows(flows) = &self.queue {
+            state.extend(flows.state());
+        }
         LeafGauges {
-            average_queue: self.aqm.as_ref().and_then(Aqm::average),
-            adapted: self.aqm.as_ref().map(Aqm::adapted).unwrap_or_default(),
-            ..LeafGauges::default()
+            head: self.head().map(|p| p.arrived),
+            average_queue: aqm.and_then(Aqm::average),
+            state,
         }
     }
 

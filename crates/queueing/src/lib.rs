@@ -43,5 +43,5 @@ pub use outline::{
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use size::Sizes;
-pub use stats::{Adapted, LeafGauges, LeafStats};
+pub use stats::{LeafGauges, LeafStats, State};
 pub use tree::{Division, Enclosing};

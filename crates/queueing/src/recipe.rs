@@ -15,7 +15,7 @@ use crate::line::{Counting, Line};
 use crate::outline::Policy;
 use crate::size::Sizes;
 use crate::spec::{DisciplineSpec, Scope};
-use crate::stats::LeafGauges;
+use crate::stats::{LeafGauges, State};
 
 /// A byte limit from which on a queue counts as unlimited: 1 GB.
 pub(crate) const UNLIMITED_BYTES: u64 = 1_000_000_000;
@@ -384,10 +384,16 @@ impl Recipe {
     }
 
     /// The state of each leaf before the first packet: it tells which averages are kept, and what
-    /// AQMs set by themselves.
+    /// AQMs show.
     pub fn gauges(&self) -> Vec<LeafGauges> {
         let leaves = 0..self.prototype.leaves().len();
-        leaves.map(|leaf| self.prototype.gauges(leaf)).collect()
+        let idle = |leaf| self.prototype.gauges(leaf, Time::ZERO);
+        leaves.map(idle).collect()
+    }
+
+    /// The token buckets before the first packet: [`Discipline::tokens`].
+    pub fn tokens(&self) -> Vec<(String, State)> {
+        self.prototype.tokens(Time::ZERO)
     }
 
     /// Whether it decides about packets when they arrive and sends them in order, so that

@@ -63,7 +63,7 @@ impl LeafStats {
 
     /// Queued packets and bytes.
     #[inline]
-    pub(crate) fn backlog(&self) -> (u32, u64) {
+    pub fn backlog(&self) -> (u32, u64) {
         (self.backlog_packets as u32, self.backlog_bytes)
     }
 
@@ -100,33 +100,19 @@ impl LeafStats {
     }
 }
 
-/// The state of one leaf at an instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Values by the names of their time series.
+pub type State = Vec<(&'static str, f64)>;
+
+/// The state of one leaf at an instant, beside its backlog.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeafGauges {
-    /// Queued packets, without the one in transmission.
-    pub backlog_packets: u32,
-    /// Queued bytes, without the packet in transmission.
-    pub backlog_bytes: u64,
+    /// When the packet that leaves next arrived, if nothing drops it; none if nothing is queued or
+    /// the scheduler does not tell.
+    pub head: Option<Time>,
     /// The average queue of RED or WRED in packets, as of the last arrival.
     pub average_queue: Option<f64>,
-    /// What its AQM has set by itself.
-    pub adapted: Adapted,
-}
-
-/// What an AQM has set by itself, and what it goes by, as of the last arrival; none of what it does
-/// not adapt.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Adapted {
-    /// The largest drop probability below `max_th` (adaptive and self-configuring RED).
-    pub max_p: Option<f64>,
-    /// `max_th` in packets (load-adaptive RED), that of packets out of profile (adaptive RIO).
-    pub max_th: Option<f64>,
-    /// The average of the loss by which thresholds are set, 0 to 1 (load-adaptive RED).
-    pub loss: Option<f64>,
-    /// The rate C' with which arrivals are compared, in b/s (adaptive RIO).
-    pub reference: Option<f64>,
-    /// The arrival rate that is compared with it, in b/s (adaptive RIO).
-    pub arrival_rate: Option<f64>,
+    /// What its AQM and its fair queue go by, as of the last packet.
+    pub state: State,
 }
 
 /// The backlog of the whole discipline, and the leaf of the packet that came last.

@@ -20,7 +20,7 @@ const POLICIES: [&str; 2] = [
 ];
 
 fn average(d: &Discipline) -> f64 {
-    d.gauges(0).average_queue.unwrap()
+    d.gauges(0, Time::ZERO).average_queue.unwrap()
 }
 
 /// Every AQM that has RED's average, with the same weight, 1/64, and thresholds that nothing

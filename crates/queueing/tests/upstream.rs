@@ -103,7 +103,7 @@ fn only_a_fifo_knows_what_waits_in_front() {
 }
 
 fn average(d: &Discipline) -> f64 {
-    d.gauges(0).average_queue.unwrap()
+    d.gauges(0, Time::ZERO).average_queue.unwrap()
 }
 
 fn enqueue(d: &mut Discipline, now: Time) -> Drops {

@@ -167,11 +167,17 @@ impl WorldPlan {
     }
 
     pub(crate) fn points(&self) -> u64 {
-        let queues: usize = self
-            .watched
-            .iter()
-            .map(|l| self.links[*l as usize].discipline.leaf_names().len())
-            .sum();
+        let watched = self.watched.iter().map(|l| &self.links[*l as usize]);
+        let of_link = |l: &LinkPlan| {
+            let gauges = l.discipline.gauges();
+            // Backlogs, drops and delay, then what AQMs and buckets show.
+            let shown = gauges
+                .iter()
+                .map(|g| 4 + usize::from(g.average_queue.is_some()) + g.state.len());
+            let inputs = l.input.as_ref().map_or(0, |i| i.recipe.tokens().len());
+            shown.sum::<usize>() + l.discipline.tokens().len() + inputs
+        };
+        let queues: usize = watched.map(of_link).sum();
         let nodes = self.watched_nodes.iter();
         let nodes = nodes.map(|h| self.holding[*h as usize].declared.series);
         let nodes: usize = nodes.sum();
@@ -180,7 +186,7 @@ impl WorldPlan {
             connections += u64::from(matches!(f.traffic, Traffic::Tcp { .. }));
             workloads += u64::from(matches!(f.traffic, Traffic::Sessions(_)));
         }
-        let series = (4 * queues + nodes + self.watched.len() + self.classes.len()) as u64
+        let series = (queues + nodes + self.watched.len() + self.classes.len()) as u64
             + 2 * connections.min(WATCHED)
             + workloads.min(WATCHED);
         // Series begin with the run, not with the measured period.

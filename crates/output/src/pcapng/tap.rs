@@ -184,9 +184,9 @@ impl<W: Write + Send + 'static> Tap for Recorder<W> {
     }
 
     fn offered(&mut self, port: &PortView<'_>, seen: Seen<'_>) {
-        let found = port.discipline.gauges(usize::from(seen.packet.leaf));
+        let found = port.discipline.leaves()[usize::from(seen.packet.leaf)].backlog();
         self.write(port.now, port.link, Point::In, seen, true, |comment| {
-            comment::queue(comment, found.backlog_packets, found.backlog_bytes);
+            comment::queue(comment, found.0, found.1);
         });
     }
 

@@ -18,7 +18,7 @@ use super::early::{MovedRed, MovedVars, RedCurve};
 use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
 use crate::evidence::Odds;
 use crate::recipe::At;
-use crate::stats::Adapted;
+use crate::stats::State;
 use crate::{BuildError, Thresholds};
 
 /// More steps than this change nothing: the range of `max_p` has been crossed.
@@ -215,11 +215,8 @@ impl Automaton for AdaptiveRed {
         Some(v.red.average.value)
     }
 
-    fn adapted(&self, v: &Vars) -> Adapted {
-        Adapted {
-            max_p: Some(v.max_p),
-            ..Adapted::default()
-        }
+    fn state(&self, v: &Vars, _: Time) -> State {
+        vec![("adapted_max_p", v.max_p)]
     }
 
     fn decides_by_packets(&self) -> bool {

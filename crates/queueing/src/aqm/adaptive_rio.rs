@@ -25,7 +25,7 @@ use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts, RedIdle, Upstrea
 use crate::condition::SlidingRate;
 use crate::evidence::Odds;
 use crate::recipe::At;
-use crate::stats::Adapted;
+use crate::stats::State;
 use crate::{BuildError, Thresholds};
 
 /// Parameters of adaptive RIO.
@@ -383,13 +383,12 @@ impl Automaton for AdaptiveRio {
         Some(v.rio.value(false))
     }
 
-    fn adapted(&self, v: &Vars) -> Adapted {
-        Adapted {
-            max_th: Some(v.control.max_th),
-            reference: Some(v.control.reference),
-            arrival_rate: Some(8.0 * v.control.rate.average()),
-            ..Adapted::default()
-        }
+    fn state(&self, v: &Vars, _: Time) -> State {
+        vec![
+            ("adapted_max_th", v.control.max_th),
+            ("adapted_reference", v.control.reference),
+            ("adapted_arrival_rate", 8.0 * v.control.rate.average()),
+        ]
     }
 
     fn decides_by_packets(&self) -> bool {

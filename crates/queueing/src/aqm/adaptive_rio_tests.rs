@@ -67,11 +67,9 @@ fn every_branch_of_an_update() {
         rio: rio::Vars::new(),
         control: c.clone(),
     };
-    let adapted = a.adapted(&vars);
-    assert_eq!(
-        (adapted.max_th, adapted.reference, adapted.max_p),
-        (Some(c.max_th), Some(c.reference), None)
-    );
+    let state = a.state(&vars, Time::ZERO);
+    assert_eq!(state[0], ("adapted_max_th", c.max_th));
+    assert_eq!(state[1], ("adapted_reference", c.reference));
     // Both ends hold.
     for i in 0..600 {
         a.change(&mut c, ms(20_000 + i), 0.0);

@@ -3,7 +3,7 @@
 use spillgate_core::{Packet, Rng, Time, Verdict};
 
 use super::{Aqm, Backlog};
-use crate::stats::Adapted;
+use crate::stats::State;
 
 /// An AQM that decides only when a packet arrives, so that a port which computes departures needs
 /// no queue to ask it.
@@ -48,9 +48,9 @@ impl ArrivalAqm {
         self.0.average()
     }
 
-    /// What it has set by itself.
-    pub fn adapted(&self) -> Adapted {
-        self.0.adapted()
+    /// What it goes by at `now`, by the names of time series.
+    pub fn state(&self, now: Time) -> State {
+        self.0.state(now)
     }
 
     /// The transmission of the last packet ends at `at`, and nothing is queued behind it: the queue

@@ -4,7 +4,7 @@ use spillgate_core::{Dur, Packet, Rng, Time, Verdict};
 
 use super::upstream::{Upstream, UpstreamUse};
 use crate::evidence::{Cause, Odds};
-use crate::stats::Adapted;
+use crate::stats::State;
 
 /// A source of uniform numbers on [0, 1): the run's stream, or a script in tests.
 pub trait Draw {
@@ -141,9 +141,10 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn average(&self, _: &Self::Vars) -> Option<f64> {
         None
     }
-    /// What it has set by itself.
-    fn adapted(&self, _: &Self::Vars) -> Adapted {
-        Adapted::default()
+    /// What time series show of it beside the average, at `now`: always the same names, each that
+    /// of a series in the catalog of `spillgate-measure`.
+    fn state(&self, _: &Self::Vars, _now: Time) -> State {
+        State::new()
     }
     /// The drain rate of this queue in bytes a second, if it measures one and knows it.
     fn drain_rate(&self, _: &Self::Vars) -> Option<f64> {
@@ -228,10 +229,6 @@ impl<A: Automaton> Managed<A> {
     #[inline]
     pub(crate) fn average(&self) -> Option<f64> {
         self.automaton.average(&self.vars)
-    }
-
-    pub(crate) fn adapted(&self) -> Adapted {
-        self.automaton.adapted(&self.vars)
     }
 }
 

@@ -25,6 +25,7 @@ use super::{Automaton, Backlog, Draw, DropStage, LeafFacts};
 use crate::BuildError;
 use crate::evidence::{Cause, Waited};
 use crate::recipe::At;
+use crate::stats::State;
 
 /// Parameters of CoDel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -420,6 +421,18 @@ impl Automaton for Codel {
 
     fn vars(&self) -> CodelVars {
         CodelVars::NEW
+    }
+
+    fn state(&self, v: &CodelVars, now: Time) -> State {
+        let next = match v.dropping {
+            true => v.drop_next.since(now).as_secs_f64(),
+            false => f64::NAN,
+        };
+        vec![
+            ("codel_dropping", f64::from(u8::from(v.dropping))),
+            ("codel_count", v.count.into()),
+            ("codel_next", next),
+        ]
     }
 
     #[inline]

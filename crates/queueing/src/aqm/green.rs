@@ -25,6 +25,7 @@ use super::{Automaton, Backlog, Draw, LeafFacts, Upstream, UpstreamUse};
 use crate::BuildError;
 use crate::evidence::{Cause, RateOdds};
 use crate::recipe::At;
+use crate::stats::State;
 
 /// Parameters of GREEN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -166,6 +167,13 @@ impl Automaton for Green {
             probability: 0.0,
             last: Time::ZERO,
         }
+    }
+
+    fn state(&self, v: &Vars, _: Time) -> State {
+        vec![
+            ("drop_probability", v.probability),
+            ("adapted_arrival_rate", 8.0 * v.rate),
+        ]
     }
 
     #[inline]

@@ -21,6 +21,7 @@ use super::{Automaton, Backlog, Draw, LeafFacts};
 use crate::BuildError;
 use crate::evidence::{Cause, FlowOdds};
 use crate::recipe::At;
+use crate::stats::State;
 
 /// Parameters of GREEN by TCP's equation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -145,6 +146,14 @@ impl Automaton for GreenTcp {
 
     fn vars(&self) -> Vars {
         Vars::default()
+    }
+
+    fn state(&self, v: &Vars, _: Time) -> State {
+        let flows = v.last.len() as u32;
+        vec![
+            ("drop_probability", self.probability(flows)),
+            ("flows_counted", flows.into()),
+        ]
     }
 
     fn arrival<D: Draw>(

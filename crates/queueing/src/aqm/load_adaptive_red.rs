@@ -26,7 +26,7 @@ use super::early::{MovedRed, MovedVars, RedCurve};
 use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
 use crate::evidence::Odds;
 use crate::recipe::{At, UNLIMITED_BYTES};
-use crate::stats::Adapted;
+use crate::stats::State;
 use crate::{BuildError, Thresholds};
 
 /// Parameters of load-adaptive RED.
@@ -325,12 +325,9 @@ impl Automaton for LoadAdaptiveRed {
         Some(v.red.average.value)
     }
 
-    fn adapted(&self, v: &Vars) -> Adapted {
-        Adapted {
-            max_th: Some(self.spec.curve(v.threshold).max_th),
-            loss: Some(v.loss),
-            ..Adapted::default()
-        }
+    fn state(&self, v: &Vars, _: Time) -> State {
+        let max_th = self.spec.curve(v.threshold).max_th;
+        vec![("adapted_max_th", max_th), ("adapted_loss", v.loss)]
     }
 
     fn decides_by_packets(&self) -> bool {

@@ -64,7 +64,7 @@ fn the_threshold_follows_the_loss() {
     assert_eq!(v.threshold, 10.0);
     let curve = red.spec.curve(v.threshold);
     assert_eq!((curve.min_th, curve.max_th), (5.0, 15.0));
-    assert_eq!(red.adapted(&v).max_th, Some(15.0));
+    assert_eq!(red.state(&v, Time::ZERO)[0], ("adapted_max_th", 15.0));
 }
 
 /// d' <- 0.9 d' + 0.1 d.
@@ -81,7 +81,7 @@ fn the_loss_is_averaged() {
         red.change(&mut v, loss);
         assert!((v.loss - average).abs() < 1e-12, "{}", v.loss);
         assert!((v.threshold - threshold).abs() < 1e-9, "{}", v.threshold);
-        assert_eq!(red.adapted(&v).loss, Some(v.loss));
+        assert_eq!(red.state(&v, Time::ZERO)[1], ("adapted_loss", v.loss));
     }
 }
 

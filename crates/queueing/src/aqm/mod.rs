@@ -65,7 +65,7 @@ use crate::leaf::Queue;
 use crate::recipe::At;
 use crate::registry::Kind;
 use crate::sched::flow_queue::{FlowQueue, Frame, Order};
-use crate::stats::Adapted;
+use crate::stats::State;
 
 /// Facts about a leaf that are needed to resolve its AQM.
 pub(crate) struct LeafFacts {
@@ -274,8 +274,8 @@ impl Aqm {
         each!(self, a => a.average())
     }
 
-    pub(crate) fn adapted(&self) -> Adapted {
-        each!(self, a => a.adapted())
+    pub(crate) fn state(&self, now: Time) -> State {
+        each!(self, a => a.automaton.state(&a.vars, now))
     }
 
     pub(crate) fn cause(&self, packet: &Packet) -> Option<Cause> {

@@ -32,6 +32,7 @@ use super::{Automaton, Backlog, Draw, DropStage, LeafFacts, UpstreamUse};
 use crate::BuildError;
 use crate::evidence::{Cause, DelayOdds};
 use crate::recipe::At;
+use crate::stats::State;
 
 /// Implementations of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -456,6 +457,14 @@ impl Automaton for Pie {
         if self.is_linux() {
             v.sum = 0.0;
         }
+    }
+
+    fn state(&self, v: &PieVars, _: Time) -> State {
+        vec![
+            ("drop_probability", v.probability),
+            ("pie_delay", v.delay.as_secs_f64()),
+            ("pie_burst", v.burst.as_secs_f64()),
+        ]
     }
 
     fn is_new(&self, v: &PieVars) -> bool {

@@ -48,7 +48,7 @@ fn every_branch_of_the_rule() {
         red.cross(&mut v, average);
         assert!((v.max_p - after).abs() < 1e-12, "row {i}: {}", v.max_p);
     }
-    assert_eq!(red.adapted(&v).max_p, Some(v.max_p));
+    assert_eq!(red.state(&v, Time::ZERO), [("adapted_max_p", v.max_p)]);
 }
 
 /// At the start the average counts as above: a first one there changes nothing.

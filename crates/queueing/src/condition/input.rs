@@ -17,6 +17,7 @@ use crate::line::{Line, bytes};
 use crate::recipe::{At, nearest};
 use crate::size::Sizes;
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
+use crate::stats::State;
 use crate::tree::check::{check_match, check_names};
 use crate::tree::parts::steps;
 use crate::tree::{DEFAULT, maximum};
@@ -99,6 +100,11 @@ impl InputRecipe {
         self.prototype.steps.iter().flat_map(Step::marks).collect()
     }
 
+    /// The token buckets before the first packet: [`Conditioner::tokens`].
+    pub fn tokens(&self) -> Vec<(String, State)> {
+        self.prototype.tokens(Time::ZERO)
+    }
+
     /// Names of the classes: `parent/class` for nested ones.
     pub fn class_names(&self) -> impl Iterator<Item = &str> {
         self.prototype.routes.iter().map(|r| r.name.as_str())
@@ -175,6 +181,17 @@ impl Conditioner {
             }
         }
         found
+    }
+
+    /// What is in each of them in bytes, with the name of its series, by class (`parent/class` for
+    /// nested ones).
+    pub fn tokens(&self, now: Time) -> Vec<(String, State)> {
+        let level = |step: &Step| {
+            let (class, _) = step.meter()?;
+            let tokens = step.bucket(now)?.tokens as f64;
+            Some((class.to_owned(), vec![("tokens_policer", tokens)]))
+        };
+        self.steps.iter().filter_map(level).collect()
     }
 
     /// Why the last packet, this one, was dropped at `now`.

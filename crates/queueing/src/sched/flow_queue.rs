@@ -20,7 +20,7 @@ use crate::evidence::{Cause, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
 use crate::line::Line;
 use crate::recipe::At;
-use crate::stats::Cx;
+use crate::stats::{Cx, State};
 
 /// The backlog that the AQM of a queue sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -135,6 +135,10 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn head(&self) -> Option<&Packet>;
     /// Drops all packets.
     fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>);
+    /// What time series show of it: always the same names.
+    fn state(&self) -> State {
+        State::new()
+    }
     /// Why `lost` was dropped.
     fn evidence(&self, lost: &Dropped) -> Cause;
     /// Whether packets of one queue are treated by their code points.
@@ -393,6 +397,10 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
         self.flows.flush(&mut |packet| cx.evicted(packet, reason));
         self.order.clear();
         self.last = NONE;
+    }
+
+    fn state(&self) -> State {
+        vec![("flows_queued", self.flows.backlogged() as f64)]
     }
 
     fn evidence(&self, lost: &Dropped) -> Cause {

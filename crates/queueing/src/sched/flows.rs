@@ -216,6 +216,12 @@ impl<S, V> Flows<S, V> {
     }
 
     /// Forgets an empty queue.
+    /// How many queues hold packets.
+    pub(super) fn backlogged(&self) -> usize {
+        let queues = self.table.iter();
+        queues.filter(|(_, f)| f.own.packets > 0).count()
+    }
+
     #[inline]
     pub(super) fn forget(&mut self, slot: u32) {
         self.table.remove(slot);

@@ -266,6 +266,12 @@ impl Pgps {
         Some(packet)
     }
 
+    /// The next packet.
+    pub(crate) fn head(&self) -> Option<&Packet> {
+        let (_, id) = self.heads.first()?;
+        self.flows[id as usize].ring.front()
+    }
+
     #[inline]
     fn take_head(&mut self) -> Option<Packet> {
         let (_, id) = self.heads.first()?;

@@ -316,7 +316,7 @@ impl Driver {
             return;
         }
         for leaf in 0..=self.discipline.leaves().len() {
-            self.discipline.gauges(leaf);
+            self.discipline.gauges(leaf, self.now);
         }
         let ready = self.fork().does_something();
         self.discipline.next_wake(self.now);

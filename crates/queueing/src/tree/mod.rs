@@ -541,8 +541,8 @@ impl Schedule for Tree {
         self.leaves[leaf].held()
     }
 
-    fn gauges(&self, leaf: usize) -> LeafGauges {
-        self.leaves[leaf].gauges()
+    fn gauges(&self, leaf: usize, now: Time) -> LeafGauges {
+        self.leaves[leaf].gauges(now)
     }
 
     fn evidence(&self, now: Time, lost: &Dropped, backlog: (u32, u64)) -> Evidence {

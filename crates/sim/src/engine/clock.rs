@@ -58,6 +58,7 @@ impl<S: EventSet> World<S> {
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             let observed = Sampling {
                 links: &self.links,
+                inputs: self.inputs.as_deref(),
                 lane: &mut self.lane,
                 arrivals,
                 tcp: &self.tcp,

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use spillgate_core::{Dur, Overhead, Packet, Rate, Time};
 use spillgate_measure::{QueueMeter, Window};
-use spillgate_queueing::Adapted;
+use spillgate_queueing::State;
 
 use super::port::FifoPort;
 use super::uncontended::Uncontended;
@@ -69,8 +69,8 @@ pub(crate) struct Sample {
     pub(crate) average: Option<f64>,
     /// Packets dropped since the start of the run.
     pub(crate) dropped: u64,
-    /// What its AQM has set by itself.
-    pub(crate) adapted: Adapted,
+    /// What its AQM shows.
+    pub(crate) state: State,
     /// Bytes whose transmission has begun, since the start of the run.
     pub(crate) begun: u64,
 }
@@ -248,7 +248,7 @@ impl ExpressLink {
             backlog,
             average: aqm.and_then(|a| a.average()),
             dropped: fifo.meter.dropped(),
-            adapted: aqm.map(|a| a.adapted()).unwrap_or_default(),
+            state: aqm.map(|a| a.state(now)).unwrap_or_default(),
             begun: self.meter.total_bytes + passed - backlog.1,
         })
     }

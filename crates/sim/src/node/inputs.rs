@@ -77,6 +77,11 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
+    /// What polices at the end of a link, if anything does.
+    pub(crate) fn conditioner(&self, link: usize) -> Option<&Conditioner> {
+        Some(&self.policies[link].as_ref()?.conditioner)
+    }
+
     /// None if no link has an input policy and no class matches on what is noted at arrival.
     pub(crate) fn new(
         plan: &WorldPlan,

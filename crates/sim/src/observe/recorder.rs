@@ -5,13 +5,13 @@ use std::cell::LazyCell;
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::{Sampled, SampledPlace, Samples};
-use spillgate_queueing::LeafGauges;
-use spillgate_scenario::plan::{Traffic, WorldPlan};
+use spillgate_queueing::{LeafGauges, State};
+use spillgate_scenario::plan::{LinkPlan, Traffic, WorldPlan};
 
 use crate::arrivals::Arrivals;
 use crate::express::Lane;
 use crate::link::Link;
-use crate::node::Nodes;
+use crate::node::{Inputs, Nodes};
 use crate::outcome::Curve;
 use crate::session::Workload;
 use crate::tcp::Connection;
@@ -23,6 +23,7 @@ const MAX_CURVES: usize = 20;
 /// What is sampled of a world that runs.
 pub(crate) struct Sampling<'a> {
     pub(crate) links: &'a [Link],
+    pub(crate) inputs: Option<&'a Inputs>,
     pub(crate) lane: &'a mut Lane,
     pub(crate) arrivals: &'a Arrivals,
     /// The connections of the plan's flows come first.
@@ -76,7 +77,9 @@ impl Walk {
         out: &mut Samples,
     ) {
         for link in &self.queues {
-            sample_queues(plan, *link as usize, now, observed.as_mut(), out);
+            let link = *link as usize;
+            sample_queues(plan, link, now, observed.as_mut(), out);
+            sample_tokens(plan, link, now, observed.as_ref(), out);
         }
         let links = || plan.watched.iter().map(|l| *l as usize);
         let name = |link: usize| format!("link {}", plan.links[link].name);
@@ -135,7 +138,9 @@ fn sample_queues(
     let names = LazyCell::new(|| plan.discipline.leaf_names());
     let mut put = |leaf: usize, backlog: (u64, u64), gauges: LeafGauges, dropped: u64| {
         let mut of = out.of(|| format!("{}/{}", plan.name, names[leaf]));
+        let delay = queue_delay(plan, now, backlog, gauges.head);
         sample_queue(backlog, gauges, dropped, &mut of);
+        of.put(Sampled::QueueDelay, delay);
     };
     let Some(observed) = observed else {
         let idle = plan.discipline.gauges().into_iter().enumerate();
@@ -145,7 +150,7 @@ fn sample_queues(
         let (packets, bytes) = s.backlog;
         let gauges = LeafGauges {
             average_queue: s.average,
-            adapted: s.adapted,
+            state: s.state,
             ..LeafGauges::default()
         };
         put(0, (packets.into(), bytes), gauges, s.dropped);
@@ -154,8 +159,12 @@ fn sample_queues(
         return;
     };
     for (leaf, queue) in port.queues.iter().enumerate() {
-        let gauges = port.discipline.gauges(leaf);
-        put(leaf, port.backlog(leaf as u16), gauges, queue.dropped());
+        let of = leaf as u16;
+        let mut gauges = port.discipline.gauges(leaf, now);
+        let ahead = port.ring.iter().flat_map(|ring| ring.packets());
+        let mut ahead = ahead.filter(|p| p.leaf == of).map(|p| p.arrived);
+        gauges.head = ahead.next().or(gauges.head);
+        put(leaf, port.backlog(of), gauges, queue.dropped());
     }
 }
 
@@ -172,17 +181,65 @@ fn sample_queue(
         out.put(Sampled::BacklogAverage, average);
     }
     out.put_rate(Sampled::DropRate, dropped, 1.0);
-    let a = gauges.adapted;
-    for (sampled, value) in [
-        (Sampled::AdaptedMaxP, a.max_p),
-        (Sampled::AdaptedMaxTh, a.max_th),
-        (Sampled::AdaptedLoss, a.loss),
-        (Sampled::AdaptedReference, a.reference),
-        (Sampled::AdaptedArrivalRate, a.arrival_rate),
-    ] {
-        if let Some(value) = value {
-            out.put(sampled, value);
+    put_state(&gauges.state, out);
+}
+
+/// Puts what has names of series.
+fn put_state(state: &State, out: &mut SampledPlace<'_>) {
+    for (name, value) in state {
+        // `names_of_state_are_series` covers every AQM.
+        let sampled = Sampled::from_name(name).expect("a name of the catalog");
+        out.put(sampled, *value);
+    }
+}
+
+/// How long the packet that leaves next has waited; where departures are known at arrival, how long
+/// the link takes to send what waits, which is what a packet that comes now has to wait for. None
+/// if the scheduler does not tell.
+fn queue_delay(
+    plan: &LinkPlan,
+    now: Time,
+    (packets, bytes): (u64, u64),
+    head: Option<Time>,
+) -> Option<f64> {
+    if packets == 0 {
+        return Some(0.0);
+    }
+    if plan.discipline.decides_at_arrival() && plan.process.is_none() {
+        return Some(bytes as f64 * 8.0 / plan.rate.bps() as f64);
+    }
+    head.map(|arrived| now.since(arrived).as_secs_f64())
+}
+
+/// Puts the token buckets at both ends of a link.
+fn sample_tokens(
+    plan: &WorldPlan,
+    link: usize,
+    now: Time,
+    observed: Option<&Sampling<'_>>,
+    out: &mut Samples,
+) {
+    let of = &plan.links[link];
+    let port = match observed {
+        None => of.discipline.tokens(),
+        Some(o) => {
+            let port = o.links[link].port.as_ref();
+            port.map_or_else(Vec::new, |port| port.discipline.tokens(now))
         }
+    };
+    let input = of.input.as_ref().map(|input| match observed {
+        None => input.recipe.tokens(),
+        Some(o) => {
+            let conditioner = o.inputs.and_then(|i| i.conditioner(link));
+            conditioner.map_or_else(Vec::new, |c| c.tokens(now))
+        }
+    });
+    for (class, level) in port {
+        put_state(&level, &mut out.of(|| format!("{}/{class}", of.name)));
+    }
+    for (class, level) in input.into_iter().flatten() {
+        let name = || format!("{}/input/{class}", of.name);
+        put_state(&level, &mut out.of(name));
     }
 }
 

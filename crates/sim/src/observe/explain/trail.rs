@@ -225,7 +225,7 @@ impl Tap for Trails {
         };
         let (p, last) = (seen.packet, &self.last_sent[port.link as usize]);
         let rest = last.end.min(port.free_at).since(port.now);
-        let gauges = port.discipline.gauges(usize::from(p.leaf));
+        let found = port.discipline.leaves()[usize::from(p.leaf)].backlog();
         self.journeys[journey].hops.push(Hop {
             link: port.link,
             leaf: p.leaf,
@@ -246,7 +246,7 @@ impl Tap for Trails {
             conditioned: None,
             ecn: (p.ecn, p.ecn),
             mark: None,
-            found: (gauges.backlog_packets, gauges.backlog_bytes),
+            found,
             limit: port.discipline.limit(usize::from(p.leaf)),
             residual: (!rest.is_zero()).then_some(Residual {
                 leaf: last.leaf,
