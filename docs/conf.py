@@ -14,7 +14,7 @@ project = "Spillgate"
 author = "The Spillgate developers"
 copyright = "The Spillgate developers"  # noqa: A001 - Sphinx's name
 release = version = spillgate.__version__
-extensions = ["myst_parser", "formulas"]
+extensions = ["myst_parser", "formulas", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 html_math_renderer = "mathml"
 myst_heading_anchors = 3
@@ -22,6 +22,12 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"Spillgate {release}"
 nitpicky = True
+# Types of other libraries have no pages here.
+nitpick_ignore_regex = [("py:.*", ".*")]
+autodoc_member_order = "bysource"
+napoleon_use_ivar = True
+# Docstrings have code in single backticks.
+default_role = "literal"
 suppress_warnings = ["epub.unknown_project_files"]
 
 generate.write_all(HERE / "_build/generated")

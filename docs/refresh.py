@@ -486,13 +486,25 @@ def refresh_bench(name):
     path.write_text(text, encoding="utf-8")
 
 
+def refresh_figures(pages=()):
+    """Draws the figures of pages about models, all if none is named."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    import figures
+
+    figures.refresh(pages)
+
+
 def main():
     """Replaces texts and pictures.
 
-    After `papers` only those of papers, of all or those named; after `fluid`, `cioq` or
-    `tcp-over-atm` those of its page; after `diffserv` or `oc1` that comparison with ns-2, which
-    has to be installed and which nothing else replaces.
+    After `figures` only those of pages about models, of all or those named, and after `papers`
+    likewise those of papers; after `fluid`, `cioq` or `tcp-over-atm` those of its page; after
+    `diffserv` or `oc1` that comparison with ns-2, which has to be installed and which nothing
+    else replaces.
     """
+    if sys.argv[1:2] == ["figures"]:
+        refresh_figures(sys.argv[2:])
+        return
     if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
             refresh_papers(Path(temporary), sys.argv[2:])
@@ -544,6 +556,7 @@ def main():
             text = _BLOCK.sub(lambda _, texts=texts: next(texts), path.read_text(encoding="utf-8"))
             path.write_text(text, encoding="utf-8")
         refresh_papers(Path(temporary))
+    refresh_figures()
     refresh_fluid()
     refresh_cioq()
     refresh_tcp_over_atm()

@@ -1,8 +1,10 @@
 """What the documentation says works, and what should be documented is."""
 
+import importlib
 import importlib.util
 import re
 import shlex
+import sys
 
 import pytest
 
@@ -113,6 +115,37 @@ def test_model_pages_have_the_same_headings(root):
             assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS, page.name
 
 
+def test_each_model_has_a_figure_with_a_caption(root, figures):
+    pages = [p for p in (root / "docs/models").glob("*.md") if p.stem != "index"]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        found = re.search(r"^!\[.+\]\((\.\./img/model-.*\.svg)\)\n\n\*.+\.\*$", text, re.MULTILINE)
+        assert found, page.name
+        assert found[1] == f"../img/model-{page.stem}.svg"
+        assert (page.parent / found[1]).is_file(), found[1]
+    assert {p.stem for p in pages} == set(figures.FIGURES)
+
+
+def test_figures_of_models_are_real(root, figures, tmp_path):
+    figures.draw("codel", tmp_path)
+    name = "model-codel.svg"
+    assert (tmp_path / name).read_bytes() == (root / "docs/img" / name).read_bytes()
+
+
+def test_equations_need_no_network(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "docs"))
+    formulas = importlib.import_module("formulas")
+    found = 0
+    for page in root.glob("docs/**/*.md"):
+        text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for match in re.finditer(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", text, re.DOTALL):
+            math = formulas.mathml(match[1] or match[2], as_block=bool(match[1]))
+            assert "<math" in math, match[0]
+            assert "\\\\" not in math, match[0]
+            found += 1
+    assert found > 300
+
+
 @pytest.mark.parametrize("family", ["disciplines", "aqm", "sources", "congestion-control"])
 def test_every_kind_has_a_page(root, family):
     for entry in spillgate.catalog()[family]:
@@ -164,6 +197,15 @@ def test_each_decision_has_a_status_and_stands_in_the_index(root):
         assert (empty, status[:12]) == ("", "**Status.** "), page.name
         assert f"- [{number}]({page.name}): " in index, page.name
     assert len(found) == len(re.findall(r"^- \[\d+\]\(", index, re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def figures(root):
+    spec = importlib.util.spec_from_file_location("figures", root / "docs/figures.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")

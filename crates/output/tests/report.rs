@@ -422,9 +422,9 @@ fn the_table_of_series_holds_every_sample() {
             .collect();
         rows.push((texts, row.get_int(1).unwrap(), numbers, v));
     }
-    // 5 s in steps of 0.5 s, of three gauges of a queue, a link and two classes, in run 0 of two
+    // 5 s in steps of 0.5 s, of four gauges of a queue, a link and two classes, in run 0 of two
     // variants.
-    assert_eq!(rows.len(), 6 * 2);
+    assert_eq!(rows.len(), 7 * 2);
     let expected: Vec<_> = report
         .series()
         .map(|s| {

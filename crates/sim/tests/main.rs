@@ -33,6 +33,7 @@ mod replay;
 mod ring;
 mod sessions;
 mod starts;
+mod state;
 mod stretches;
 mod switch;
 mod tcp;

@@ -1,6 +1,6 @@
 //! Time series of what AQMs, fair queues and token buckets go by.
 
-mod common;
+use crate::common;
 
 use spillgate_measure::Sampled;
 use spillgate_queueing::{Recipe, kinds};
