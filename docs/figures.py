@@ -427,7 +427,7 @@ FIGURES = {
             duration="10 s",
         ),
         Lines("tokens (kB)", (("line/bursts", "tokens_policer", "bucket"),), 1e-3),
-        Lines("packets/s", (("line/bursts", "drops_per_second", "dropped"),)),
+        Lines("packets/s", (("line/class-default", "drops_per_second", "dropped"),)),
     ),
     "network": (
         line(
