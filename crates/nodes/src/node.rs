@@ -34,8 +34,8 @@ pub trait Node: Send {
     /// its end the node adds what links that it serves have carried of it.
     fn edge(&mut self, _edge: Time, _carried: &mut Vec<Carried>) {}
 
-    /// Puts what is sampled of it: its own [series](crate::Declared::series), and what waits at those
-    /// of these links that it [serves](crate::Declared::serves).
+    /// Puts what is sampled of it: its own [series](crate::Declared::series), and what waits at
+    /// those of these links that it [serves](crate::Declared::serves).
     fn sample(&mut self, _now: Time, _links: &[u32], _names: &dyn Names, _out: &mut Samples) {}
 
     /// Puts what it has measured until `now`. Before anything has happened it puts the same
