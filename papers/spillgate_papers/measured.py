@@ -75,16 +75,6 @@ class PerRun:
         return Quantity(rounded(mean), rounded(low), rounded(high), self.unit, n, self.at_least)
 
 
-def largest(of: Iterable[PerRun]) -> PerRun:
-    """The largest of several quantities in each run."""
-    return each(of, max)
-
-
-def smallest(of: Iterable[PerRun]) -> PerRun:
-    """The smallest of several quantities in each run."""
-    return each(of, min)
-
-
 def each(of: Iterable[PerRun], f: Callable[[Sequence[float]], float], unit: str = "") -> PerRun:
     """A number made of several in each run, in the unit of the first if none is given."""
     every = list(of)

@@ -17,7 +17,7 @@ from spillgate_papers import flows, groups, judge, mitroi, page, study
 from spillgate_papers.grid import Effort, cases
 from spillgate_papers.judge import within
 from spillgate_papers.lab import Case, Lab, Protocol
-from spillgate_papers.measured import Measured, PerRun, View, largest, smallest
+from spillgate_papers.measured import Measured, PerRun, View, each
 from spillgate_papers.mitroi import beyond, claims, system
 from spillgate_papers.mitroi.silent import SILENT
 from spillgate_papers.model import (
@@ -135,7 +135,7 @@ def test_more_runs_of_one_point_are_put_together_with_those_that_both_have():
     many, few = PerRun((1.0, 5.0, 9.0), "s"), PerRun((2.0, 4.0), "s")
     assert (many - few).values == (-1.0, 1.0)
     assert (few / many).values == (2.0, 0.8)
-    assert largest([many, few]).values == (2.0, 5.0)
+    assert each([many, few], max).values == (2.0, 5.0)
     lab = SimpleNamespace(runs=10, quick=False)
     assert Effort(0.0, 1.0, times=4).protocol(lab).runs == 40
     lab.quick = True
@@ -213,9 +213,9 @@ def test_explained_is_what_runs_with_the_cause_on_and_off_show(trials, explained
 def test_differences_are_formed_run_by_run():
     a, b = PerRun((1.0, 5.0), "s"), PerRun((2.0, 4.0), "s")
     assert (a - b).values == (-1.0, 1.0)
-    assert largest([a, b]).values == (2.0, 5.0)
-    assert smallest([a, b]).values == (1.0, 4.0)
-    assert math.isnan(largest([a, PerRun((math.nan, 1.0), "s")]).values[0])
+    assert each([a, b], max).values == (2.0, 5.0)
+    assert each([a, b], min).values == (1.0, 4.0)
+    assert math.isnan(each([a, PerRun((math.nan, 1.0), "s")], max).values[0])
     assert math.isnan((a / PerRun((0.0, 1.0), "s")).values[0])
 
 
