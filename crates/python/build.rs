@@ -1,4 +1,4 @@
-//! Names the commit that is being built, and the build.
+//! Names the commit that is being built, and changes that are in no commit.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
@@ -20,18 +20,14 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=../");
     println!("cargo:rustc-env=SPILLGATE_COMMIT={commit}");
-    // Runs are stored under the build's name: what is not committed yet must not pass for what was.
+    // Stored runs have the behavior of the engine that made them: what is not committed yet must
+    // not pass for what is.
     let changes = git(&["diff", "HEAD", "--", "..", "../../Cargo.lock"]).unwrap_or_default();
-    let edited = match changes.is_empty() {
-        true => String::new(),
-        false => {
-            let mut hasher = DefaultHasher::new();
-            changes.hash(&mut hasher);
-            format!(".{:016x}", hasher.finish())
-        }
+    let mut hasher = DefaultHasher::new();
+    changes.hash(&mut hasher);
+    let edits = match changes.is_empty() {
+        true => 0,
+        false => hasher.finish() as u32 | 1 << 31,
     };
-    println!(
-        "cargo:rustc-env=SPILLGATE_BUILD={}+{commit}{edited}",
-        env!("CARGO_PKG_VERSION")
-    );
+    println!("cargo:rustc-env=SPILLGATE_EDITS={edits}");
 }

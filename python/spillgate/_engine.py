@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from spillgate import _native
@@ -17,6 +18,7 @@ from spillgate.errors import Diagnostic, InputError, OutputError
 
 VERSION: str = _native.__version__
 COMMIT: str = _native.__commit__
+BEHAVIOR: int = _native.BEHAVIOR
 
 # Thousands of cells: nothing stands between them and the core.
 scale_for = _native.scale_for
@@ -137,42 +139,9 @@ def reader_warnings() -> list[dict[str, Any]]:
     return parsed
 
 
-def stored_samples(path: str, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
-    """The value of each run in a `results.parquet`; raises `InputError`."""
-    with _readable(path):
-        parsed: list[dict[str, Any]] = json.loads(_native.stored_samples(path, scopes, metrics))
-    return parsed
-
-
-def stored_summary(
-    path: str, scopes: list[str], metrics: list[str], names: set[str]
-) -> list[dict[str, Any]]:
-    """Every value in a `results.parquet` with its interval; raises `InputError`."""
-    with _readable(path):
-        text = _native.stored_summary(path, scopes, metrics, names)
-        parsed: list[dict[str, Any]] = json.loads(text)
-    return parsed
-
-
-def stored_series(path: str) -> list[dict[str, Any]]:
-    """The time series in a `series.parquet`; raises `InputError`."""
-    with _readable(path):
-        return [_series(curve) for curve in _native.stored_series(path)]
-
-
-def stored_words(saved: dict[str, Any]) -> dict[str, Any]:
-    """The words of what an earlier version saved without; raises `ValueError`."""
-    parsed: dict[str, Any] = json.loads(_native.stored_words(json.dumps(saved)))
-    return parsed
-
-
-@contextmanager
-def _readable(path: str) -> Iterator[None]:
-    try:
-        yield
-    except ValueError as error:
-        msg = f"error: {path}: no table of results can be read: {error}"
-        raise InputError(msg) from error
+def stored_runs(directory: Path) -> list[str]:
+    """The keys of the runs that are stored in a directory, each once; none if it is not there."""
+    return _native.stored_runs(str(directory))
 
 
 def is_show_output(path: str) -> bool:
@@ -303,6 +272,30 @@ class Job:
         """What the finished runs gave."""
         return Outcome(self._job.results())
 
+    def stored(
+        self, directory: Path, runs: Mapping[str, str], series: list[int] | None
+    ) -> Outcome:
+        """What runs gave that are stored in a directory; nothing is run.
+
+        Args:
+            directory: The directory.
+            runs: The key of each run, by point and number: `{"llq/0": "7a4d..."}`.
+            series: Runs whose time series are wanted; every run if not given.
+
+        Raises:
+            InputError: If the directory or one of the runs cannot be read.
+        """
+        listed = [(name, int(number), key) for (name, _, number), key in _split(runs)]
+        try:
+            return Outcome(self._job.stored(str(directory), listed, series))
+        except (OSError, ValueError) as error:
+            msg = f"error: {directory}: {error}"
+            raise InputError(msg) from error
+
+
+def _split(runs: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], str]]:
+    return ((name.rpartition("/"), key) for name, key in runs.items())
+
 
 def outline(values: array[float], room: int) -> list[int]:
     """Which of the values, in order, show all that can be seen of them in so many points."""
@@ -364,6 +357,10 @@ class Outcome:
         """The value of each run; of some scopes and metrics, where any are given."""
         parsed: list[dict[str, Any]] = json.loads(self._native.samples(scopes, metrics))
         return parsed
+
+    def keep(self, directory: Path) -> dict[str, str]:
+        """Stores the runs that a directory lacks; the key of each, by point and number."""
+        return {f"{point}/{run}": key for point, run, key in self._native.keep(str(directory))}
 
     def write_json(self, path: str, head: dict[str, Any]) -> None:
         """Writes what people read, after the entries of `head`."""

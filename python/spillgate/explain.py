@@ -15,10 +15,8 @@ from typing import Any
 
 from spillgate import _engine
 from spillgate.errors import InputError
-from spillgate.result import file_hashes
-from spillgate.rundir import read_manifest
+from spillgate.rundir import read_manifest, runs_of, source_of
 from spillgate.scenario import Description
-from spillgate.source import Source
 
 Record = dict[str, Any]
 
@@ -78,7 +76,6 @@ class RecordedRun:
         *,
         variant: str | None = None,
         run: int = 0,
-        scenario: str | Path | None = None,
         confine: bool = False,
     ) -> None:
         """Opens it; raises `InputError` if it is not what was run."""
@@ -99,32 +96,18 @@ class RecordedRun:
             )
             raise InputError(msg)
         self.expected = digests[f"{self.variant}/{run}"]
-        self.path = Path(scenario or self.directory / self.manifest["scenario"])
-        try:
-            self.job = _engine.Job(
-                str(self.path),
-                list(self.manifest.get("set", ())),
-                [],
-                self.manifest["seed"],
-                max(1, self.manifest["runs_requested"] // max(1, len(variants))),
-                1,
-                confine=confine,
-            )
-        except InputError as error:
-            missing = [f for f in self.manifest["files"] if not (self.path.parent / f).is_file()]
-            if not missing:
-                raise
-            msg = (
-                f"error: {self.directory} has no copy of {', '.join(missing)}, which lay outside "
-                f"the scenario's folder; name the original {self.manifest['scenario']} with "
-                "--scenario"
-                if scenario is None
-                else str(error)
-            )
-            raise InputError(msg, error.diagnostics) from None
+        source = source_of(self.directory, self.manifest)
+        self.job = _engine.Job(
+            str(source.path),
+            list(self.manifest["set"]),
+            [],
+            self.manifest["seed"],
+            runs_of(self.manifest),
+            1,
+            confine=confine,
+            files=source.overlay(),
+        )
         self.description = Description.from_json(self.job.describe())
-        if self.description.hash != self.manifest["scenario_hash"]:
-            raise InputError(self._changed())
         self.index = self.description.variants.index(self.variant)
         cast = self.job.cast(self.index)
         self.flows: list[tuple[str, str]] = [(name, cls) for name, cls in cast["flows"]]
@@ -171,23 +154,6 @@ class RecordedRun:
         )
         raise InputError(msg)
 
-    def _changed(self) -> str:
-        recorded: dict[str, str] = self.manifest.get("file_hashes", {})
-        now = file_hashes(Source(self.path), self.manifest["files"])
-        files = [name for name, sha in recorded.items() if now.get(name) != sha]
-        if files:
-            why = f"{', '.join(files)} changed since"
-        else:
-            why = (
-                f"it was read by spillgate {self.manifest['version']} "
-                f"({self.manifest['commit']}), which understood it differently from this "
-                f"{_engine.VERSION} ({_engine.COMMIT})"
-            )
-        return (
-            f"error: {self.path} is not what was run: its hash is {self.description.hash}, "
-            f"not {self.manifest['scenario_hash']}; {why}"
-        )
-
 
 def explain(
     directory: str | Path,
@@ -200,7 +166,6 @@ def explain(
     acks: bool = False,
     variant: str | None = None,
     run: int = 0,
-    scenario: str | Path | None = None,
     confine: bool = False,
 ) -> Explanation:
     """Tells where the delay of the worst packets went, and why packets were dropped or marked.
@@ -220,8 +185,7 @@ def explain(
         acks: Ask about the acknowledgments of the groups' connections, not about their data.
         variant: Name of the variant; the first, if not given.
         run: Number of the run.
-        scenario: Scenario file, if that in the directory misses files that it refers to.
-        confine: Refuses files outside the folder of the scenario file.
+        confine: Refuses files that are not in the directory.
 
     Returns:
         The explanation.
@@ -237,7 +201,7 @@ def explain(
         if not (value is None or least <= value <= most):
             msg = f"error: {name} must be {least} to {most}, not {value}"
             raise InputError(msg)
-    recorded = RecordedRun(directory, variant=variant, run=run, scenario=scenario, confine=confine)
+    recorded = RecordedRun(directory, variant=variant, run=run, confine=confine)
     if flow is None:
         names = list(dict.fromkeys(cls for _, cls in recorded.flows))
         groups = [(n, [i for i, f in enumerate(recorded.flows) if f[1] == n]) for n in names]
@@ -259,7 +223,7 @@ def explain(
         msg = f"error: no flow of {', '.join(n for n, _ in groups)} has sent {what} {packet}"
         raise InputError(msg)
     return Explanation(
-        name=recorded.description.name or recorded.path.name,
+        name=recorded.description.name,
         variant=recorded.variant,
         run=run,
         at=at,

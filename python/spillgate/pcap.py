@@ -97,7 +97,6 @@ def record(
     packets: int = PACKETS,
     snaplen: int = SNAPLEN,
     force: bool = False,
-    scenario: str | Path | None = None,
     confine: bool = False,
 ) -> Recorded:
     """Repeats one run of a run directory and writes its packets to a pcapng file.
@@ -114,8 +113,7 @@ def record(
         packets: Most packets.
         snaplen: Bytes that are kept of each packet; payload is zeros anyway.
         force: Whether an existing file is replaced.
-        scenario: Scenario file, if that in the directory misses files that it refers to.
-        confine: Refuses files outside the folder of the scenario file.
+        confine: Refuses files that are not in the directory.
 
     Raises:
         InputError: If the directory cannot be repeated, or there is no such link.
@@ -127,7 +125,7 @@ def record(
         raise OutputError(msg)
     names = (points,) if isinstance(points, str) else tuple(points)
     selection = Selection(names, start, stop, packets, snaplen).to_json()
-    recorded = RecordedRun(directory, variant=variant, run=run, scenario=scenario, confine=confine)
+    recorded = RecordedRun(directory, variant=variant, run=run, confine=confine)
     recorded.job.check_recording(recorded.index, selection)
     about = title(recorded.description, recorded.variant, run)
     try:

@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import asdict, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
@@ -33,7 +33,17 @@ from spillgate.rows import (
     Verdict,
     records,
 )
-from spillgate.rundir import FORMAT, MANIFEST, RunDirectory, seal, sha256
+from spillgate.rundir import (
+    COPIES,
+    FORMAT,
+    MANIFEST,
+    RUNS,
+    STORED,
+    RunDirectory,
+    copy_files,
+    seal,
+    sha256,
+)
 from spillgate.scenario import Description, Engine
 from spillgate.source import Source
 from spillgate.visible import visible
@@ -42,12 +52,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import xarray as xr
-
-PARQUET = "results.parquet"
-"""Name of the table of values in a run directory."""
-
-SERIES = "series.parquet"
-"""Name of the table of time series in a run directory."""
 
 PARTS = ("verdicts", "differences", "transients", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
@@ -59,33 +63,6 @@ SCOPES = tuple(name for name in words_of("scopes") if name != "flow")
 """What the rows of a summary are about, single flows left out."""
 
 
-class Values(Protocol):
-    """Where results come from: the core, or a file."""
-
-    def part(self, name: str) -> list[dict[str, Any]]:
-        """The records of one of `PARTS`, or of `admission`."""
-
-    def words(self) -> dict[str, Any]:
-        """The entries of `WORDS`."""
-
-    def summary(
-        self, scopes: list[str], metrics: list[str], names: set[str]
-    ) -> list[dict[str, Any]]:
-        """The records of the rows of some scopes, metrics and names, or of all."""
-
-    def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
-        """The records of the values of each run; of some scopes and metrics, or of all."""
-
-    def write_json(self, path: str, head: dict[str, Any]) -> None:
-        """Writes `results.json`, which begins with `head`."""
-
-    def write_parquet(self, path: str) -> None:
-        """Writes `results.parquet`."""
-
-    def write_series(self, path: str) -> None:
-        """Writes `series.parquet`."""
-
-
 class Results:
     """What the finished runs gave.
 
@@ -94,11 +71,10 @@ class Results:
         interrupted: Whether the runs were stopped before all had finished.
         wall_s: Seconds from the start of the runs to their end.
         engine: What got the runs through their events: `express` or `plain`.
-        events: How many that were, with those of runs that were stored. No result: it depends on
-            the engine.
         source: The scenario with its files.
         overrides: Values of it that were replaced, as `path=value` texts.
         sla: Files with requirements beside the scenario's, relative to it.
+        sampled: Numbers of the runs that have time series; none if every one has.
         store: Where the runs are stored, each in a file: `runs` of a run directory, or what was
             given to `run`; none if they are not.
     """
@@ -106,15 +82,15 @@ class Results:
     def __init__(
         self,
         description: Description,
-        values: Values,
+        values: _engine.Outcome,
         *,
         source: Source,
         interrupted: bool = False,
         wall_s: float = 0.0,
         engine: Engine = "express",
-        events: int = 0,
         overrides: Sequence[str] = (),
         sla: Sequence[str] = (),
+        series: Sequence[int] | None = (),
         store: Path | None = None,
         again: Callable[..., Results] | None = None,
     ) -> None:
@@ -123,10 +99,10 @@ class Results:
         self.interrupted = interrupted
         self.wall_s = wall_s
         self.engine: Engine = engine
-        self.events = events
         self.source = source
         self.overrides = tuple(overrides)
         self.sla = tuple(sla)
+        self.sampled = None if series is None else tuple(series)
         self.store = store
         self._again = again
         self._values = values
@@ -137,6 +113,14 @@ class Results:
     def scenario_path(self) -> Path:
         """The scenario's file; its name only if it has none."""
         return self.source.path
+
+    @cached_property
+    def events(self) -> int:
+        """How many events the runs took, those that were stored included.
+
+        No result: it depends on the engine.
+        """
+        return self._values.events()
 
     def _objects(self, name: str, kind: type[T]) -> tuple[T, ...]:
         if name not in self._parsed:
@@ -473,15 +457,13 @@ class Results:
         if self._again is None:
             msg = "error: these results are not of a scenario that can be run"
             raise InputError(msg)
-        sampled = sorted({s.run for s in self.series()})
-        every = len(sampled) == self.description.runs > 1
         return self._again(
             self.source,
             seed=self.description.seed,
             set=overrides,
             sla=sla,
             engine=self.engine,
-            series="all" if every else sampled,
+            series="all" if self.sampled is None else self.sampled,
             store=self.store,
             **options,
         )
@@ -547,30 +529,29 @@ class Results:
             "platform": platform.platform(),
             "python": platform.python_version(),
             "argv": list(sys.argv if argv is None else argv),
-            "warnings": [*d.warnings, *self.remarks],
+            "series": "all" if self.sampled is None else list(self.sampled),
+            "warnings": list(d.warnings),
+            "remarks": list(self.remarks),
             "unmodelled": [asdict(u) for u in d.unmodelled],
         }
 
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
-        """Writes `results.json`, `results.parquet` and the manifest into an empty directory.
+        """Writes a run directory into an empty directory, which may have its stored runs already.
 
-        Where runs were sampled, `series.parquet` has their time series; where a link admits flows,
-        `admission.csv` says what it did to each.
-
-        The scenario goes there too, with the files that it refers to below its own directory,
-        so that the run can be repeated from what is saved.
+        The runs, the scenario with the files that it refers to, and the manifest are what is read
+        again. The rest is for people and other programs, and made of these: `results.json`,
+        `results.parquet`, where runs were sampled `series.parquet`, and where a link admits flows
+        `admission.csv`.
         """
         where = Path(directory)
+        copies = copy_files(self.source, self.description.files, where)
         self._values.write_json(str(where / "results.json"), self._head())
-        self._values.write_parquet(str(where / PARQUET))
+        self._values.write_parquet(str(where / "results.parquet"))
         if self.series():
-            self._values.write_series(str(where / SERIES))
+            self._values.write_series(str(where / "series.parquet"))
         admission.write(where / admission.FILE, self._values.part(admission.PART))
-        for file in (self.source.path.name, *self.description.files):
-            target = where / file
-            if target.resolve().is_relative_to(where.resolve()):
-                self.source.copy(file, target)
-        seal(where, self.manifest(argv))
+        stored = self._values.keep(where / RUNS) if self.runs else {}
+        seal(where, {**self.manifest(argv), STORED: stored, COPIES: copies})
 
     def save(self, directory: str | Path, *, force: bool = False) -> Path:
         """Saves everything but figures as a run directory.

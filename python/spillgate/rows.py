@@ -276,7 +276,7 @@ class Distribution:
         cls: The class of service.
         q: Levels of the quantiles, 0 to 1.
         owd: The quantiles in seconds.
-        least: The smallest of the runs' own quantiles; empty in old run directories.
+        least: The smallest of the runs' own quantiles.
         most: The largest of them.
     """
 

@@ -167,17 +167,16 @@ class Simulation:
         interrupted |= self._stopped and done.runs_done < done.runs
         if progress is not None and not interrupted:
             progress(done)
-        outcome = self._job.outcome()
         results = Results(
             self.description,
-            outcome,
+            self._job.outcome(),
             source=self.source,
             interrupted=interrupted,
             wall_s=time.monotonic() - begun,
             engine=self._engine,
-            events=outcome.events(),
             overrides=self.overrides,
             sla=seen_from(self.source, self._sla),
+            series=watched,
             store=None if store is None else Path(store),
             again=partial(run, confine=self._confine),
         )
@@ -310,11 +309,12 @@ def run(
             run if not given, no run if empty. A run that is sampled can take half as long again,
             or more with a short `interval`.
         store: Directory where each run is kept as soon as it is finished, under a key of what
-            decides it: the point, the seed, its number, the version, and the engine, so that what
-            is to check another run is run. A run that is there is not made again, whatever its
+            decides it: the point, the seed, its number, the behavior of the engine (which changes
+            less often than the version), and the engine, so that what is to check another run is
+            run. A run that is there is not made again, whatever its
             point is called and however it is judged; so a study can be stopped, extended and
             judged anew. Others may use the directory at the same time. The `runs` of a run
-            directory is such a store. What is damaged or of another version is made anew, with a
+            directory is such a store. What is damaged or of another behavior is made anew, with a
             warning.
         progress: Called about ten times a second while it runs.
 

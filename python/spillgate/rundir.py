@@ -16,15 +16,17 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from spillgate import _engine
 from spillgate.bounded import read_text
 from spillgate.errors import InputError, OutputError
+from spillgate.source import Source
 
 try:
     import fcntl
@@ -34,29 +36,37 @@ else:
     _LOCKS = True
 
 MANIFEST = "manifest.json"
-FORMAT = 5
-"""Version of `manifest.json` and `results.json`."""
-
-_READABLE = (2, 3, 4, FORMAT)
-"""Versions that are read."""
-
-_SEALED = 5
-"""The first version whose manifest has digests of what lies beside it, and one of itself."""
+FORMAT = 1
+"""Version of `manifest.json`, of `results.json`, and of the stored runs."""
 
 CONTENTS = "contents"
-"""The entry of a manifest with the SHA-256 of each file that is read again, by name."""
+"""The entry of a manifest with the SHA-256 of each file beside it, by name."""
 
 _CHECKSUM = "checksum"
 """The entry of a manifest with the SHA-256 of all others."""
 
 _MOST = 1 << 30
-"""Bytes of `results.json` above which it is none."""
+"""Bytes of a manifest above which it is none."""
+
+STORED = "stored"
+"""The entry of a manifest with the key of each run of the results, by point and number."""
+
+COPIES = "copies"
+"""The entry of a manifest with the copies of files outside the scenario's folder, by name."""
+
+_OUTSIDE = "outside"
+"""Where these copies are."""
 
 _TEXTS = ("version", "commit", "scenario", "scenario_hash", "engine", "platform", "python")
 _NUMBERS = ("seed", "runs_requested", "runs_completed", "events", "jobs")
-_LISTS = ("files", "outside", "variants", "set", "sla", "argv", "warnings")
-_MAPS = ("digests", "file_hashes", CONTENTS)
-_NEEDED = ("scenario", "files", "scenario_hash", "seed", "variants", "digests", "runs_requested")
+_LISTS = ("files", "outside", "variants", "set", "sla", "argv", "warnings", "remarks")
+_MAPS = ("digests", "file_hashes", CONTENTS, STORED, COPIES)
+_NEEDED = (
+    *("version", "commit", "scenario", "scenario_hash", "files", "set", "sla", "seed", "engine"),
+    "outside",
+    *("variants", "runs_requested", "series", "interrupted", "wall_s", "warnings", "unmodelled"),
+    *("digests", STORED, COPIES, CONTENTS),
+)
 
 RUNS = "runs"
 """Where stored runs lie in a run directory: a `store` of `spillgate.run`."""
@@ -99,26 +109,6 @@ def _refuse_to_replace(directory: Path) -> None:
         raise OutputError(msg)
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Reads an object of JSON that a run directory holds; raises `InputError`."""
-    try:
-        found: Any = json.loads(read_text(path, _MOST))
-    except (OSError, ValueError, RecursionError) as error:
-        msg = f"error: {path.parent} is no readable run directory: {error}"
-        raise InputError(msg) from error
-    if not isinstance(found, dict):
-        msg = f"error: {path.parent} is no readable run directory: {path.name} holds no object"
-        raise InputError(msg)
-    if "format" not in found:
-        msg = f"error: {path.parent} is no readable run directory: {path.name} has no format"
-        raise InputError(msg)
-    if found["format"] not in _READABLE:
-        known = ", ".join(str(n) for n in _READABLE)
-        msg = f"error: {path} has format {found['format']!r}; this version reads {known}"
-        raise InputError(msg)
-    return found
-
-
 def read_manifest(directory: Path) -> dict[str, Any]:
     """What a run directory says of itself, each entry of its type.
 
@@ -126,7 +116,18 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         InputError: If it is no run directory of this version.
     """
     path = directory / MANIFEST
-    manifest = read_json(path)
+    try:
+        found: Any = json.loads(read_text(path, _MOST))
+    except (OSError, ValueError, RecursionError) as error:
+        msg = f"error: {directory} is no readable run directory: {error}"
+        raise InputError(msg) from error
+    if not isinstance(found, dict) or "format" not in found:
+        msg = f"error: {directory} is no readable run directory: {MANIFEST} has no format"
+        raise InputError(msg)
+    manifest: dict[str, Any] = found
+    if manifest["format"] != FORMAT:
+        msg = f"error: {path} has format {manifest['format']!r}; this version reads {FORMAT}"
+        raise InputError(msg)
     if missing := [key for key in _NEEDED if key not in manifest]:
         msg = f"error: {path} lacks {', '.join(missing)}"
         raise InputError(msg)
@@ -134,9 +135,49 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         if what := _wrong(key, value):
             msg = f"error: {path}: {key} is not {what}"
             raise InputError(msg)
-    if manifest["format"] >= _SEALED and manifest.get(_CHECKSUM) != _checksum(manifest):
+    if manifest.get(_CHECKSUM) != _checksum(manifest):
         raise _damaged(path, "the checksum in it is of other content")
     return manifest
+
+
+def runs_of(manifest: Mapping[str, Any]) -> int:
+    """How many runs of each point were to be made."""
+    return max(1, int(manifest["runs_requested"]) // len(manifest["variants"]))
+
+
+def copy_files(source: Source, files: Iterable[str], directory: Path) -> dict[str, str]:
+    """Copies a scenario and the files that it refers to into a run directory.
+
+    Returns:
+        Where the copies of those are that cannot have their own names, since they lie outside its
+        folder: by name.
+    """
+    copies: dict[str, str] = {}
+    for name in (source.path.name, *files):
+        target = directory / name
+        if not target.resolve().is_relative_to(directory.resolve()):
+            # Two may have one name.
+            copies[name] = f"{_OUTSIDE}/{len(copies) + 1}-{Path(name).name}"
+            target = directory / copies[name]
+        source.copy(name, target)
+    return copies
+
+
+def source_of(directory: Path, manifest: Mapping[str, Any]) -> Source:
+    """The scenario of a run directory with all its files, which are as they were written.
+
+    Raises:
+        InputError: If one is missing, unreadable, or not as it was written.
+    """
+    copies: dict[str, str] = manifest[COPIES]
+    inside = [name for name in manifest["files"] if name not in copies]
+    check_intact(directory, manifest, (manifest["scenario"], *inside, *copies.values()))
+    memory = {
+        name: (directory / copy).read_bytes()
+        for name, copy in copies.items()
+        if copy in manifest[CONTENTS]
+    }
+    return Source(directory / manifest["scenario"], memory)
 
 
 def write_json(path: Path, data: object) -> None:
@@ -162,16 +203,15 @@ def seal(directory: Path, manifest: dict[str, Any]) -> None:
     write_json(directory / MANIFEST, {**manifest, _CHECKSUM: _checksum(manifest)})
 
 
-def check_intact(directory: Path, manifest: dict[str, Any], names: Iterable[str]) -> None:
+def check_intact(directory: Path, manifest: Mapping[str, Any], names: Iterable[str]) -> None:
     """Compares files with their digests in a manifest that `read_manifest` gave.
 
-    Files that were not there when it was written, and directories of earlier versions, which have
-    no digests, are not compared.
+    Files that were not there when it was written are not compared.
 
     Raises:
         InputError: If one is missing, unreadable, or not as it was written.
     """
-    contents: dict[str, str] = manifest.get(CONTENTS, {})
+    contents: dict[str, str] = manifest[CONTENTS]
     for name in names:
         if name not in contents:
             continue
@@ -212,7 +252,7 @@ def sha256(file: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def _wrong(key: str, value: object) -> str:
+def _wrong(key: str, value: Any) -> str:  # noqa: ANN401 - what JSON can hold
     """What an entry of a manifest should be and is not; empty if it is."""
     if key in _TEXTS and not isinstance(value, str):
         return "a text"
@@ -220,13 +260,38 @@ def _wrong(key: str, value: object) -> str:
         return "the name of a file in this directory"
     if key in _NUMBERS and (type(value) is not int or value < 0):
         return "a whole number"
+    if key == "interrupted" and type(value) is not bool:
+        return "true or false"
+    if key == "unmodelled" and not (
+        isinstance(value, list) and all(isinstance(v, dict) for v in value)
+    ):
+        return "a list of objects"
     if key == "wall_s" and (type(value) not in (int, float)):
         return "a number"
     if key in _LISTS and not (isinstance(value, list) and _texts(value)):
         return "a list of texts"
     if key in _MAPS and not (isinstance(value, dict) and _texts(value.values())):
         return "an object of texts"
+    if key == COPIES and not all(_is_copy(copy) for copy in value.values()):
+        return f"an object of files in {_OUTSIDE}"
+    if key == STORED and not all(_is_run(name) for name in value):
+        return "an object with points and numbers of runs"
+    if key == "series" and value != "all" and not _numbers(value):
+        return "a list of whole numbers"
     return "a list with a text in it" if key == "variants" and not value else ""
+
+
+def _is_copy(path: str) -> bool:
+    folder, _, name = path.partition("/")
+    return folder == _OUTSIDE and Path(name).name == name and name not in ("", "..")
+
+
+def _is_run(name: str) -> bool:
+    return re.fullmatch(r"(?s).*/[0-9]{1,9}", name) is not None
+
+
+def _numbers(values: object) -> bool:
+    return isinstance(values, list) and all(type(v) is int and v >= 0 for v in values)
 
 
 def _texts(values: Iterable[object]) -> bool:
@@ -278,6 +343,7 @@ class RunDirectory:
                 self.store = self._claim.hidden / RUNS
                 """Where runs are stored as soon as they are finished."""
                 self._taken = _take_runs(sources, self.store)
+                """The runs that are elsewhere, too."""
                 self.stored = stored(self.store)
                 """How many runs were there to begin with, of whatever scenario."""
         except OSError as error:
@@ -342,7 +408,7 @@ class RunDirectory:
 
     def has_runs(self) -> bool:
         """Whether there are stored runs that are nowhere else."""
-        return stored(self.store) > self._taken
+        return not self._taken.issuperset(_engine.stored_runs(self.store))
 
     def discard(self) -> None:
         """Gives the name up, and removes the hidden directory if it is still there.
@@ -437,7 +503,7 @@ def _hidden(path: Path) -> Path:
 
 def stored(store: Path) -> int:
     """How many runs are stored in a directory; none if it is not there."""
-    return sum(1 for _ in store.glob("*.run"))
+    return len(_engine.stored_runs(store))
 
 
 def stores(resume: str | Path) -> list[Path]:
@@ -455,24 +521,28 @@ def stores(resume: str | Path) -> list[Path]:
     return found
 
 
-def _take_runs(sources: Iterable[Path], store: Path) -> int:
+def _take_runs(sources: Iterable[Path], store: Path) -> set[str]:
     """Puts the runs that other directories have stored into one, where what there is stays.
 
     Returns:
-        How many there were to put.
+        The keys of those that there were to put.
     """
-    taken = 0
-    for run in (r for s in sources if s.absolute() != store for r in s.glob("*.run")):
-        target = store / run.name
-        if target.exists():
+    taken: set[str] = set()
+    for source in sources:
+        if source.absolute() == store:
             continue
-        store.mkdir(exist_ok=True)
-        try:
-            # A run is replaced as a whole and never written into, so that two names do no harm.
-            target.hardlink_to(run)
-        except OSError:
-            shutil.copyfile(run, target)
-        taken += 1
+        taken.update(_engine.stored_runs(source))
+        for file in source.glob("*.runs"):
+            target = store / file.name
+            if target.exists() and target.stat().st_size >= file.stat().st_size:
+                continue
+            store.mkdir(exist_ok=True)
+            target.unlink(missing_ok=True)
+            try:
+                # Files are only appended to, so that two names do no harm.
+                target.hardlink_to(file)
+            except OSError:
+                shutil.copyfile(file, target)
     return taken
 
 
@@ -500,8 +570,6 @@ def _settle(hidden: Path) -> bool:
             for entry in hidden.iterdir():
                 if entry.name not in (RUNS, _COMMAND):
                     _remove(entry)
-            for partial in (hidden / RUNS).glob("*.partial"):
-                partial.unlink()
         else:
             shutil.rmtree(hidden)
     except OSError:

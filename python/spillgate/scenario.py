@@ -65,8 +65,7 @@ class Description:
         outlines: The same as `policies` as trees, none for a link without a policy: name, kind,
             policy, queue, level, guaranteed (b/s), shape and police (rate, burst, words),
             limit_packets, limit_bytes, flow_packets, aqm, thresholds of the DSCPs that flows send,
-            classes; of FAN also admission; and sentences: condition, promise, limit, flows. Empty
-            in old run directories.
+            classes; of FAN also admission; and sentences: condition, promise, limit, flows.
         flows: Number of flows, workloads of sessions included.
         connections: How many of them are TCP connections.
         patterns: One record for flows of the first variant between groups or with a pattern: name,
@@ -168,7 +167,7 @@ class Description:
             duration=measurement["duration"],
             interval=measurement["interval"],
             sla=tuple(record["sla"]),
-            outlines=_outlines(record.get("outlines", ())),
+            outlines=tuple(tuple(trees) for trees in record.get("outlines", ())),
             quantile_error=record.get("quantile_error", 0.0),
             correction=record.get("correction", "none"),
             against=record.get("against", ""),
@@ -203,12 +202,6 @@ class Description:
             if failure["at"] < min(until, end):
                 found.append((failure["at"], min(until, end), what))
         return found
-
-
-def _outlines(found: Sequence[Sequence[Any]]) -> tuple[tuple[dict[str, Any] | None, ...], ...]:
-    # Those of old run directories say less than is shown.
-    said = all(tree is None or "promise" in tree for trees in found for tree in trees)
-    return tuple(tuple(trees) for trees in found) if said else ()
 
 
 def _by_point(settings: Sequence[Mapping[str, Any]], which: Sequence[int]) -> dict[str, Any]:

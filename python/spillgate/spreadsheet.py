@@ -2,7 +2,7 @@
 
 A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, and a name in a
 scenario may begin so. Such a text gets an apostrophe in front, as does one that begins with an
-apostrophe, so that reading takes away what writing has put there (OWASP, "CSV Injection").
+apostrophe, so that the one in front can be taken away again (OWASP, "CSV Injection").
 """
 
 from __future__ import annotations
@@ -22,13 +22,3 @@ def written(value: T) -> T | str:
         ['voice', "'=1+1", -1.5, "''a'"]
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_ACTIVE) else value
-
-
-def read(text: str) -> str:
-    """The text that `written` was given.
-
-    Example:
-        >>> read(written("=1+1"))
-        '=1+1'
-    """
-    return text.removeprefix("'")

@@ -12,7 +12,6 @@ from made_up import fails, scattered, shifted
 from matplotlib.figure import Figure
 
 from spillgate.result import Results
-from spillgate.saved import Saved
 from spillgate.scenario import Description
 from spillgate.source import Source
 from spillgate_papers import domzal, page
@@ -387,11 +386,11 @@ def test_an_open_link_has_no_closure():
 # Cells
 
 
-class Made(Saved):
+class Made:
     """Values that a batch of one variant could have given."""
 
     def __init__(self, admission, samples):
-        super().__init__({"admission": admission}, None)
+        self._data = {"admission": admission}
         self._samples = samples
 
     def part(self, name):

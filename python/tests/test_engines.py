@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import spillgate
+from spillgate import _engine
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 SHORT = {
@@ -47,11 +48,11 @@ def test_a_run_directory_keeps_its_engine(cli, first, tmp_path):
     assert manifest["engine"] == "plain"
     loaded = spillgate.load(tmp_path / "out")
     assert (loaded.engine, loaded.events) == ("plain", manifest["events"])
-    before = {p.name for p in (tmp_path / "out/runs").iterdir()}
+    before = set(_engine.stored_runs(tmp_path / "out/runs"))
     for engine, made in (((), 2), (("--engine", "express"), 6)):
         resumed = ("run", "--resume", "out", *study, *engine, "--runs", "3")
         assert cli(*resumed).returncode in (0, 1, 3)
-        found = {p.name for p in (tmp_path / "out/runs").iterdir()}
+        found = set(_engine.stored_runs(tmp_path / "out/runs"))
         assert len(found - before) == made
         before = found
 

@@ -318,7 +318,7 @@ def test_hostile_names_run_nothing(chromium, tmp_path):
                 if row.get(key) in ("LLQ", "voice"):
                     row[key] = evil
     made = make_results(name=evil, variants=["FIFO", evil], classes=[evil, "data"])
-    made._values._data.update(data)
+    made._values.data.update(data)
     chromium.open(report.write(made, tmp_path / "evil.html"))
     title = chromium.run("document.title")
     assert title.startswith("</script>")

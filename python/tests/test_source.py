@@ -73,6 +73,8 @@ def test_files_outside_are_not_written(tmp_path):
     results = spillgate.run(text, files={**FILES, "../flows.csv": FILES["flows.csv"]})
     out = results.save(tmp_path / "below/run")
     assert not (out.parent / "flows.csv").exists()
+    assert (out / "outside/1-flows.csv").read_text(encoding="utf-8") == FILES["flows.csv"]
+    assert digests(spillgate.load(out)) == digests(results)
 
 
 def test_mistakes_name_the_place():

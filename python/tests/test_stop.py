@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import spillgate
+from spillgate import _engine, plot
 from spillgate import cli as cli_module
-from spillgate import plot
 
 SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
 # Minutes of work on one thread of any machine.
@@ -132,12 +132,12 @@ def test_what_a_shell_lets_a_run_ignore_is_ignored(cli, first, tmp_path):
     process.kill()
     process.communicate(timeout=60)
     assert entries(tmp_path / "o") == [".x.spillgate"]
-    stored = len(list((tmp_path / "o/.x.spillgate/runs").glob("*.run")))
+    stored = len(_engine.stored_runs(tmp_path / "o/.x.spillgate/runs"))
     assert stored > 0
     # The next run leaves its finished runs, and says how to go on.
     other = cli("run", first, *SHORT, "--no-figures", "--out", "o/y")
     assert other.returncode in (0, 1, 3)
-    assert f"{stored} stored runs of " in other.stderr
+    assert f"{stored} stored run{'s' if stored > 1 else ''} of " in other.stderr
     assert re.search(rf"go on with\n    spillgate run {first} .*--resume o/x\n", other.stderr)
     assert entries(tmp_path / "o") == [".x.spillgate", "y"]
 

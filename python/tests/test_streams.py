@@ -11,7 +11,7 @@ import pytest
 
 import spillgate
 from conftest import make_results, parts
-from spillgate import plot, report
+from spillgate import plot, report, rundir
 from spillgate.cli import main
 from spillgate.errors import InputError
 from spillgate.visible import escaped, visible
@@ -156,24 +156,28 @@ def test_a_manifest_that_is_none_is_bad_input(capsys, saved, text):
 
 
 @pytest.mark.parametrize(
-    ("part", "value"),
+    ("entry", "value"),
     [
-        ("summary", [1]),
-        ("summary", "x"),
-        ("verdicts", {"a": 1}),
-        ("series", [{"t": 1}]),
-        ("runs", None),
-        ("scenario", []),
-        ("scenario", {"name": 1}),
+        ("stored", ["a"]),
+        ("stored", {"fifo": "00"}),
+        ("stored", {"fifo/0": "no key"}),
+        ("stored", {"nobody/0": "00"}),
+        ("copies", {"../a": "../a"}),
+        ("series", "some"),
+        ("unmodelled", [{"name": 1}]),
+        ("interrupted", 1),
+        ("engine", "steam"),
+        ("runs_requested", "two"),
     ],
 )
-def test_results_of_wrong_types_are_bad_input(capsys, saved, part, value):
-    path = saved / "results.json"
+def test_manifests_of_wrong_types_are_bad_input(capsys, saved, entry, value):
+    path = saved / "manifest.json"
     before = path.read_text()
     try:
-        path.write_text(json.dumps({**json.loads(before), part: value}))
+        rundir.seal(saved, {**json.loads(before), entry: value})
         assert main(["report", str(saved)]) == 2
-        assert str(saved) in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert str(saved) in said or "engine" in said
     finally:
         path.write_text(before)
 

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 import spillgate
-from spillgate import rundir
 
 SCENARIO = """
 schema_version: 1
@@ -172,17 +171,6 @@ def test_what_is_many_is_saved_once(tmp_path):
     loaded.save(tmp_path / "again")
     again = json.loads((tmp_path / "again/results.json").read_text())
     assert again == data
-    # What version 2 of the format left is read, what nobody knows is not.
-    path = tmp_path / "out/results.json"
-    del data["scopes"]
-    data["summary"] = results.to_dict()["summary"]
-    path.write_text(json.dumps({**data, "format": 2}))
-    rundir.seal(tmp_path / "out", rundir.read_manifest(tmp_path / "out"))
-    assert spillgate.load(tmp_path / "out").to_dict() == results.to_dict()
-    path.write_text(json.dumps({**data, "format": 9}))
-    rundir.seal(tmp_path / "out", rundir.read_manifest(tmp_path / "out"))
-    with pytest.raises(spillgate.InputError, match="has format 9; this version reads 2, 3, 4, 5"):
-        spillgate.load(tmp_path / "out")
 
 
 def test_saving_many_flows_takes_little_memory(root, tmp_path):

@@ -192,6 +192,7 @@ mod tests {
                     name,
                     variant: (*v).to_owned(),
                     coordinates: labels.get(at).map(|_| at as u32).into_iter().collect(),
+                    text: 0,
                     world: Arc::clone(&world),
                 });
             }

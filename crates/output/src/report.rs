@@ -1,44 +1,35 @@
 //! A campaign's results as rows.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Key, Layout, summarize_each};
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Finished, QUANTILES, layout};
 
 /// One value with its interval over the runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryRow {
     /// Variant.
     pub variant: String,
     /// flow, class, dscp, queue, link or total.
-    pub scope: Cow<'static, str>,
+    pub scope: &'static str,
     /// Of which one.
     pub name: String,
     /// Metric.
-    pub metric: Cow<'static, str>,
+    pub metric: &'static str,
     /// Unit.
-    pub unit: Cow<'static, str>,
+    pub unit: &'static str,
     /// Mean over the runs; null where undefined.
-    #[serde(deserialize_with = "or_nan")]
     pub mean: f64,
     /// Lower end of the 95 % Student-t interval; null with fewer than two runs.
-    #[serde(deserialize_with = "or_nan")]
     pub low: f64,
     /// Upper end.
-    #[serde(deserialize_with = "or_nan")]
     pub high: f64,
     /// Runs with a value.
     pub n: usize,
-}
-
-/// What is written as null, for which JSON has no number.
-pub(crate) fn or_nan<'de, D: Deserializer<'de>>(d: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(d)?.unwrap_or(f64::NAN))
 }
 
 /// One run.
@@ -118,6 +109,11 @@ impl Report {
         &self.plan
     }
 
+    /// The plan, shared.
+    pub fn shared_plan(&self) -> Arc<Plan> {
+        Arc::clone(&self.plan)
+    }
+
     /// The finished runs.
     pub fn finished(&self) -> &[Finished] {
         &self.finished
@@ -176,10 +172,10 @@ impl Report {
             for (key, i) in summarize_each(layout, &runs, |key| wanted(layout, key)) {
                 take(SummaryRow {
                     variant: self.variant_name(variant),
-                    scope: key.scope.name().into(),
+                    scope: key.scope.name(),
                     name: layout.name(key).to_owned(),
-                    metric: key.metric.name().into(),
-                    unit: key.metric.unit().into(),
+                    metric: key.metric.name(),
+                    unit: key.metric.unit(),
                     mean: i.mean,
                     low: i.low,
                     high: i.high,

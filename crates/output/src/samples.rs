@@ -1,8 +1,6 @@
 //! What each run gave, metric by metric: what comparisons of variants under the same seeds need,
 //! since differences and ratios must be formed within a run before they are averaged.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 use spillgate_measure::table::Scope;
 
@@ -14,13 +12,13 @@ pub struct SampleRow {
     /// Variant.
     pub variant: String,
     /// flow, class, dscp, queue, link or total.
-    pub scope: Cow<'static, str>,
+    pub scope: &'static str,
     /// Of which one.
     pub name: String,
     /// Metric.
-    pub metric: Cow<'static, str>,
+    pub metric: &'static str,
     /// Unit.
-    pub unit: Cow<'static, str>,
+    pub unit: &'static str,
     /// Numbers of the finished runs, ascending.
     pub runs: Vec<u32>,
     /// The value in each of these runs; null where undefined.
@@ -44,10 +42,10 @@ impl Report {
                 }
                 rows.push(SampleRow {
                     variant: v.name.clone(),
-                    scope: key.scope.name().into(),
+                    scope: key.scope.name(),
                     name: layout.name(key).to_owned(),
-                    metric: key.metric.name().into(),
-                    unit: key.metric.unit().into(),
+                    metric: key.metric.name(),
+                    unit: key.metric.unit(),
                     runs: finished().map(|f| f.info.run).collect(),
                     values: finished().map(|f| f.outcome.values[at]).collect(),
                 });

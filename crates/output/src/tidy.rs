@@ -12,11 +12,11 @@ use std::sync::Arc;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{Type, TypePtr};
-use spillgate_measure::table::Scope;
+use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::{Axis, Plan, VariantPlan};
 use spillgate_sim::Finished;
 
@@ -64,12 +64,56 @@ const GROUP: usize = 1 << 15;
 
 /// One row, but for variant and run.
 struct Row<'a> {
-    scope: &'static str,
+    scope: &'a ByteArray,
     place: &'a ByteArray,
     class: &'a ByteArray,
-    metric: &'static str,
+    metric: &'a ByteArray,
     value: f64,
-    unit: &'static str,
+    unit: &'a ByteArray,
+}
+
+/// What all rows take their texts from, so that none of them has one of its own.
+struct Texts {
+    scopes: Vec<ByteArray>,
+    metrics: Vec<ByteArray>,
+    units: Vec<ByteArray>,
+    none: ByteArray,
+}
+
+impl Texts {
+    fn new() -> Self {
+        Self {
+            scopes: Scope::ALL.iter().map(|s| text(s.name())).collect(),
+            metrics: Metric::ALL.iter().map(|m| text(m.name())).collect(),
+            units: Metric::ALL.iter().map(|m| text(m.unit())).collect(),
+            none: text(""),
+        }
+    }
+}
+
+/// The names of a variant.
+struct Names<'a> {
+    variant: usize,
+    places: Vec<ByteArray>,
+    classes: Vec<ByteArray>,
+    class_of: BTreeMap<&'a str, u16>,
+}
+
+impl<'a> Names<'a> {
+    fn of(report: &'a Report, variant: usize) -> Self {
+        let world = &report.plan().variants[variant].world;
+        Self {
+            variant,
+            places: report
+                .layout(variant)
+                .names
+                .iter()
+                .map(|n| text(n))
+                .collect(),
+            classes: world.classes.iter().map(|c| text(c)).collect(),
+            class_of: world.flows.iter().map(|f| (&*f.name, f.class)).collect(),
+        }
+    }
 }
 
 /// The columns of one row group.
@@ -137,16 +181,22 @@ pub fn write_parquet(report: &Report, path: &Path) -> Result<()> {
     let schema = schema(&report.plan().axes)?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        // Nobody asks a table of results for its least and largest name.
+        .set_statistics_enabled(EnabledStatistics::None)
         .set_created_by(concat!("spillgate ", env!("CARGO_PKG_VERSION")).to_owned())
         .build();
     let file = File::create(path).map_err(|e| ParquetError::External(Box::new(e)))?;
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
     let mut columns = Columns::default();
+    let (texts, mut names) = (Texts::new(), None);
     for finished in report.finished() {
+        let variant = finished.info.variant;
+        let known = names.take().filter(|n: &Names<'_>| n.variant == variant);
+        let names = names.insert(known.unwrap_or_else(|| Names::of(report, variant)));
         let plan = report.plan();
         let point = PointColumns::of(plan, &plan.variants[finished.info.variant]);
         let run = finished.info.run as i32;
-        rows(report, finished, |row| {
+        rows(report, finished, &texts, names, |row| {
             columns.push(&point, run, &row);
             if columns.run.len() == GROUP {
                 columns.flush(&mut writer)?;
@@ -167,35 +217,35 @@ fn text(s: &str) -> ByteArray {
 fn rows(
     report: &Report,
     finished: &Finished,
+    texts: &Texts,
+    names: &Names<'_>,
     mut write: impl FnMut(Row<'_>) -> Result<()>,
 ) -> Result<()> {
     let world = &report.plan().variants[finished.info.variant].world;
     let layout = report.layout(finished.info.variant);
-    let names: Vec<ByteArray> = layout.names.iter().map(|n| text(n)).collect();
-    let classes: Vec<ByteArray> = world.classes.iter().map(|c| text(c)).collect();
-    let none = text("");
-    let class_of: BTreeMap<&str, u16> = world.flows.iter().map(|f| (&*f.name, f.class)).collect();
+    let (classes, none) = (&names.classes, &texts.none);
     for (key, &value) in layout.keys.iter().zip(&finished.outcome.values) {
-        let place = &names[key.name as usize];
+        let place = &names.places[key.name as usize];
         let class = match key.scope {
             Scope::Class => place,
             Scope::ClassDscp => {
                 let class = layout.name(key).rsplit_once('/').map(|(class, _)| class);
                 let class = world.classes.iter().position(|c| Some(&**c) == class);
-                class.map_or(&none, |c| &classes[c])
+                class.map_or(none, |c| &classes[c])
             }
-            Scope::Flow => class_of
+            Scope::Flow => names
+                .class_of
                 .get(layout.name(key))
-                .map_or(&none, |c| &classes[usize::from(*c)]),
-            _ => &none,
+                .map_or(none, |c| &classes[usize::from(*c)]),
+            _ => none,
         };
         write(Row {
-            scope: key.scope.name(),
+            scope: &texts.scopes[key.scope as usize],
             place,
             class,
-            metric: key.metric.name(),
+            metric: &texts.metrics[key.metric as usize],
             value,
-            unit: key.metric.unit(),
+            unit: &texts.units[key.metric as usize],
         })?;
     }
     Ok(())
@@ -223,12 +273,12 @@ impl Columns {
         }
         self.variant.push(point.variant.clone());
         self.run.push(run);
-        self.scope.push(ByteArray::from(row.scope));
+        self.scope.push(row.scope.clone());
         self.place.push(row.place.clone());
         self.class.push(row.class.clone());
-        self.metric.push(ByteArray::from(row.metric));
+        self.metric.push(row.metric.clone());
         self.value.push(Some(row.value).filter(|v| v.is_finite()));
-        self.unit.push(ByteArray::from(row.unit));
+        self.unit.push(row.unit.clone());
     }
 
     /// Writes the rows so far as a row group, if there are any.

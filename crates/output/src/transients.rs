@@ -1,13 +1,11 @@
 //! Classes that had not settled when measuring began.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::report::Report;
 
 /// An initial transient of a class in a run that was observed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TransientRow {
     /// Variant.
     pub variant: String,
@@ -16,7 +14,7 @@ pub struct TransientRow {
     /// Class of service.
     pub class: String,
     /// `throughput` or `owd_mean`.
-    pub metric: Cow<'static, str>,
+    pub metric: &'static str,
     /// By how much the mean of the measured period differs from what it settles at, as a share of
     /// that.
     pub bias: f64,
@@ -64,7 +62,7 @@ impl Report {
                 variant: variant.name.clone(),
                 run: f.info.run,
                 class: variant.world.classes[u.class].clone(),
-                metric: u.metric.name().into(),
+                metric: u.metric.name(),
                 bias: u.bias,
                 warmup: u.warmup.map(|w| w.as_secs_f64()),
             };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use spillgate_measure::show::{value, with_interval};
 use spillgate_measure::sla::{self, Correction, Verdict, further_runs, judge, levels, p_value};
 use spillgate_measure::stats::Interval;
@@ -10,98 +10,71 @@ use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::SlaPlan;
 use spillgate_scenario::schema;
 
-use crate::report::{Report, or_nan};
+use crate::report::Report;
 
 /// A requirement judged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VerdictRow {
     /// Variant.
     pub variant: String,
     /// Class of service.
     pub class: String,
     /// Whose requirement it is; null for the scenario's own.
-    #[serde(default)]
     pub customer: Option<String>,
     /// The customer's site that it is about; null for the whole class.
-    #[serde(default)]
     pub site: Option<String>,
     /// The code point of the packets that it is about; null for all.
-    #[serde(default)]
     pub dscp: Option<String>,
     /// The published objective that it comes from: preset, parameter, share; null if none.
-    #[serde(default)]
     pub basis: Option<String>,
     /// Metric.
-    pub metric: Cow<'static, str>,
+    pub metric: &'static str,
     /// Unit of bound and interval.
-    pub unit: Cow<'static, str>,
+    pub unit: &'static str,
     /// The bound.
     pub bound: f64,
     /// `max` or `min`.
-    pub side: Cow<'static, str>,
+    pub side: &'static str,
     /// Mean over the runs.
-    #[serde(deserialize_with = "or_nan")]
     pub mean: f64,
     /// Lower end of the 95 % interval.
-    #[serde(deserialize_with = "or_nan")]
     pub low: f64,
     /// Upper end.
-    #[serde(deserialize_with = "or_nan")]
     pub high: f64,
     /// Whether something was still on its way when a run ended that could have moved the value.
-    #[serde(default)]
     pub open: bool,
     /// Mean over the runs of the least that the value could have been: the mean itself if nothing
     /// is open.
-    #[serde(default = "nan", deserialize_with = "or_nan")]
     pub least: f64,
     /// The same of the most; null if it has no end.
-    #[serde(default = "nan", deserialize_with = "or_nan")]
     pub most: f64,
     /// Runs with a value.
     pub n: usize,
     /// Confidence level of the verdict, above 0.95 where many are corrected for their number.
-    #[serde(default = "usual")]
     pub level: f64,
     /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see
     /// [`Report::verdicts`].
-    pub verdict: Cow<'static, str>,
+    pub verdict: &'static str,
     /// Runs that would probably settle an undecided verdict; null if none would.
     pub further_runs: Option<u32>,
     /// What the class meets on its way that is not yet as it will be; null if nothing was seen.
-    #[serde(default)]
     pub note: Option<String>,
     /// Whom it is about: the class, and the site or the code point if it is about one:
     /// `voice @ Bucharest`, `data (af11)`.
-    #[serde(default)]
     pub about: String,
     /// The same with the customer, if it is one's: `Acme: voice @ Bucharest`.
-    #[serde(default)]
     pub whose: String,
     /// Metric and bound as text: `owd_p999 ≤ 10 ms`.
-    #[serde(default)]
     pub requirement: String,
     /// The same in words: `99.9 % delay ≤ 10 ms`.
-    #[serde(default)]
     pub words: String,
     /// The mean with its interval, in a fitting unit; what is open from its least to its most.
-    #[serde(default)]
     pub measured: String,
     /// What an undecided verdict needs, in few words: a number of further runs, `longer grace`,
     /// `out of reach`.
-    #[serde(default)]
     pub needs: Option<String>,
     /// The same as a clause.
-    #[serde(default)]
     pub advice: Option<String>,
-}
-
-fn nan() -> f64 {
-    f64::NAN
-}
-
-fn usual() -> f64 {
-    Interval::LEVEL
 }
 
 impl VerdictRow {
@@ -228,8 +201,8 @@ impl Report {
                     site: sla.site.clone(),
                     dscp: sla.dscp.map(|d| d.to_string()),
                     basis: sla.basis.clone(),
-                    metric: metric.name().into(),
-                    unit: metric.unit().into(),
+                    metric: metric.name(),
+                    unit: metric.unit(),
                     bound,
                     side: side.into(),
                     mean: shown.mean,
@@ -240,7 +213,7 @@ impl Report {
                     most: most.mean,
                     n: shown.n,
                     level,
-                    verdict: verdict.as_str().into(),
+                    verdict: verdict.as_str(),
                     further_runs,
                     note: self.note(variant, &sla.class),
                     ..VerdictRow::default()

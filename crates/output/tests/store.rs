@@ -1,22 +1,21 @@
 //! Stored runs: they come back as they were, under keys that change if and only if results can, and
-//! what is damaged or of another version is made anew.
+//! what is damaged or of another behavior is made anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use proptest::prelude::*;
 use spillgate_core::testkit::effort;
 use spillgate_import::IosImporter;
-use spillgate_output::store::{Damage, Store, decode, encode};
+use spillgate_output::store::{Store, inspect, stored};
 use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{Options, load};
 use spillgate_sim::{Campaign, Engine, Finished, Observed, Outcome, RunInfo, Shelf, layout};
 
-const VERSION: &str = "1.2.3";
+const BEHAVIOR: u32 = 1;
 
 /// All that an outcome can hold: classes, sites, TCP, FAN, policers that a burst drains, speech.
 const SCENARIO: &str = "
@@ -122,14 +121,21 @@ fn open(directory: &Path, plan: &Arc<Plan>) -> Store {
 }
 
 fn open_for(engine: Engine, directory: &Path, plan: &Arc<Plan>) -> Store {
-    Store::open(directory, VERSION, engine, Arc::clone(plan)).expect("a directory")
+    Store::open(directory, BEHAVIOR, engine, Arc::clone(plan)).expect("a directory")
 }
 
-/// The files of a directory that are being written.
-fn partials(directory: &Path) -> BTreeSet<String> {
-    let names = fs::read_dir(directory).unwrap();
-    let names = names.map(|e| e.unwrap().file_name().into_string().unwrap());
-    names.filter(|n| n.ends_with(".partial")).collect()
+/// The files of a directory.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut files: Vec<_> = entries.map(|e| e.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// The one file of a directory.
+fn only_file(directory: &Path) -> PathBuf {
+    let [file] = files(directory).try_into().expect("one file");
+    file
 }
 
 /// Of every file of the corpus: all disciplines, sources, routers, failures, captures, FAN, MPLS.
@@ -161,19 +167,28 @@ fn every_outcome_comes_back_as_it_was() {
                 .entry(of_plan.of(world))
                 .or_insert_with(|| digest.clone());
             assert_eq!(known, digest);
-            let bytes = encode("k", &finished.outcome, world, true);
-            let back = decode("k", &bytes, world, true)
-                .unwrap()
-                .expect("what was stored");
-            same(&finished.outcome, &back);
-            let plain = decode("k", &bytes, world, false)
-                .unwrap()
-                .expect("what was stored");
-            assert!(plain.series.is_empty() && plain.unsettled.is_empty());
-            assert_eq!(plain.digest, back.digest);
-            let unobserved = encode("k", &plain, world, false);
-            assert!(matches!(decode("k", &unobserved, world, true), Ok(None)));
         }
+        let directory = directory("corpus");
+        let (made, _) = run(&plan, &Observed::All, &open(&directory, &plan));
+        let store = open(&directory, &plan);
+        for Finished { info, outcome } in &made {
+            same(outcome, &store.get(*info, true).expect("a stored run"));
+            let plain = store.get(*info, false).expect("a stored run");
+            assert!(plain.series.is_empty() && plain.unsettled.is_empty());
+            assert_eq!(plain.digest, outcome.digest);
+            same(
+                outcome,
+                &store.outcome(store.key(*info), *info, true).expect("a key"),
+            );
+        }
+        assert_eq!(store.notes(), Vec::<String>::new());
+        // One that was not observed is not given for one that was.
+        let (directory, info) = (self::directory("unobserved"), made[0].info);
+        open(&directory, &plan).put(info, false, &made[0].outcome);
+        let store = open(&directory, &plan);
+        assert!(store.get(info, true).is_none() && store.get(info, false).is_some());
+        let why = store.outcome(store.key(info), info, true).unwrap_err();
+        assert_eq!(why, "it was stored without its time series");
     }
     // And what has another key does something else.
     let different: BTreeSet<_> = digests.values().collect();
@@ -218,54 +233,119 @@ fn nothing_is_made_twice() {
     }
 }
 
-#[test]
-fn damaged_files_are_named_and_the_rest_is_kept() {
-    let plan = plan(&[]);
-    let directory = directory("damaged");
-    let store = open(&directory, &plan);
-    let (whole, _) = run(&plan, &Observed::First, &store);
-    let path = |variant, run| directory.join(store.file_name(RunInfo { variant, run }));
-    fs::write(path(0, 1), "").unwrap();
-    let bytes = fs::read(path(1, 2)).unwrap();
-    fs::write(path(1, 2), &bytes[..bytes.len() - 1]).unwrap();
-    fs::copy(path(0, 0), path(1, 0)).unwrap();
-    let store = open(&directory, &plan);
-    let (again, kept) = run(&plan, &Observed::First, &store);
-    all_same(&whole, &again);
-    assert_eq!(kept, 3);
-    let notes = store.notes();
-    for (variant, run, why) in [
-        (0, 1, "it is no stored run"),
-        (1, 2, "its checksum is wrong"),
-        (1, 0, "it holds another run"),
-    ] {
-        let name = path(variant, run).display().to_string();
-        assert!(
-            notes.iter().any(|n| n.contains(&name) && n.contains(why)),
-            "{notes:?}"
-        );
+/// Where the runs of a file are: after the line and each header.
+fn contents(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let (mut at, mut found) = (17, Vec::new());
+    while at < bytes.len() {
+        let length = u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()) as usize;
+        if &bytes[at..at + 4] == b"run " {
+            found.push(at + 52..at + 52 + length);
+        }
+        at += 52 + length;
     }
-    let store = open(&directory, &plan);
-    assert_eq!(run(&plan, &Observed::First, &store).1, 6);
-    assert_eq!(store.notes(), Vec::<String>::new());
+    found
 }
 
 #[test]
-fn runs_of_other_versions_are_made_anew() {
+fn damaged_runs_are_named_and_the_rest_is_kept() {
     let plan = plan(&[]);
-    let directory = directory("version");
-    let other = Store::open(&directory, "0.9.0", Engine::Express, Arc::clone(&plan)).unwrap();
-    run(&plan, &Observed::First, &other);
+    let directory = directory("damaged");
+    let (whole, _) = run(&plan, &Observed::First, &open(&directory, &plan));
+    let path = only_file(&directory);
+    let mut bytes = fs::read(&path).unwrap();
+    let places = contents(&bytes);
+    assert_eq!(places.len(), 6);
+    bytes[places[1].start] ^= 1;
+    bytes[places[4].end - 1] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    fs::write(directory.join("other.runs"), "PAR1 and more").unwrap();
+    fs::write(directory.join("later.runs"), "spillgate runs 2\nand more").unwrap();
+    fs::write(directory.join("notes.txt"), "of somebody").unwrap();
     let store = open(&directory, &plan);
-    assert_eq!(run(&plan, &Observed::First, &store).1, 0);
+    let (again, kept) = run(&plan, &Observed::First, &store);
+    all_same(&whole, &again);
+    assert_eq!(kept, 4);
+    let said = |path: &Path, why: &str| format!("{}{why}", path.display());
+    let at = |n: usize| {
+        let why = "its checksum is wrong; its run is made anew";
+        format!(" is damaged at byte {}: {why}", places[n].start)
+    };
+    let mut wanted = [
+        said(&path, &at(1)),
+        said(&path, &at(4)),
+        said(
+            &directory.join("other.runs"),
+            ": it is not a file of stored runs, which begins with `spillgate runs 1`",
+        ),
+        said(
+            &directory.join("later.runs"),
+            ": it has version 2 of the format; this Spillgate reads version 1",
+        ),
+    ];
+    let mut notes = store.notes();
+    wanted.sort();
+    notes.sort();
+    assert_eq!(notes, wanted);
+    // What was made anew is there now, beside what was not.
+    for name in ["other.runs", "later.runs"] {
+        fs::remove_file(directory.join(name)).unwrap();
+    }
+    let store = open(&directory, &plan);
     assert_eq!(
-        store.notes(),
-        ["6 stored runs are of version 0.9.0: made anew by this one"]
+        (run(&plan, &Observed::First, &store).1, store.notes()),
+        (6, vec![])
     );
-    // Both are there now.
+}
+
+/// Whenever a process was killed while it wrote.
+#[test]
+fn what_a_killed_process_has_left_is_used_as_far_as_it_goes() {
+    let plan = plan_of(SCENARIO, &["measurement.duration=100 ms"], None);
+    let directory = directory("killed");
+    let (whole, _) = run(&plan, &Observed::First, &open(&directory, &plan));
+    let path = only_file(&directory);
+    let bytes = fs::read(&path).unwrap();
+    let places = contents(&bytes);
+    for cut in (0..bytes.len()).step_by(97) {
+        fs::remove_dir_all(&directory).unwrap();
+        fs::create_dir(&directory).unwrap();
+        fs::write(&path, &bytes[..cut]).unwrap();
+        let store = open(&directory, &plan);
+        let (again, kept) = run(&plan, &Observed::First, &store);
+        all_same(&whole, &again);
+        assert_eq!(store.notes(), Vec::<String>::new());
+        assert_eq!(
+            kept,
+            places.iter().filter(|p| p.end <= cut).count(),
+            "{cut}"
+        );
+        // What is made anew goes into a file of its own.
+        assert_eq!(fs::read(&path).unwrap(), &bytes[..cut]);
+        assert_eq!(stored(&directory).unwrap().len(), 6);
+    }
+}
+
+#[test]
+fn runs_of_another_behavior_are_made_anew() {
+    let plan = plan(&[]);
+    let directory = directory("behavior");
+    let other = Store::open(&directory, 7, Engine::Express, Arc::clone(&plan)).unwrap();
+    let (made, _) = run(&plan, &Observed::First, &other);
+    let store = open(&directory, &plan);
+    assert!(!store.has(made[0].info));
+    assert_eq!(run(&plan, &Observed::First, &store).1, 0);
+    let said = "6 stored runs of behavior 7: they are made anew, as this is behavior 1";
+    assert_eq!(store.notes(), [said]);
+    // Both are there now; and who knows the key gets what there is, of whatever behavior.
     let store = open(&directory, &plan);
     assert_eq!(run(&plan, &Observed::First, &store).1, 6);
     assert!(store.notes().is_empty());
+    let later = Store::open(&directory, 9, Engine::Express, Arc::clone(&plan)).unwrap();
+    let Finished { info, outcome } = &made[0];
+    same(
+        outcome,
+        &later.outcome(later.key(*info), *info, true).unwrap(),
+    );
 }
 
 #[test]
@@ -277,7 +357,7 @@ fn a_place_that_cannot_be_written_costs_no_results() {
     assert_eq!(run(&plan, &Observed::First, &store).0.len(), 6);
     assert!(store.notes()[0].starts_with("not every run could be stored: "));
     let nowhere = Path::new("/dev/null/x");
-    assert!(Store::open(nowhere, VERSION, Engine::Express, plan).is_err());
+    assert!(Store::open(nowhere, BEHAVIOR, Engine::Express, plan).is_err());
 }
 
 /// What is to check another run is made.
@@ -298,32 +378,6 @@ fn engines_do_not_answer_for_each_other() {
         assert_eq!((kept, store.notes()), (6, vec![]), "{engine:?}");
         all_same(&again, &run_on(engine, &plan, &Observed::First, &()).0);
     }
-}
-
-/// Whoever writes in the same directory, even with the same number of process, writes other files.
-#[test]
-fn files_that_others_write_are_left_alone() {
-    let plan = plan(&[]);
-    let directory = directory("partials");
-    fs::create_dir_all(&directory).unwrap();
-    let theirs = format!("{}-0.partial", std::process::id());
-    fs::write(directory.join(&theirs), "half of a run").unwrap();
-    let store = open(&directory, &plan);
-    run(&plan, &Observed::First, &store);
-    assert_eq!(store.notes(), Vec::<String>::new());
-    assert_eq!(partials(&directory), BTreeSet::from([theirs.clone()]));
-    assert_eq!(fs::read(directory.join(&theirs)).unwrap(), b"half of a run");
-    assert_eq!(run(&plan, &Observed::First, &open(&directory, &plan)).1, 6);
-    // Of a process that was killed long ago nothing is left.
-    let file = fs::File::options()
-        .write(true)
-        .open(directory.join(&theirs))
-        .unwrap();
-    let written = file.metadata().unwrap().modified().unwrap();
-    file.set_modified(written - Duration::from_secs(2 * 86_400))
-        .unwrap();
-    open(&directory, &plan);
-    assert_eq!(partials(&directory), BTreeSet::new());
 }
 
 #[test]
@@ -347,7 +401,7 @@ fn stores_side_by_side_keep_every_run() {
             });
         }
     });
-    assert_eq!(partials(&directory), BTreeSet::new());
+    assert_eq!(files(&directory).len(), plans.len());
     for plan in &plans {
         let store = open(&directory, plan);
         assert_eq!(run(plan, &Observed::These(vec![]), &store).1, 80);
@@ -401,11 +455,11 @@ fn each_edit_that_counts_gives_a_key_of_its_own() {
         keys.insert(key(&plan(&[edit])));
     }
     assert_eq!(keys.len(), before);
-    // Seed and run count in the name of the file; the number of runs does not.
+    // Seed and run count; the number of runs does not.
     let names = |plan: Arc<Plan>| {
         let store = open(&directory("names"), &plan);
-        let name = |run| store.file_name(RunInfo { variant: 0, run });
-        [name(0), name(1)]
+        let key = |run| store.key(RunInfo { variant: 0, run });
+        [key(0), key(1)]
     };
     let first = names(plan(&[]));
     assert_ne!(first[0], first[1]);
@@ -437,20 +491,29 @@ proptest! {
         }
     }
 
-    /// Whatever became of a file: it is the outcome, or it is damaged; nothing breaks.
+    /// Whatever became of a file: each run is as it was or is not there; nothing breaks.
     #[test]
     fn no_bytes_do_harm(at in any::<prop::sample::Index>(), bit in 0_u8..8, cut in any::<bool>()) {
         let plan = plan_of(SCENARIO, &["measurement.duration=100 ms"], Some(1));
-        let world = &plan.variants[0].world;
-        let (made, _) = run(&plan, &Observed::All, &());
-        let mut bytes = encode("k", &made[0].outcome, world, true);
+        let directory = directory("harm");
+        let (made, _) = run(&plan, &Observed::All, &open(&directory, &plan));
+        let path = only_file(&directory);
+        let mut bytes = fs::read(&path).unwrap();
+        let whole = inspect(&bytes).unwrap();
+        prop_assert!(whole >= 3);
         let at = at.index(bytes.len());
         match cut {
             true => bytes.truncate(at),
             false => bytes[at] ^= 1 << bit,
         }
-        let found = decode("k", &bytes, world, true);
-        prop_assert!(matches!(found, Err(Damage::Head | Damage::Checksum)), "{:?}", found);
+        prop_assert!(inspect(&bytes).is_ok_and(|n| cut && n < whole) || inspect(&bytes).is_err());
+        fs::write(&path, &bytes).unwrap();
+        let store = open(&directory, &plan);
+        let found: Vec<_> = made.iter().map(|f| (f, store.get(f.info, true))).collect();
+        prop_assert!(found.iter().any(|(_, found)| found.is_none()));
+        for (made, found) in found {
+            found.iter().for_each(|found| same(&made.outcome, found));
+        }
     }
 }
 
@@ -472,4 +535,28 @@ fn sites_that_are_asked_for_later_are_measured() {
     let (found, kept) = run(&plain, &Observed::These(vec![]), &open(&directory, &plain));
     assert_eq!(kept, 6);
     all_same(&run(&plain, &Observed::These(vec![]), &()).0, &found);
+}
+
+/// As long as their behavior is that of the engine, whatever has become of plans and their keys.
+#[test]
+fn runs_of_version_1_are_found() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tests/stored/version-1");
+    let file = |name: &str| (kept.join(name), fs::read(kept.join(name)).unwrap());
+    let files = BTreeMap::from([file("scenario.yaml"), file("customer.yaml")]);
+    let importer = IosImporter { strict: false };
+    let loaded = load(
+        &kept.join("scenario.yaml"),
+        &files,
+        &importer,
+        &Options::default(),
+    );
+    let plan = Arc::new(loaded.unwrap_or_else(|e| panic!("{e}")).plan);
+    let store = Store::open(&kept.join("runs"), 1, Engine::Express, Arc::clone(&plan)).unwrap();
+    for variant in 0..3 {
+        let found = store
+            .get(RunInfo { variant, run: 0 }, true)
+            .expect("a stored run");
+        assert!(found.packets > 0 && !found.series.is_empty());
+    }
+    assert_eq!(store.notes(), Vec::<String>::new());
 }

@@ -12,19 +12,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use spillgate_import::IosImporter;
 use spillgate_measure::{extent, outline};
-use spillgate_output::store::Store;
+use spillgate_output::store::{self, Store};
 use spillgate_output::{
     Report, SeriesRow, describe, explanation, loops, pcapng, write_json, write_parquet,
     write_series,
 };
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
-use spillgate_sim::{Campaign, Engine, Failure, Observed, Shelf};
+use spillgate_sim::{BEHAVIOR, Campaign, Engine, Failure, Finished, Observed, RunInfo, Shelf};
 
 use crate::explain;
 use crate::files::Overlay;
 use crate::memory;
-use crate::stored::among;
 use crate::waiting::waiting;
 
 pyo3::create_exception!(
@@ -43,6 +42,27 @@ pub(crate) fn input_error(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
     }
 }
 
+/// The behavior under which this build stores runs.
+fn behavior() -> u32 {
+    match env!("SPILLGATE_EDITS").parse() {
+        Ok(0) | Err(_) => BEHAVIOR,
+        Ok(edits) => edits,
+    }
+}
+
+/// Whether a name is one of these; any is, if there are none.
+fn among(names: &[String], one: &str) -> bool {
+    names.is_empty() || names.iter().any(|n| n == one)
+}
+
+/// The keys of the runs that are stored in a directory, each once; none if it is not there. Raises
+/// OSError if it cannot be read.
+#[pyfunction]
+pub(crate) fn stored_runs(py: Python<'_>, directory: PathBuf) -> PyResult<Vec<String>> {
+    let keys = py.detach(|| store::stored(&directory))?;
+    Ok(keys.into_iter().map(|key| format!("{key:032x}")).collect())
+}
+
 /// How the background thread ended, once it has.
 #[derive(Default)]
 struct Done {
@@ -58,6 +78,7 @@ pub(crate) struct Job {
     memory_bytes: u64,
     done: Arc<Done>,
     started: Mutex<bool>,
+    observed: Mutex<Observed>,
     store: Mutex<Option<Arc<Store>>>,
 }
 
@@ -113,6 +134,7 @@ impl Job {
             memory_bytes,
             done: Arc::default(),
             started: Mutex::new(false),
+            observed: Mutex::default(),
             store: Mutex::new(None),
         })
     }
@@ -145,11 +167,9 @@ impl Job {
         if *started {
             return Ok(());
         }
-        let open = |directory: &PathBuf| {
-            let (plan, engine) = (Arc::clone(self.campaign.plan()), self.campaign.engine());
-            Store::open(directory, env!("SPILLGATE_BUILD"), engine, plan).map(Arc::new)
-        };
+        let open = |directory: &PathBuf| self.open(directory).map(Arc::new);
         let store = store.as_ref().map(open).transpose()?;
+        *self.observed.lock().unwrap_or_else(PoisonError::into_inner) = observed.clone();
         self.store
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -304,13 +324,68 @@ impl Job {
     /// The results of the runs that are finished by now.
     fn results(&self, py: Python<'_>) -> Results {
         let (plan, campaign) = (Arc::clone(self.campaign.plan()), &self.campaign);
+        let observed = self.observed.lock().unwrap_or_else(PoisonError::into_inner);
+        let observed = observed.clone();
         py.detach(|| Results {
             report: Report::new(plan, campaign.finished()),
+            engine: campaign.engine(),
+            origin: Origin::Made(observed),
+        })
+    }
+
+    /// The results of runs that are stored in a directory, without running anything: point, number
+    /// and key of each. `series`: those of them whose time series are wanted, all if not given.
+    /// Raises OSError if the directory cannot be read, ValueError if a run is not there, or is
+    /// damaged.
+    fn stored(
+        &self,
+        py: Python<'_>,
+        directory: PathBuf,
+        runs: Vec<(String, u32, String)>,
+        series: Option<Vec<u32>>,
+    ) -> PyResult<Results> {
+        let (plan, engine) = (self.campaign.plan(), self.campaign.engine());
+        let observed = series.map_or(Observed::All, Observed::These);
+        py.detach(|| {
+            let results = |finished, keys| Results {
+                report: Report::new(Arc::clone(plan), finished),
+                engine,
+                origin: Origin::Stored(keys),
+            };
+            if runs.is_empty() {
+                return Ok(results(Vec::new(), Vec::new()));
+            }
+            // What is only read is not made.
+            std::fs::metadata(&directory)?;
+            let store = self.open(&directory)?;
+            let points: BTreeMap<&str, usize> =
+                plan.variants.iter().map(|v| &*v.name).zip(0..).collect();
+            let (mut finished, mut keys) = (Vec::with_capacity(runs.len()), Vec::new());
+            for (point, run, key) in &runs {
+                let wrong = |why: &dyn std::fmt::Display| {
+                    PyValueError::new_err(format!("run {run} of {point}: {why}"))
+                };
+                let missing = || wrong(&"the scenario has no such point");
+                let variant = *points.get(&**point).ok_or_else(missing)?;
+                let info = RunInfo { variant, run: *run };
+                let number = u128::from_str_radix(key, 16).map_err(|e| wrong(&e))?;
+                let outcome = store.outcome(number, info, observed.has(*run));
+                let outcome = Arc::new(outcome.map_err(|why| wrong(&why))?);
+                finished.push(Finished { info, outcome });
+                keys.push((info, number));
+            }
+            finished.sort_by_key(|f| f.info);
+            Ok(results(finished, keys))
         })
     }
 }
 
 impl Job {
+    fn open(&self, directory: &Path) -> std::io::Result<Store> {
+        let plan = Arc::clone(self.campaign.plan());
+        Store::open(directory, behavior(), self.campaign.engine(), plan)
+    }
+
     fn variant(&self, index: usize) -> PyResult<&VariantPlan> {
         let variants = &self.campaign.plan().variants;
         let missing = || PyIndexError::new_err("there is no such variant");
@@ -343,6 +418,24 @@ fn doubles(bytes: &[u8]) -> Vec<f64> {
 #[pyclass(frozen, module = "spillgate._native")]
 pub(crate) struct Results {
     report: Report,
+    engine: Engine,
+    origin: Origin,
+}
+
+/// Where runs come from.
+enum Origin {
+    /// They were made, or found by what decides them.
+    Made(Observed),
+    /// They are stored under these keys, maybe by another version.
+    Stored(Vec<(RunInfo, u128)>),
+}
+
+fn listed(plan: &Plan, run: RunInfo, key: u128) -> (String, u32, String) {
+    (
+        plan.variants[run.variant].name.clone(),
+        run.run,
+        format!("{key:032x}"),
+    )
 }
 
 impl Results {
@@ -444,6 +537,37 @@ impl Results {
     /// Delay distributions by class, pooled over the runs, as a JSON list.
     fn distributions(&self) -> PyResult<String> {
         self.json(Report::distributions)
+    }
+
+    /// Stores the runs in a directory, but for those that are there; point, number and key of each.
+    /// Raises OSError if they cannot be written.
+    fn keep(&self, py: Python<'_>, directory: PathBuf) -> PyResult<Vec<(String, u32, String)>> {
+        let plan = self.report.plan();
+        let observed = match &self.origin {
+            Origin::Made(observed) => observed,
+            Origin::Stored(keys) => {
+                return Ok(keys
+                    .iter()
+                    .map(|(run, key)| listed(plan, *run, *key))
+                    .collect());
+            }
+        };
+        py.detach(|| {
+            let store = Store::open(
+                &directory,
+                behavior(),
+                self.engine,
+                self.report.shared_plan(),
+            )?;
+            let mut keys = Vec::with_capacity(self.report.finished().len());
+            for Finished { info, outcome } in self.report.finished() {
+                if !store.has(*info) {
+                    store.write(*info, observed.has(info.run), outcome)?;
+                }
+                keys.push(listed(plan, *info, store.key(*info)));
+            }
+            Ok(keys)
+        })
     }
 
     /// Writes everything but single flows as one JSON document, after the entries of `head`.

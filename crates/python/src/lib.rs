@@ -13,7 +13,6 @@ mod job;
 mod lint;
 mod memory;
 mod show;
-mod stored;
 mod voice;
 mod waiting;
 
@@ -229,11 +228,13 @@ fn judge(
 fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add("__commit__", env!("SPILLGATE_COMMIT"))?;
+    m.add("BEHAVIOR", spillgate_sim::BEHAVIOR)?;
     m.add("InputError", py.get_type::<InputError>())?;
     m.add_class::<Job>()?;
     m.add_class::<Results>()?;
     m.add_function(wrap_pyfunction!(interval, m)?)?;
     m.add_function(wrap_pyfunction!(judge, m)?)?;
+    m.add_function(wrap_pyfunction!(job::stored_runs, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
@@ -253,9 +254,5 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(show::format_count, m)?)?;
     m.add_function(wrap_pyfunction!(show::rounded_up, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::stored_samples, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::stored_summary, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::stored_series, m)?)?;
-    m.add_function(wrap_pyfunction!(stored::stored_words, m)?)?;
     Ok(())
 }

@@ -1,9 +1,11 @@
-//! The fingerprint of a scenario with all its files.
+//! The fingerprint of a scenario with all its files, and of each of its points.
 
 use serde_json::Value;
 use spillgate_core::Digest;
 
 use crate::ctx::{Ctx, digest_bytes};
+use crate::node::{self, Node};
+use crate::plan::{VariantPlan, WorldPlan};
 use crate::schema::Scenario;
 
 /// 32 hexadecimal digits that are the same for the same scenario after
@@ -48,6 +50,75 @@ fn json(digest: &mut Digest, value: &Value) {
                 digest_bytes(digest, key.as_bytes());
                 json(digest, v);
             }
+        }
+    }
+}
+
+/// What of a scenario does not change a run.
+const SAID: [&str; 6] = ["name", "runs", "sla", "verdicts", "variants", "axes"];
+
+/// The fingerprint of what is written of a point, as long as its files are not in it. Nothing that
+/// this version makes of it counts, so that later versions have the same.
+pub(crate) fn of_point(root: &Node, world: &WorldPlan) -> u128 {
+    let mut digest = Digest::default();
+    if let node::Value::Map(entries) = &root.value {
+        let mut entries: Vec<_> = entries.iter().map(|(k, v)| (&*k.name, v)).collect();
+        entries.retain(|(key, _)| !SAID.contains(key));
+        written(&mut digest, &mut entries);
+    }
+    // What requirements have measured.
+    let gaps = world.gaps.map(|(from, to)| [from.as_ps(), to.as_ps()]);
+    gaps.iter().flatten().for_each(|t| digest.word(*t));
+    digest.word(world.backlog_percentiles.into());
+    digest.value()
+}
+
+/// Adds the files that were read to the fingerprints of points, but for those `beside` the
+/// scenario.
+pub(crate) fn add_files(points: &mut [VariantPlan], ctx: &Ctx<'_>, beside: &[String]) {
+    let mut files = Digest::default();
+    ctx.digest_files(&mut files, beside);
+    let files = files.value();
+    for point in points {
+        let mut digest = Digest::default();
+        for half in [point.text, files] {
+            digest.word((half >> 64) as u64);
+            digest.word(half as u64);
+        }
+        point.text = digest.value();
+    }
+}
+
+fn written(digest: &mut Digest, entries: &mut [(&str, &Node)]) {
+    digest.word(6);
+    digest.word(entries.len() as u64);
+    entries.sort_by_key(|(key, _)| *key);
+    for (key, value) in entries {
+        digest_bytes(digest, key.as_bytes());
+        tree(digest, value);
+    }
+}
+
+fn tree(digest: &mut Digest, node: &Node) {
+    match &node.value {
+        node::Value::Null | node::Value::Pruned => digest.word(0),
+        node::Value::Bool(b) => digest.word(1 + u64::from(*b)),
+        node::Value::Int(_, text) | node::Value::Float(_, text) => {
+            digest.word(3);
+            digest_bytes(digest, text.as_bytes());
+        }
+        node::Value::Str(text) => {
+            digest.word(4);
+            digest_bytes(digest, text.as_bytes());
+        }
+        node::Value::Seq(items) => {
+            digest.word(5);
+            digest.word(items.len() as u64);
+            items.iter().for_each(|item| tree(digest, item));
+        }
+        node::Value::Map(entries) => {
+            let mut entries: Vec<_> = entries.iter().map(|(k, v)| (&*k.name, v)).collect();
+            written(digest, &mut entries);
         }
     }
 }

@@ -216,6 +216,7 @@ pub(crate) fn run<'o>(
             name: t.point.name,
             variant: t.point.variant,
             coordinates: t.point.coordinates,
+            text: hash::of_point(&t.root, &world),
             world: Arc::new(world),
         });
         true
@@ -242,6 +243,7 @@ pub(crate) fn run<'o>(
     if !ctx.is_fine() {
         return None;
     }
+    hash::add_files(&mut plans, ctx, &beside);
     let plan = Plan {
         against: against?,
         name: title(&scenario, path),

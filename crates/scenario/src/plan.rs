@@ -98,6 +98,9 @@ pub struct VariantPlan {
     pub coordinates: Vec<u32>,
     /// What runs.
     pub world: Arc<WorldPlan>,
+    /// Fingerprint of all that is written of it: the scenario without title, number of runs and
+    /// requirements, and the files that it refers to.
+    pub text: u128,
 }
 
 /// A topology with its traffic.

@@ -67,7 +67,8 @@ pub enum Observed {
 }
 
 impl Observed {
-    fn has(&self, run: u32) -> bool {
+    /// Whether the run of this number has.
+    pub fn has(&self, run: u32) -> bool {
         match self {
             Self::First => run == 0,
             Self::All => true,

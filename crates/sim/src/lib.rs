@@ -43,3 +43,8 @@ pub use observe::{explain, sampled, tap};
 pub use outcome::{Curve, Outcome, QUANTILES};
 pub use spillgate_measure::{Bounds, Window};
 pub use tokens::Draining;
+
+/// The behavior of the engine: raised whenever the same scenario and seed give another run, or a
+/// metric another value, with a line in CHANGELOG.md. Stored runs of another behavior are made
+/// anew; those of this one are not, whatever else is new.
+pub const BEHAVIOR: u32 = 1;

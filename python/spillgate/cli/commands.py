@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     scenario_file: Path = given.scenario or options.scenario
     simulation = Simulation(
         options.scenario,
+        files=options.files,
         seed=options.seed,
         runs=options.runs,
         jobs=options.jobs,
@@ -313,15 +314,8 @@ def make_report(options: argparse.Namespace) -> int:
     target = options.output or options.run / REPORT
     specs = _figures(options.figures, results.description)
     worst = _worst(options, results)
-    try:
-        manifest = read_manifest(options.run)
-        written = write(results, target, manifest, force=options.force, worst=worst)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        msg = (
-            f"error: {options.run} does not hold what this version writes: {error!r}; "
-            "run the scenario again"
-        )
-        raise InputError(msg) from error
+    manifest = read_manifest(options.run)
+    written = write(results, target, manifest, force=options.force, worst=worst)
     print(written)
     if specs is not None:
         for line in _draw_again(results, specs, options):
@@ -352,8 +346,8 @@ def _worst(options: argparse.Namespace, results: Results) -> list[Explanation]:
     from spillgate.explain import explain
 
     if not options.worst:
-        if options.variant or options.run_number is not None or options.scenario is not None:
-            msg = "error: --variant, --run and --scenario say whose worst packets: add --worst N"
+        if options.variant or options.run_number is not None:
+            msg = "error: --variant and --run say whose worst packets: add --worst N"
             raise InputError(msg)
         return []
     return [
@@ -363,7 +357,6 @@ def _worst(options: argparse.Namespace, results: Results) -> list[Explanation]:
             drops=options.worst,
             variant=v,
             run=options.run_number or 0,
-            scenario=options.scenario,
             confine=options.confine,
         )
         for v in options.variant or results.description.variants
@@ -433,7 +426,6 @@ def explain(options: argparse.Namespace) -> int:
         acks=options.acks,
         variant=options.variant,
         run=options.run,
-        scenario=options.scenario,
         confine=options.confine,
     )
     if options.format == "json":

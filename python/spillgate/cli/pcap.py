@@ -25,7 +25,6 @@ def command(options: argparse.Namespace) -> int:
         packets=options.packets,
         snaplen=options.snaplen,
         force=options.force,
-        scenario=options.scenario,
         confine=options.confine,
     )
     print(_said(made.path, made.packets, made.left_out))

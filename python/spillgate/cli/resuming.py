@@ -10,11 +10,12 @@ from pathlib import Path
 
 from spillgate.cli.parser import command_parsers
 from spillgate.errors import InputError
-from spillgate.rundir import MANIFEST, RunDirectory, check_intact, read_manifest, stores
+from spillgate.rundir import MANIFEST, RunDirectory, read_manifest, runs_of, source_of, stores
 
 
 def complete(options: argparse.Namespace) -> None:
     """Fills in what follows from `--resume`; raises `InputError`."""
+    options.files = None
     if options.resume is None:
         if options.scenario is None:
             msg = (
@@ -33,43 +34,23 @@ def complete(options: argparse.Namespace) -> None:
         msg = f"error: {directory} was never finished: name the SCENARIO, too, with its options"
         raise InputError(msg)
     manifest = read_manifest(directory)
-    check_intact(directory, manifest, (manifest["scenario"], *manifest["files"]))
-    options.scenario = directory / manifest["scenario"]
-    required: list[str] = manifest.get("sla", [])
-    if missing := [
-        f for f in manifest["files"] if f not in manifest.get("sla", ()) and not _in(directory, f)
-    ]:
-        msg = (
-            f"error: {directory} has no copy of {', '.join(missing)}, which lay outside the "
-            "scenario's folder: name the SCENARIO, too, with its options"
-        )
-        raise InputError(msg)
+    source = source_of(directory, manifest)
+    options.scenario, options.files = source.path, source.memory
     if not options.sla:
-        if lost := [f for f in required if not _in(directory, f)]:
-            msg = (
-                f"error: {directory} has no copy of {', '.join(lost)}, which lay outside the "
-                "scenario's folder: name the requirements with --sla"
-            )
-            raise InputError(msg)
-        options.sla = [directory / f for f in required]
+        options.sla = [directory / f for f in manifest["sla"]]
     if options.seed is None:
         options.seed = manifest["seed"]
     if options.engine is None:
-        options.engine = manifest.get("engine")
+        options.engine = manifest["engine"]
     if options.runs is None:
-        options.runs = max(1, manifest["runs_requested"] // len(manifest["variants"]))
+        options.runs = runs_of(manifest)
     # The last word is that of the command line.
     given = {text.split("=", 1)[0].strip() for text in options.set}
     given |= {
         f"verdicts.{k}" for k in ("correction", "against") if getattr(options, k) is not None
     }
-    before = manifest.get("set", ())
+    before = manifest["set"]
     options.set = [t for t in before if t.split("=", 1)[0].strip() not in given] + options.set
-
-
-def _in(directory: Path, name: str) -> bool:
-    where = (directory / name).resolve()
-    return where.is_relative_to(directory.resolve()) and where.is_file()
 
 
 def note(directory: RunDirectory, options: argparse.Namespace) -> None:
@@ -125,11 +106,6 @@ def rest(given: argparse.Namespace, directory: RunDirectory, scenario: Path) -> 
         # There is nothing to go on with.
         words = ["spillgate", "run", str(scenario), *repeated(given), "--out", str(path)]
         return shlex.join([*words, "--force"])
-    without = argparse.Namespace(**{**vars(given), "scenario": None, "resume": path})
-    try:
-        complete(without)
-    except InputError:
-        return command(given, path, scenario)
     return command(given, path, None)
 
 

@@ -1,77 +1,182 @@
-//! An outcome as bytes: a line of text, a checksum, and a [`Record`] in postcard's format,
-//! compressed by snappy.
+//! A run as bytes: MessagePack with the names of its fields, compressed by snappy. Numbers belong
+//! to [`Names`](super::names::Names).
+//!
+//! A field that this version does not know is passed over, and one that an earlier version did not
+//! write is empty.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
 
-use serde::{Deserialize, Serialize};
-use spillgate_core::{Digest, Dur, Time};
+use serde::de::{DeserializeOwned, Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use spillgate_core::{Dur, Time};
 use spillgate_measure::table::Metric;
 use spillgate_measure::{Histogram, Parts, Sampled};
-use spillgate_scenario::plan::{SitePlan, WorldPlan};
-use spillgate_sim::{Admission, Bounds, Curve, Draining, Outcome, Unsettled, layout, sampled};
+use spillgate_scenario::plan::WorldPlan;
+use spillgate_sim::{Admission, Bounds, Curve, Draining, Outcome, Unsettled};
 
-const HEAD: &[u8] = b"spillgate run 1\n";
-const CHECKSUM: usize = 16;
+use super::names::Places;
+
 /// Snappy does not make anything smaller than this many times.
 const MOST_COMPRESSED: usize = 22;
 
-/// Why a file does not hold the run that it should.
+/// Why a frame does not hold the run that it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// It does not begin as it should.
-    #[error("it is no stored run")]
-    Head,
     /// Its checksum is another.
     #[error("its checksum is wrong")]
     Checksum,
     /// It cannot be decoded.
     #[error("it cannot be decoded")]
     Coding,
+    /// What its numbers are about is not known.
+    #[error("the names that it refers to are missing")]
+    Names,
     /// It cannot be of a run of this point.
     #[error("it holds another run")]
     Other,
 }
 
-/// What a file holds: an [`Outcome`] as plain numbers, with what else decides which values it has.
+/// The content of a frame.
+pub(super) fn packed(it: &impl Serialize) -> io::Result<Vec<u8>> {
+    let plain = rmp_serde::to_vec_named(it).map_err(io::Error::other)?;
+    let packed = snap::raw::Encoder::new().compress_vec(&plain);
+    packed.map_err(io::Error::other)
+}
+
+/// What the content of a frame is.
+pub(super) fn unpacked<T: DeserializeOwned>(content: &[u8]) -> Result<T, Damage> {
+    let length = snap::raw::decompress_len(content).map_err(|_| Damage::Coding)?;
+    if length / MOST_COMPRESSED > content.len() {
+        return Err(Damage::Coding);
+    }
+    let plain = snap::raw::Decoder::new().decompress_vec(content);
+    let plain = plain.map_err(|_| Damage::Coding)?;
+    rmp_serde::from_slice(&plain).map_err(|_| Damage::Coding)
+}
+
+/// Numbers as bytes, eight each, little-endian.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Doubles(pub(super) Vec<f64>);
+
+impl Serialize for Doubles {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> = self.0.iter().flat_map(|x| x.to_le_bytes()).collect();
+        to.serialize_bytes(&bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for Doubles {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Doubles;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("doubles as bytes")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Doubles, E> {
+                if bytes.len() % 8 != 0 {
+                    return Err(E::invalid_length(bytes.len(), &self));
+                }
+                let double = |b: &[u8]| b.try_into().map_or(f64::NAN, f64::from_le_bytes);
+                Ok(Doubles(bytes.chunks_exact(8).map(double).collect()))
+            }
+        }
+        from.deserialize_bytes(Bytes)
+    }
+}
+
+/// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Record {
-    key: String,
-    /// Name, class and nodes of the sites that have values.
-    sites: Vec<(String, u16, Vec<u32>)>,
-    /// If it was observed: period of the samples, and the links that have some, then the switches,
-    /// numbered on.
-    sampling: Option<(u64, Vec<u32>)>,
-    digest: String,
-    events: u64,
-    packets: u64,
-    values: Vec<f64>,
-    /// Index, lower and upper end.
-    bounds: Vec<(u32, f64, f64)>,
-    delays: Vec<DelayRecord>,
-    /// Start, step and values.
-    series: Vec<(u64, u64, Vec<f64>)>,
-    /// Link, place, depth and time.
-    draining: Vec<(u32, String, u64, u64)>,
-    /// Class, metric, bias and warm-up.
-    unsettled: Vec<(u32, String, f64, Option<u64>)>,
+pub(super) struct Record {
+    /// The frame with its names, as 32 hexadecimal digits.
+    pub(super) names: String,
+    /// What it was called, for readers: nothing depends on these three.
+    pub(super) point: String,
+    pub(super) run: u32,
+    pub(super) seed: u64,
+    pub(super) digest: String,
+    pub(super) events: u64,
+    pub(super) packets: u64,
+    pub(super) values: Doubles,
+    #[serde(default)]
+    pub(super) bounds: Vec<BoundsRecord>,
+    #[serde(default)]
+    pub(super) delays: Vec<DelayRecord>,
+    /// If it was observed.
+    #[serde(default)]
+    pub(super) sampling: Option<Sampling>,
+    #[serde(default)]
+    pub(super) series: Vec<SeriesRecord>,
+    #[serde(default)]
+    draining: Vec<DrainingRecord>,
+    #[serde(default)]
+    unsettled: Vec<UnsettledRecord>,
+    #[serde(default)]
     admissions: Vec<AdmissionRecord>,
 }
 
+/// How a run was sampled. Times are in picoseconds, here and below.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Sampling {
+    interval: u64,
+    links: Vec<String>,
+    nodes: Vec<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct DelayRecord {
+pub(super) struct BoundsRecord {
+    pub(super) value: u32,
+    low: f64,
+    high: f64,
+}
+
+/// The delays of a class in the order of the names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DelayRecord {
     bits: u8,
-    buckets: Vec<(u32, u64)>,
-    sum: u128,
+    buckets: Vec<u32>,
+    counts: Vec<u64>,
+    /// High and low half.
+    sum: (u64, u64),
     min: u64,
     max: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SeriesRecord {
+    #[serde(rename = "where")]
+    place: String,
+    pub(super) metric: String,
+    start: u64,
+    step: u64,
+    pub(super) values: Doubles,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct DrainingRecord {
+    link: u32,
+    #[serde(rename = "where")]
+    place: String,
+    burst: u64,
+    lasts: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct UnsettledRecord {
+    class: u32,
+    pub(super) metric: String,
+    bias: f64,
+    warmup: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct AdmissionRecord {
     link: u32,
     flow: u32,
-    answers: bool,
+    acknowledgments: bool,
     offered: u64,
     admitted: Option<u64>,
     waited: u64,
@@ -82,104 +187,24 @@ struct AdmissionRecord {
     timeouts: u32,
 }
 
-fn sites(world: &WorldPlan) -> Vec<(String, u16, Vec<u32>)> {
-    let plain = |s: &SitePlan| (s.name.clone(), s.class, s.nodes.clone());
-    world.sites.iter().map(plain).collect()
-}
-
-fn sampling(world: &WorldPlan) -> (u64, Vec<u32>) {
-    let links = world.links.len() as u32;
-    let switches = world.watched_nodes.iter().map(|s| links + s);
-    let watched = world.watched.iter().copied().chain(switches);
-    (world.interval.as_ps(), watched.collect())
-}
-
-fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
-    let mut digest = Digest::default();
-    digest.word(bytes.len() as u64);
-    for chunk in bytes.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        digest.word(u64::from_le_bytes(word));
-    }
-    digest.value().to_le_bytes()
-}
-
-/// The bytes of a stored run of `world`, with the key under which it is.
-pub fn encode(key: &str, outcome: &Outcome, world: &WorldPlan, observed: bool) -> Vec<u8> {
-    let plain = postcard::to_allocvec(&record(key, outcome, world, observed)).unwrap_or_default();
-    // It fails only for more than 4 GB; what is empty is said to be damaged when it is read.
-    let packed = snap::raw::Encoder::new()
-        .compress_vec(&plain)
-        .unwrap_or_default();
-    sealed(&packed)
-}
-
-/// The content of a file: the compressed record behind a head and a checksum.
-pub fn sealed(packed: &[u8]) -> Vec<u8> {
-    [HEAD, &checksum(packed), packed].concat()
-}
-
-/// The outcome that [`encode`] made of a run of `world`, with its time series if it is `observed`;
-/// none if it was stored without what is wanted now.
-///
-/// # Errors
-/// If the bytes are not of the run of `world` with this key.
-pub fn decode(
-    key: &str,
-    bytes: &[u8],
-    world: &WorldPlan,
-    observed: bool,
-) -> Result<Option<Outcome>, Damage> {
-    let rest = bytes.strip_prefix(HEAD).ok_or(Damage::Head)?;
-    let (sum, packed) = rest.split_at_checked(CHECKSUM).ok_or(Damage::Checksum)?;
-    if sum != checksum(packed) {
-        return Err(Damage::Checksum);
-    }
-    let length = snap::raw::decompress_len(packed).map_err(|_| Damage::Coding)?;
-    if length / MOST_COMPRESSED > packed.len() {
-        return Err(Damage::Coding);
-    }
-    let plain = snap::raw::Decoder::new().decompress_vec(packed);
-    let plain = plain.map_err(|_| Damage::Coding)?;
-    let mut record: Record = postcard::from_bytes(&plain).map_err(|_| Damage::Coding)?;
-    if record.key != key {
-        return Err(Damage::Other);
-    }
-    match &record.sampling {
-        Some(found) if observed && *found != sampling(world) => return Ok(None),
-        None if observed => return Ok(None),
-        Some(_) if !observed => {
-            record.series.clear();
-            record.draining.clear();
-            record.unsettled.clear();
+impl Sampling {
+    fn of(world: &WorldPlan) -> Self {
+        let link = |l: &u32| world.links[*l as usize].name.clone();
+        let holding: Vec<_> = world.holding.iter().collect();
+        let nodes = world
+            .watched_nodes
+            .iter()
+            .flat_map(|n| &holding[*n as usize].nodes);
+        Self {
+            interval: world.interval.as_ps(),
+            links: world.watched.iter().map(link).collect(),
+            nodes: nodes.map(|n| world.nodes[*n as usize].clone()).collect(),
         }
-        _ => {}
     }
-    let wanted = sites(world);
-    if wanted.iter().any(|site| !record.sites.contains(site)) {
-        return Ok(None);
-    }
-    let stored = match record.sites == wanted {
-        true => Cow::Borrowed(world),
-        false => Cow::Owned(WorldPlan {
-            sites: record.sites.drain(..).map(site).collect(),
-            ..world.clone()
-        }),
-    };
-    let found = outcome(record, &stored).ok_or(Damage::Other)?;
-    Ok(Some(match stored {
-        Cow::Borrowed(_) => found,
-        Cow::Owned(stored) => rearranged(found, &stored, world),
-    }))
 }
 
-fn site((name, class, nodes): (String, u16, Vec<u32>)) -> SitePlan {
-    SitePlan { name, class, nodes }
-}
-
-fn record(key: &str, outcome: &Outcome, world: &WorldPlan, observed: bool) -> Record {
-    let delays = |h: &Histogram| {
+impl From<&Histogram> for DelayRecord {
+    fn from(h: &Histogram) -> Self {
         let Parts {
             bits,
             buckets,
@@ -187,196 +212,233 @@ fn record(key: &str, outcome: &Outcome, world: &WorldPlan, observed: bool) -> Re
             min,
             max,
         } = h.parts();
-        DelayRecord {
+        let (buckets, counts) = buckets.into_iter().unzip();
+        Self {
             bits,
             buckets,
-            sum,
+            counts,
+            sum: ((sum >> 64) as u64, sum as u64),
             min,
             max,
         }
-    };
-    let admission = |a: &Admission| AdmissionRecord {
-        link: a.link,
-        flow: a.flow,
-        answers: a.answers,
-        offered: a.offered.as_ps(),
-        admitted: a.admitted.map(Time::as_ps),
-        waited: a.waited.as_ps(),
-        refused: a.refused,
-        refused_total: a.refused_total,
-        admissions: a.admissions,
-        removals: a.removals,
-        timeouts: a.timeouts,
-    };
-    let Outcome {
-        values,
-        bounds,
-        class_delays,
-        series,
-        draining,
-        unsettled,
-        admissions,
-        digest,
-        events,
-        packets,
-    } = outcome;
-    Record {
-        key: key.to_owned(),
-        sites: sites(world),
-        sampling: observed.then(|| sampling(world)),
-        digest: digest.clone(),
-        events: *events,
-        packets: *packets,
-        values: values.clone(),
-        bounds: bounds.iter().map(|b| (b.at, b.low, b.high)).collect(),
-        delays: class_delays.iter().map(delays).collect(),
-        series: series
-            .iter()
-            .map(|c| (c.start.as_ps(), c.step.as_ps(), c.v.clone()))
-            .collect(),
-        draining: draining
-            .iter()
-            .map(|d| (d.link, d.place.clone(), d.burst, d.lasts.as_ps()))
-            .collect(),
-        unsettled: unsettled
-            .iter()
-            .map(|u| {
-                let warmup = u.warmup.map(Dur::as_ps);
-                (u.class as u32, u.metric.name().to_owned(), u.bias, warmup)
-            })
-            .collect(),
-        admissions: admissions.iter().map(admission).collect(),
     }
 }
 
-/// The outcome of a run of `world`; none if it cannot be one.
-fn outcome(record: Record, world: &WorldPlan) -> Option<Outcome> {
-    let keys = layout(world).keys.len();
-    let columns = match record.series.is_empty() {
-        true => Vec::new(),
-        false => sampled(world),
-    };
-    let fits = record.values.len() == keys
-        && record.bounds.iter().all(|b| (b.0 as usize) < keys)
-        && record.bounds.is_sorted_by(|a, b| a.0 < b.0)
-        && record.delays.len() == world.classes.len()
-        && record.series.len() == columns.len();
-    if !fits {
-        return None;
+impl DelayRecord {
+    fn histogram(&self) -> Option<Histogram> {
+        let pairs = self
+            .buckets
+            .iter()
+            .copied()
+            .zip(self.counts.iter().copied());
+        let parts = Parts {
+            bits: self.bits,
+            buckets: pairs.collect(),
+            sum: u128::from(self.sum.0) << 64 | u128::from(self.sum.1),
+            min: self.min,
+            max: self.max,
+        };
+        let paired = self.buckets.len() == self.counts.len();
+        paired.then(|| Histogram::from_parts(&parts)).flatten()
     }
-    let (links, flows) = (world.links.len(), world.flows.len());
-    let delays = |d: DelayRecord| {
-        Histogram::from_parts(&Parts {
-            bits: d.bits,
-            buckets: d.buckets,
-            sum: d.sum,
-            min: d.min,
-            max: d.max,
-        })
-    };
-    let curve = |((start, step, v), (place, sampled)): (_, (_, Sampled))| Curve {
-        place,
-        metric: sampled.name(),
-        unit: sampled.unit(),
-        start: Time::from_ps(start),
-        step: Dur::from_ps(step),
-        v,
-    };
-    let draining = |(link, place, burst, lasts): (u32, String, u64, u64)| {
-        let lasts = Dur::from_ps(lasts);
-        ((link as usize) < links).then_some(Draining {
-            link,
-            place,
-            burst,
-            lasts,
-        })
-    };
-    let unsettled = |(class, metric, bias, warmup): (u32, String, f64, Option<u64>)| {
-        let class = class as usize;
-        let metric = Metric::from_name(&metric)?;
-        (class < world.classes.len()).then_some(Unsettled {
-            class,
-            metric,
-            bias,
-            warmup: warmup.map(Dur::from_ps),
-        })
-    };
-    let admission = |a: AdmissionRecord| {
-        let known = (a.link as usize) < links && (a.flow as usize) < flows;
-        known.then_some(Admission {
-            link: a.link,
-            flow: a.flow,
-            answers: a.answers,
-            offered: Time::from_ps(a.offered),
-            admitted: a.admitted.map(Time::from_ps),
-            waited: Dur::from_ps(a.waited),
-            refused: a.refused,
-            refused_total: a.refused_total,
-            admissions: a.admissions,
-            removals: a.removals,
-            timeouts: a.timeouts,
-        })
-    };
-    Some(Outcome {
-        values: record.values,
-        bounds: record
-            .bounds
-            .into_iter()
-            .map(|(at, low, high)| Bounds { at, low, high })
-            .collect(),
-        class_delays: record
-            .delays
-            .into_iter()
-            .map(delays)
-            .collect::<Option<_>>()?,
-        series: record.series.into_iter().zip(columns).map(curve).collect(),
-        draining: record
-            .draining
-            .into_iter()
-            .map(draining)
-            .collect::<Option<_>>()?,
-        unsettled: record
-            .unsettled
-            .into_iter()
-            .map(unsettled)
-            .collect::<Option<_>>()?,
-        admissions: record
-            .admissions
-            .into_iter()
-            .map(admission)
-            .collect::<Option<_>>()?,
-        digest: record.digest,
-        events: record.events,
-        packets: record.packets,
-    })
 }
 
-/// An outcome in the layout of a world with fewer sites than it was stored with, or in another
-/// order.
-fn rearranged(found: Outcome, from: &WorldPlan, to: &WorldPlan) -> Outcome {
-    let (old, new) = (layout(from), layout(to));
-    let names = |l: &spillgate_measure::table::Layout, i: usize| {
-        let key = l.keys[i];
-        (key.scope, l.name(&key).to_owned(), key.metric)
-    };
-    let places: BTreeMap<_, _> = (0..new.keys.len()).map(|i| (names(&new, i), i)).collect();
-    let mut values = vec![f64::NAN; new.keys.len()];
-    let mut moved = BTreeMap::new();
-    for (i, value) in found.values.iter().enumerate() {
-        if let Some(&place) = places.get(&names(&old, i)) {
-            values[place] = *value;
-            moved.insert(i as u32, place as u32);
+impl Record {
+    /// The record of a run of `world`, whose names these are.
+    pub(super) fn of(
+        (point, run, seed): (&str, u32, u64),
+        names: String,
+        outcome: &Outcome,
+        world: &WorldPlan,
+        observed: bool,
+    ) -> Self {
+        let Outcome {
+            values,
+            bounds,
+            class_delays,
+            series,
+            draining,
+            unsettled,
+            admissions,
+            digest,
+            events,
+            packets,
+        } = outcome;
+        Self {
+            names,
+            point: point.to_owned(),
+            run,
+            seed,
+            digest: digest.clone(),
+            events: *events,
+            packets: *packets,
+            values: Doubles(values.clone()),
+            bounds: bounds
+                .iter()
+                .map(|b| BoundsRecord {
+                    value: b.at,
+                    low: b.low,
+                    high: b.high,
+                })
+                .collect(),
+            delays: class_delays.iter().map(DelayRecord::from).collect(),
+            sampling: observed.then(|| Sampling::of(world)),
+            series: series
+                .iter()
+                .map(|c| SeriesRecord {
+                    place: c.place.clone(),
+                    metric: c.metric.to_owned(),
+                    start: c.start.as_ps(),
+                    step: c.step.as_ps(),
+                    values: Doubles(c.v.clone()),
+                })
+                .collect(),
+            draining: draining
+                .iter()
+                .map(|d| DrainingRecord {
+                    link: d.link,
+                    place: d.place.clone(),
+                    burst: d.burst,
+                    lasts: d.lasts.as_ps(),
+                })
+                .collect(),
+            unsettled: unsettled
+                .iter()
+                .map(|u| UnsettledRecord {
+                    class: u.class as u32,
+                    metric: u.metric.name().to_owned(),
+                    bias: u.bias,
+                    warmup: u.warmup.map(Dur::as_ps),
+                })
+                .collect(),
+            admissions: admissions
+                .iter()
+                .map(|a| AdmissionRecord {
+                    link: a.link,
+                    flow: a.flow,
+                    acknowledgments: a.answers,
+                    offered: a.offered.as_ps(),
+                    admitted: a.admitted.map(Time::as_ps),
+                    waited: a.waited.as_ps(),
+                    refused: a.refused,
+                    refused_total: a.refused_total,
+                    admissions: a.admissions,
+                    removals: a.removals,
+                    timeouts: a.timeouts,
+                })
+                .collect(),
         }
     }
-    let bounds = found.bounds.iter().filter_map(|b| {
-        let at = *moved.get(&b.at)?;
-        Some(Bounds { at, ..*b })
-    });
-    let mut bounds: Vec<_> = bounds.collect();
-    bounds.sort_by_key(|b| b.at);
-    Outcome {
-        values,
-        bounds,
-        ..found
+
+    /// The outcome of a run of `world`, with its time series if it is to be `observed`; none if it
+    /// was stored without what is wanted now.
+    pub(super) fn outcome(
+        self,
+        places: &Places,
+        world: &WorldPlan,
+        observed: bool,
+    ) -> Result<Option<Outcome>, Damage> {
+        if !places.has_sites || observed && self.sampling != Some(Sampling::of(world)) {
+            return Ok(None);
+        }
+        let [classes, links, flows] = &places.own;
+        if self.values.0.len() != places.stored || self.delays.len() != classes.len() {
+            return Err(Damage::Other);
+        }
+        let value = |at: &Option<u32>| at.map_or(f64::NAN, |at| self.values.0[at as usize]);
+        let values: Vec<f64> = places.values.iter().map(value).collect();
+        let known = |among: &[Option<u32>], n: u32| {
+            among
+                .get(n as usize)
+                .copied()
+                .flatten()
+                .ok_or(Damage::Other)
+        };
+        let mut bounds = Vec::with_capacity(self.bounds.len());
+        for (at, stored) in (0_u32..).zip(&places.values) {
+            // Both are ascending where all is as it was stored.
+            let Some(stored) = stored else { continue };
+            if let Ok(b) = self.bounds.binary_search_by_key(stored, |b| b.value) {
+                let BoundsRecord { low, high, .. } = self.bounds[b];
+                bounds.push(Bounds { at, low, high });
+            }
+        }
+        let delays = |class: &Option<u32>| {
+            let stored = class.and_then(|c| self.delays.get(c as usize));
+            stored
+                .ok_or(Damage::Other)?
+                .histogram()
+                .ok_or(Damage::Other)
+        };
+        let class_delays = places
+            .classes
+            .iter()
+            .map(delays)
+            .collect::<Result<_, _>>()?;
+        let admission = |a: AdmissionRecord| {
+            Ok(Admission {
+                link: known(links, a.link)?,
+                flow: known(flows, a.flow)?,
+                answers: a.acknowledgments,
+                offered: Time::from_ps(a.offered),
+                admitted: a.admitted.map(Time::from_ps),
+                waited: Dur::from_ps(a.waited),
+                refused: a.refused,
+                refused_total: a.refused_total,
+                admissions: a.admissions,
+                removals: a.removals,
+                timeouts: a.timeouts,
+            })
+        };
+        let admissions = self.admissions.into_iter().map(admission);
+        let admissions = admissions.collect::<Result<_, _>>()?;
+        let (mut series, mut draining, mut unsettled) = (Vec::new(), Vec::new(), Vec::new());
+        if observed {
+            for c in self.series {
+                // What a later version samples besides is nothing that this one shows.
+                let Some(sampled) = Sampled::from_name(&c.metric) else {
+                    continue;
+                };
+                series.push(Curve {
+                    place: c.place,
+                    metric: sampled.name(),
+                    unit: sampled.unit(),
+                    start: Time::from_ps(c.start),
+                    step: Dur::from_ps(c.step),
+                    v: c.values.0,
+                });
+            }
+            for d in self.draining {
+                draining.push(Draining {
+                    link: known(links, d.link)?,
+                    place: d.place,
+                    burst: d.burst,
+                    lasts: Dur::from_ps(d.lasts),
+                });
+            }
+            for u in self.unsettled {
+                let Some(metric) = Metric::from_name(&u.metric) else {
+                    continue;
+                };
+                unsettled.push(Unsettled {
+                    class: known(classes, u.class)? as usize,
+                    metric,
+                    bias: u.bias,
+                    warmup: u.warmup.map(Dur::from_ps),
+                });
+            }
+        }
+        Ok(Some(Outcome {
+            values,
+            bounds,
+            class_delays,
+            series,
+            draining,
+            unsettled,
+            admissions,
+            digest: self.digest,
+            events: self.events,
+            packets: self.packets,
+        }))
     }
 }

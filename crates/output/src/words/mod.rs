@@ -7,16 +7,12 @@ mod overload;
 mod remarks;
 mod sharing;
 
-use std::collections::BTreeSet;
-
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
-use spillgate_measure::table::{Metric, Scope, summarize_each};
+use serde::Serialize;
+use spillgate_measure::table::summarize_each;
 use spillgate_scenario::plan::{Plan, Traffic};
 use spillgate_sim::quantile_error;
 
-use crate::report::{Report, SummaryRow};
-use crate::transients::TransientRow;
+use crate::report::Report;
 use crate::verdicts::VerdictRow;
 pub use conclusion::Conclusion;
 use remarks::{Remarks, Value};
@@ -152,87 +148,6 @@ impl Report {
             assumptions: assumptions::of(&facts, verdicts, &sampled),
         }
     }
-}
-
-/// Saved results without words.
-#[derive(Deserialize)]
-struct Saved {
-    scenario: SavedScenario,
-    summary: Vec<SummaryRow>,
-    verdicts: Vec<VerdictRow>,
-    transients: Vec<TransientRow>,
-    sampled: BTreeSet<u32>,
-}
-
-#[derive(Deserialize)]
-struct SavedScenario {
-    variants: Vec<String>,
-    runs: u32,
-    flows: usize,
-    connections: usize,
-    sessions: Vec<IgnoredAny>,
-    policies: Vec<Vec<String>>,
-    warmup: f64,
-    correction: String,
-    quantile_error: f64,
-}
-
-/// Words, with the verdicts that have theirs.
-#[derive(Serialize)]
-struct Told {
-    #[serde(flatten)]
-    words: Words,
-    verdicts: Vec<VerdictRow>,
-}
-
-/// What earlier versions, which had the words elsewhere, saved, in words: a JSON object of `Words`
-/// with `verdicts`. `saved` is one of `scenario` (its description), `summary` (rows of classes,
-/// links and queues), `verdicts`, `transients` and `sampled` (runs).
-///
-/// # Errors
-/// If it is none.
-pub fn told(saved: &str) -> serde_json::Result<String> {
-    let saved: Saved = serde_json::from_str(saved)?;
-    let s = saved.scenario;
-    let facts = Facts {
-        variants: s.variants,
-        runs: s.runs,
-        finished: (s.runs as usize, s.runs as usize),
-        flows: s.flows,
-        connections: s.connections,
-        sessions: s.sessions.len(),
-        // What was saved does not tell.
-        alike: Vec::new(),
-        bare: s.policies.iter().flatten().any(|p| p == BARE),
-        warmup: s.warmup,
-        correction: s.correction,
-        quantile_error: s.quantile_error,
-    };
-    let mut remarks = Remarks::new(&facts.variants);
-    for row in &saved.summary {
-        let scope = Scope::from_name(&row.scope);
-        let variant = facts.variants.iter().position(|v| *v == row.variant);
-        if let (Some(scope), Some(metric), Some(variant)) =
-            (scope, Metric::from_name(&row.metric), variant)
-        {
-            let value = Value {
-                scope,
-                name: &row.name,
-                metric,
-                mean: row.mean,
-                width: row.high - row.low,
-                runs: row.n,
-            };
-            remarks.take(variant, &value);
-        }
-    }
-    let verdicts: Vec<_> = saved.verdicts.into_iter().map(VerdictRow::told).collect();
-    let words = Words {
-        remarks: remarks.said(&facts, &saved.transients),
-        conclusion: conclusion::of(&facts, &verdicts),
-        assumptions: assumptions::of(&facts, &verdicts, &saved.sampled),
-    };
-    serde_json::to_string(&Told { words, verdicts })
 }
 
 /// Several names in a sentence, the first of many.

@@ -51,12 +51,6 @@ def add_explain(commands: Commands) -> None:
     explain.add_argument(
         "--run", type=int, default=0, metavar="K", help="which run, from 0; default 0"
     )
-    explain.add_argument(
-        "--scenario",
-        type=Path,
-        metavar="FILE",
-        help="the scenario, if the run directory lacks files that it refers to",
-    )
     add_confine(explain)
     explain.add_argument(
         "--format",
@@ -85,12 +79,6 @@ def add_pcap(commands: Commands) -> None:
     )
     pcap.add_argument("--force", action="store_true", help="replace an existing file")
     add_recording(pcap.add_argument_group("which packets"), "")
-    pcap.add_argument(
-        "--scenario",
-        type=Path,
-        metavar="FILE",
-        help="the scenario, if the run directory lacks files that it refers to",
-    )
     add_confine(pcap)
 
 

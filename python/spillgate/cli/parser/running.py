@@ -173,12 +173,6 @@ def add_report(commands: Commands) -> None:
         metavar="K",
         help="of which run, from 0; default 0",
     )
-    packets.add_argument(
-        "--scenario",
-        type=Path,
-        metavar="FILE",
-        help="the scenario, if the run directory lacks files that it refers to",
-    )
     add_confine(report)
 
 
