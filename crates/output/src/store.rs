@@ -352,7 +352,7 @@ impl Store {
         let keys = [self.key(run), self.text(run)];
         let mut frames = frame(RUN, self.behavior, keys, &packed(&record)?)?;
         let mut own = lock(&self.writing);
-        if own.is_none() {
+        if own.as_ref().is_none_or(|own| own.writer.broken) {
             *own = Some(Own {
                 writer: Writer::create(&self.directory)?,
                 names: BTreeSet::new(),

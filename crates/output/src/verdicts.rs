@@ -98,8 +98,8 @@ impl VerdictRow {
             Some(customer) => format!("{customer}: {}", self.about),
             None => self.about.clone(),
         };
-        let bound = sla::bound(&self.side, self.bound, &self.unit);
-        let short = Metric::from_name(&self.metric)
+        let bound = sla::bound(self.side, self.bound, self.unit);
+        let short = Metric::from_name(self.metric)
             .map_or_else(|| self.metric.replace('_', " "), |m| m.short().to_owned());
         self.requirement = format!("{} {bound}", self.metric);
         self.words = format!("{short} {bound}");
@@ -128,8 +128,8 @@ impl VerdictRow {
         // JSON has no infinite numbers: what was measured is said as it will be when it is read
         // back.
         let shown = |x: f64| match x.is_finite() {
-            true => value(x, &self.unit),
-            false => value(f64::NAN, &self.unit),
+            true => value(x, self.unit),
+            false => value(f64::NAN, self.unit),
         };
         match self.open {
             true if self.most.is_finite() => {
@@ -137,7 +137,7 @@ impl VerdictRow {
             }
             true => format!("{} or more", shown(self.least)),
             false if self.mean.is_finite() => {
-                with_interval(self.mean, (self.high - self.low) / 2.0, &self.unit)
+                with_interval(self.mean, (self.high - self.low) / 2.0, self.unit)
             }
             false => shown(self.mean),
         }
@@ -204,7 +204,7 @@ impl Report {
                     metric: metric.name(),
                     unit: metric.unit(),
                     bound,
-                    side: side.into(),
+                    side,
                     mean: shown.mean,
                     low: shown.low,
                     high: shown.high,

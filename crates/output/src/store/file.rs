@@ -88,9 +88,12 @@ pub(super) fn frame(
     Ok([&header.to_bytes(), content].concat())
 }
 
-/// The frames of a file, each with the place of its content, and why there are no more if that is
+/// Frames, each with the place of its content.
+pub(super) type Frames = Vec<(Header, u64)>;
+
+/// The frames of a file, and why there are no more if that is
 /// not its end.
-pub(super) fn scan(file: impl Read + Seek) -> io::Result<(Vec<(Header, u64)>, Option<String>)> {
+pub(super) fn scan(file: impl Read + Seek) -> io::Result<(Frames, Option<String>)> {
     let mut file = BufReader::with_capacity(1 << 16, file);
     let length = file.seek(SeekFrom::End(0))?;
     file.rewind()?;
@@ -136,6 +139,8 @@ fn foreign(head: &[u8]) -> String {
 pub(super) struct Writer {
     file: File,
     end: u64,
+    /// Its end is not what was finished: nothing after it would be found.
+    pub(super) broken: bool,
 }
 
 impl Writer {
@@ -147,7 +152,11 @@ impl Writer {
             let path = directory.join(format!("{number:016x}-{}{ENDING}", std::process::id()));
             match File::create_new(&path) {
                 Ok(file) => {
-                    let mut new = Self { file, end: 0 };
+                    let mut new = Self {
+                        file,
+                        end: 0,
+                        broken: false,
+                    };
                     return match new.append(HEAD) {
                         Ok(()) => Ok(new),
                         Err(why) => {
@@ -168,9 +177,9 @@ impl Writer {
         match written {
             Ok(()) => self.end += frames.len() as u64,
             Err(_) => {
-                // Without it, what is appended next would not be found.
-                self.file.set_len(self.end)?;
-                self.file.seek(SeekFrom::Start(self.end))?;
+                let cut = self.file.set_len(self.end);
+                let back = cut.and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
+                self.broken = back.is_err();
             }
         }
         written
