@@ -14,6 +14,15 @@ from spillgate.labels import words
 # names of tests.
 NONE = {"gap_cv2", "waiting_s", "priority_policer", "fair_queue", "loss_weight"}
 NONE |= {
+    "drop_bps",
+    "drop_batch",
+    "queue_depth",
+    "queue_packets",
+    "queue_bytes",
+    "queue_in_bytes_",
+}
+NONE |= {"queue_limit", "queue_limit_dscp", "queue_limit_precedence"}
+NONE |= {
     "drops_after_a_push_out_are_close",
     "drops_at_arrival_count_in_the_measured_period_only",
 }
