@@ -126,7 +126,7 @@ fn samples_are_the_values_of_the_single_runs() {
     );
     let of: Vec<_> = rows
         .iter()
-        .map(|r| (r.variant.as_str(), r.name.as_str(), &*r.metric))
+        .map(|r| (r.variant.as_str(), r.name.as_str(), r.metric))
         .collect();
     // Two variants, two classes, two metrics, in the layout's order.
     assert_eq!(rows.len(), 2 * 2 * 2);
@@ -221,7 +221,7 @@ runs: {count: 5, seed: 3}";
             let all = report.summary();
             let found = all
                 .into_iter()
-                .find(|r| (&*r.scope, &*r.variant, &*r.metric) == ("class", v, "owd_mean"));
+                .find(|r| (r.scope, &*r.variant, r.metric) == ("class", v, "owd_mean"));
             found.unwrap()
         };
         assert!(of("near").high > of("far").low + 50e-6);
@@ -239,7 +239,7 @@ fn a_report_of_nothing_is_empty_and_writable() {
     assert!(report.distributions().is_empty());
     assert!(report.summary().iter().all(|r| r.n == 0 && r.mean.is_nan()));
     for v in report.verdicts() {
-        assert_eq!((&*v.verdict, v.further_runs), ("undecided", None));
+        assert_eq!((v.verdict, v.further_runs), ("undecided", None));
     }
 }
 
@@ -248,14 +248,7 @@ fn requirements_are_judged_in_every_variant() {
     let rows = report().verdicts();
     let said: Vec<_> = rows
         .iter()
-        .map(|v| {
-            (
-                v.variant.as_str(),
-                v.class.as_str(),
-                &*v.metric,
-                &*v.verdict,
-            )
-        })
+        .map(|v| (v.variant.as_str(), v.class.as_str(), v.metric, v.verdict))
         .collect();
     let of = |variant| {
         [
@@ -267,11 +260,11 @@ fn requirements_are_judged_in_every_variant() {
     };
     assert_eq!(said, [of("FIFO"), of("WFQ")].concat());
     assert_eq!(
-        (&*rows[0].side, rows[0].bound, &*rows[0].unit),
+        (rows[0].side, rows[0].bound, rows[0].unit),
         ("min", 1e6, "b/s")
     );
     assert_eq!(
-        (&*rows[1].side, rows[1].bound, &*rows[1].unit),
+        (rows[1].side, rows[1].bound, rows[1].unit),
         ("max", 0.01, "1")
     );
     assert_eq!((rows[3].n, rows[3].further_runs), (0, None));
@@ -291,8 +284,7 @@ fn summaries_have_a_row_for_every_key_and_intervals_over_the_runs() {
     let find = |scope, name, metric| {
         rows.iter()
             .find(|r| {
-                r.variant == "WFQ"
-                    && (&*r.scope, r.name.as_str(), &*r.metric) == (scope, name, metric)
+                r.variant == "WFQ" && (r.scope, r.name.as_str(), r.metric) == (scope, name, metric)
             })
             .unwrap()
     };
@@ -453,7 +445,7 @@ fn packets_that_never_arrive_let_nothing_pass() {
     let rows = Report::new(plan, campaign.finished()).verdicts();
     let said: Vec<_> = rows[..3]
         .iter()
-        .map(|v| (v.variant.as_str(), &*v.metric, &*v.verdict, v.further_runs))
+        .map(|v| (v.variant.as_str(), v.metric, v.verdict, v.further_runs))
         .collect();
     assert_eq!(
         said,
@@ -483,7 +475,7 @@ fn verdicts_that_hold_anyway_are_decided() {
     let rows = Report::new(plan, campaign.finished()).verdicts();
     let said: Vec<_> = rows[..3]
         .iter()
-        .map(|v| (&*v.metric, &*v.verdict, v.open))
+        .map(|v| (v.metric, v.verdict, v.open))
         .collect();
     assert_eq!(
         said,
@@ -524,7 +516,7 @@ fn requirements_on_connections_are_judged() {
     campaign.execute(2).expect("threads");
     let report = Report::new(plan, campaign.finished());
     let rows = report.verdicts();
-    let said: Vec<_> = rows.iter().map(|v| (&*v.metric, &*v.verdict)).collect();
+    let said: Vec<_> = rows.iter().map(|v| (v.metric, v.verdict)).collect();
     assert_eq!(
         said,
         [
@@ -551,10 +543,7 @@ fn transfers_that_do_not_complete_let_no_percentile_pass() {
     let campaign = Campaign::new(Arc::clone(&plan));
     campaign.execute(2).expect("threads");
     let rows = Report::new(plan, campaign.finished()).verdicts();
-    assert_eq!(
-        (&*rows[0].metric, &*rows[0].verdict),
-        ("fct_p95", "undecided")
-    );
+    assert_eq!((rows[0].metric, rows[0].verdict), ("fct_p95", "undecided"));
     assert!(rows[0].high < 60.0);
 }
 
