@@ -37,7 +37,7 @@ ALLOWED = {
         "import",
     },
     # Back from policies to text; reads what it wrote with the importer.
-    "export": {"core", "queueing", "scenario", "import"},
+    "export": {"core", "queueing", "nodes", "scenario", "import"},
     "sim": {
         "core",
         "capture",

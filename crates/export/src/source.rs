@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::units::parse_rate;
 use spillgate_core::{Overhead, Rate};
+use spillgate_nodes::atm::{ContractSpec, Encapsulation};
+use spillgate_queueing::Longest;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
-use spillgate_queueing::{ContractSpec, Longest};
 use spillgate_scenario::import::Framing;
 use spillgate_scenario::originals::Originals;
 use spillgate_scenario::plan::Unmodelled;
-use spillgate_scenario::schema::Encapsulation;
 use spillgate_scenario::{
     Diagnostic, Diagnostics, Imported, ImportedInterface, InputPolicy, LinkPolicy, Platform,
     PortPolicies,

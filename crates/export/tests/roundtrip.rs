@@ -8,8 +8,9 @@ use spillgate_core::testkit::effort;
 use spillgate_core::{Burst, Cells, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
+use spillgate_nodes::atm::ContractSpec;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, ShapeSpec};
-use spillgate_queueing::{ContractSpec, Metadata, View};
+use spillgate_queueing::{Metadata, View};
 use spillgate_scenario::import::Framing;
 use spillgate_scenario::{Imported, Importer as _, Platform};
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use spillgate_import::IosImporter;
-use spillgate_scenario::plan::{LinkPlan, RateProcess};
+use spillgate_nodes::atm::Cells;
+use spillgate_nodes::server::ServerPlan;
+use spillgate_scenario::plan::LinkPlan;
 use spillgate_scenario::{Loaded, Options, Platform, load};
 
 const ROUTER: &str = "class-map VOICE
@@ -59,10 +61,10 @@ traffic:
 fn circuit(link: &str, interfaces: &str, overrides: &[&str]) -> (LinkPlan, String, Vec<String>) {
     let loaded = load_with(link, interfaces, overrides).unwrap_or_else(|e| panic!("{e}"));
     let link = loaded.plan.variants[0].world.links[0].clone();
-    let words = match link.process.as_deref() {
-        Some(RateProcess::Cells {
+    let words = match link.server.as_deref() {
+        Some(ServerPlan::Cells(Cells {
             category, contract, ..
-        }) => {
+        })) => {
             let burst = contract.burst().map(|(scr, mbs)| format!(" {scr} {mbs}"));
             let minimum = contract.minimum_rate().map(|r| format!(" from {r}"));
             format!(
@@ -114,10 +116,8 @@ fn circuits_of_one_interface_share_its_line() {
         load_with(&other, interfaces, &[])
     };
     let shared = |loaded: &Loaded| -> Vec<Option<(Option<String>, String)>> {
-        let of = |l: &LinkPlan| match l.process.as_deref()? {
-            RateProcess::Cells { shares, vc, .. } => {
-                Some((shares.clone(), vc.unwrap().to_string()))
-            }
+        let of = |l: &LinkPlan| match l.server.as_deref()? {
+            ServerPlan::Cells(c) => Some((c.shares.clone(), c.vc.unwrap().to_string())),
             _ => None,
         };
         loaded.plan.variants[0].world.links.iter().map(of).collect()

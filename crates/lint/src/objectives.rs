@@ -252,7 +252,7 @@ fn along(world: &WorldPlan, route: u32, len: u16) -> f64 {
         seconds += link.delay.as_secs_f64();
         // Cells go on before the last one of a packet has come, and a rate that changes may be
         // higher.
-        if link.process.is_none() && !world.holding.serve(*l) {
+        if link.server.is_none() && !world.holding.serve(*l) {
             let bits = 8.0 * f64::from(link.overhead.wire_len(len));
             seconds += bits / link.rate.bps() as f64;
         }
@@ -311,7 +311,7 @@ fn best_call(world: &WorldPlan, flow: &FlowPlan) -> Option<Quality> {
 fn slowest(world: &WorldPlan, flow: &FlowPlan) -> Option<(u32, f64)> {
     let longest = lengths(&flow.traffic, true).1.max(1);
     let path = world.routes[flow.route as usize].iter();
-    let steady = path.filter(|l| world.links[**l as usize].process.is_none());
+    let steady = path.filter(|l| world.links[**l as usize].server.is_none());
     let rates = steady.map(|l| {
         let link = &world.links[*l as usize];
         // The longest packets have the smallest share of what is added.

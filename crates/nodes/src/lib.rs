@@ -13,12 +13,13 @@ mod node;
 mod problem;
 mod recipe;
 pub mod registry;
+pub mod server;
 pub mod software;
 pub mod switch;
 
 pub use describe::{Description, Fact, Value};
 pub use holdings::{Holding, Holdings};
-pub use node::{AtPort, Carried, Node, Outbox, Passed, PortEvent, Put, Sent, Start};
+pub use node::{AtPort, Carried, Carries, Node, Outbox, Passed, PortEvent, Put, Sent, Start};
 pub use problem::{Code, Problem};
 pub use recipe::{Around, Declared, LinkFacts, Names, NodeSpec, Reader, Recipe};
 pub use registry::{KINDS, NodePlan};

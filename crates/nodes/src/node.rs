@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use spillgate_core::{Dropped, Dur, FlowKey, Packet, Rank, Rng, Time};
 use spillgate_measure::{Measures, Samples, Volume, Window};
-use spillgate_queueing::{Evidence, Train};
+use spillgate_queueing::Evidence;
 
 use crate::Names;
+use crate::server::Train;
 
 /// A node that passes packets from one link to another, perhaps later.
 ///
@@ -24,9 +25,8 @@ pub trait Node: Send {
     fn wake(&mut self, now: Time, out: &mut Outbox);
 
     /// Something happens to a packet at a port that the node [follows](crate::Declared::follows).
-    /// If the node takes what the port sends: over how many links of the packet's way it carries
-    /// it. The packet that it gives back has [skipped](Packet::skip_hops) these.
-    fn at_port(&mut self, _now: Time, _at: &AtPort<'_>, _out: &mut Outbox) -> Option<u32> {
+    /// Returns how the node carries on what the port sends, if it takes that.
+    fn at_port(&mut self, _now: Time, _at: &AtPort<'_>, _out: &mut Outbox) -> Option<Carries> {
         None
     }
 
@@ -90,6 +90,16 @@ pub enum PortEvent<'a> {
     },
     /// It is lost in the queue.
     Lost,
+}
+
+/// How a node carries a packet on that a port sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Carries {
+    /// Over how many links of its way. The packet that the node gives back has
+    /// [skipped](Packet::skip_hops) these.
+    pub links: u32,
+    /// The bytes of a part in which it goes over these.
+    pub part: u32,
 }
 
 /// What a server puts on its line for a packet.

@@ -7,8 +7,10 @@
 //! without lower categories the cell that is being sent is one of the n, and it is n δ.
 
 use spillgate_core::{Dur, Rate, Time};
-use spillgate_nodes::atm::{Arrived, AtmSwitchSpec, Cell, CellPort, CellQueues, CellService};
-use spillgate_queueing::{CbrSpec, Contract, ContractSpec};
+use spillgate_nodes::atm::{
+    Arrived, AtmSwitchSpec, CbrSpec, Cell, CellPort, CellQueues, CellService, Contract,
+    ContractSpec,
+};
 
 const SLOT: Dur = Dur::from_ps(1000);
 /// Beside the one that is looked at.

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use spillgate_core::{Rate, aal5::CELL};
-use spillgate_queueing::{CbrSpec, ContractSpec, Gcra, UbrSpec, VbrSpec};
 
 use spillgate_core::{Dur, Time};
-use spillgate_nodes::atm::{CellLine, SentCell};
-use spillgate_queueing::{CellShaper, Contract};
+use spillgate_nodes::atm::{
+    CbrSpec, CellLine, CellShaper, Contract, ContractSpec, Gcra, SentCell, UbrSpec, VbrSpec,
+};
 
 const LINE: u64 = 42_400_000;
 const SLOT: Dur = Dur::from_us(10);

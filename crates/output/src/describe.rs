@@ -5,8 +5,8 @@ use spillgate_core::{Dscp, Dur, Overhead, Time};
 use spillgate_nodes::Description as NodeDescription;
 use spillgate_queueing::{Counting, Outline};
 use spillgate_scenario::plan::{
-    ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RateProcess, RingFrom, SessionSpec,
-    SlaPlan, Traffic, Unmodelled, VariantPlan, WorldPlan,
+    ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RingFrom, SessionSpec, SlaPlan,
+    Traffic, Unmodelled, VariantPlan, WorldPlan,
 };
 use spillgate_scenario::schema::LossSpec;
 use spillgate_sim::quantile_error;
@@ -343,7 +343,7 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             from: world.nodes[l.from as usize].clone(),
             to: world.nodes[l.to as usize].clone(),
             rate: l.rate.bps(),
-            process: l.process.as_ref().map(ToString::to_string),
+            process: l.server.as_ref().map(ToString::to_string),
             delay: l.delay.as_secs_f64(),
             channel: channel_of(l),
             counts: (l.overhead != Overhead::NONE).then(|| l.overhead.in_words()),
@@ -408,16 +408,7 @@ fn ring_of(link: &LinkPlan, longest: u16) -> Option<RingDescription> {
         return None;
     }
     let packets = link.tx_ring.packets;
-    // A circuit sends at the rate of its contract.
-    let rate = match link.process.as_deref() {
-        Some(RateProcess::Cells {
-            contract,
-            shaped: true,
-            ..
-        }) => contract.rate(),
-        _ => link.rate,
-    };
-    let tx = rate.tx_time(link.overhead.wire_len(longest));
+    let tx = link.kept_rate().tx_time(link.overhead.wire_len(longest));
     Some(RingDescription {
         packets,
         delay: f64::from(packets) * tx.as_secs_f64(),

@@ -158,7 +158,7 @@ fn link_of(world: &WorldPlan, id: u32, crossing: Crossing) -> LoopLink {
     LoopLink {
         name: link.name.clone(),
         rate: link.rate.bps(),
-        varies: link.process.is_some(),
+        varies: link.server.is_some(),
         discipline: spec.map(DisciplineSpec::kind),
         aqm: aqm.map(AqmSpec::kind),
         law: aqm.and_then(|a| a.control_law(link.rate)),

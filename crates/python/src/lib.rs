@@ -84,7 +84,7 @@ fn catalog() -> String {
         "matching".to_owned(),
         list(&mut matching.iter().map(|k| (k.kind, k.summary))).into(),
     );
-    let contracts = spillgate_queueing::ContractSpec::KINDS;
+    let contracts = spillgate_nodes::atm::ContractSpec::KINDS;
     families.insert(
         "contracts".to_owned(),
         list(&mut contracts.iter().copied()).into(),

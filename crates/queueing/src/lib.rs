@@ -24,10 +24,7 @@ mod tree;
 
 pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw, Upstream, UpstreamUse};
 pub use classify::{Metadata, View};
-pub use condition::{
-    AverageRate, CbrSpec, CellBucket, CellPriority, CellShaper, Color, Colored, Conditioner,
-    Contract, ContractSpec, Gcra, GfrSpec, InputRecipe, Run, Train, UbrSpec, VbrSpec,
-};
+pub use condition::{AverageRate, Color, Colored, Conditioner, InputRecipe};
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
 pub use evidence::{

@@ -3,6 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
+use spillgate_nodes::{Code, Problem};
+
+use crate::codes;
 
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -93,6 +96,27 @@ impl Diagnostic {
     /// A warning with a stable code.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message)
+    }
+
+    /// An error that a node or a server has found in what is written of it; `code`: of what its
+    /// kind cannot be.
+    pub(crate) fn of(problem: &Problem, code: &'static str) -> Self {
+        let code = match problem.code {
+            Code::Kind => code,
+            Code::Range => codes::OUT_OF_RANGE,
+            Code::Twice => codes::DUPLICATE_NAME,
+        };
+        Self::error(code, &*problem.message).said(problem)
+    }
+
+    /// With the value and the hint of a problem.
+    #[must_use]
+    pub(crate) fn said(self, problem: &Problem) -> Self {
+        let d = self.hint(&*problem.hint);
+        match problem.found.as_str() {
+            "" => d,
+            found => d.found(found),
+        }
     }
 
     /// Says where it is; line and column count from 1, a column of 0 is unknown.

@@ -9,14 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_capture::Opener;
 use spillgate_core::{Cells, Overhead, Rate, overhead::parse_overhead};
+use spillgate_nodes::atm::{ContractSpec, Encapsulation};
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{ContractSpec, Counting, Recipe};
+use spillgate_queueing::{Counting, Recipe};
 
 use crate::error::{Diagnostic, Diagnostics};
 use crate::offered::Offered;
 use crate::originals::Originals;
 use crate::plan::{RingFrom, RingPlan, Unmodelled};
-use crate::schema::Encapsulation;
 use crate::text::MAX_BYTES;
 
 /// Reads a file up to one byte beyond the limit, which tells that it is too long. Endless files

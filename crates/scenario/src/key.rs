@@ -123,7 +123,7 @@ impl Keys {
             from,
             to,
             rate,
-            process,
+            server,
             delay,
             loss,
             reorder,
@@ -145,9 +145,9 @@ impl Keys {
         if tx_ring.holds_packets() {
             write!(out, "ring {}", tx_ring.packets)?;
         }
-        let process = process.as_ref().map(|p| self.whole(p));
-        write!(out, "{process:?}")?;
-        discipline.write_identity(out, process.is_some())?;
+        let server = server.as_ref().map(|s| self.whole(s));
+        write!(out, "{server:?}")?;
+        discipline.write_identity(out, server.is_some())?;
         let recipe = |i: &InputPlan| {
             let InputPlan { policy: _, recipe } = i;
             format!("{recipe:?}")

@@ -41,7 +41,6 @@ pub mod offered;
 pub mod originals;
 pub mod plan;
 mod points;
-mod rate;
 pub mod routes;
 mod scalar;
 pub mod schema;

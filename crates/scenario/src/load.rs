@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use spillgate_core::{Overhead, Rate};
+use spillgate_nodes::atm::AtmSpec;
 use spillgate_queueing::Line;
 use spillgate_queueing::spec::DisciplineSpec;
 
@@ -24,7 +25,7 @@ use crate::node::{Node, Step, Value, steps};
 use crate::originals::Originals;
 use crate::plan::{Plan, VariantPlan};
 use crate::points::{Grid, Point};
-use crate::schema::{AtmSpec, Scenario, SlaSpec};
+use crate::schema::{Scenario, SlaSpec};
 use crate::set::{self, Stage};
 use crate::splice;
 use crate::text::decode;

@@ -13,13 +13,13 @@ use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
 use spillgate_nodes::atm::AtmPlan;
+use spillgate_nodes::server::ServerPlan;
 use spillgate_nodes::switch::SwitchPlan;
 use spillgate_nodes::{Holdings, Names, NodePlan};
 use spillgate_queueing::{InputRecipe, Recipe};
 use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
-pub use crate::rate::{OPPORTUNITY, RateProcess};
 use crate::routes::{Edge, Routes};
 use crate::schema::{Correction, LossSpec, ReorderSpec};
 
@@ -161,8 +161,8 @@ pub struct LinkPlan {
     pub to: u32,
     /// Transmission rate.
     pub rate: Rate,
-    /// How the rate varies; none: it is always `rate`.
-    pub process: Option<Arc<RateProcess>>,
+    /// What sends its packets; none: they leave at `rate`.
+    pub server: Option<Arc<ServerPlan>>,
     /// Propagation delay.
     pub delay: Dur,
     /// Random loss.
@@ -185,6 +185,14 @@ pub struct LinkPlan {
     pub dot1q: bool,
     /// The policy at its receiving end, which polices and marks packets.
     pub input: Option<Box<InputPlan>>,
+}
+
+impl LinkPlan {
+    /// The rate that its server keeps up.
+    pub fn kept_rate(&self) -> Rate {
+        let server = self.server.as_ref();
+        server.and_then(|s| s.facts().rate).unwrap_or(self.rate)
+    }
 }
 
 /// The transmit ring of a port: packets that have left the discipline and leave in order.

@@ -43,7 +43,6 @@ macro_rules! lenient_text {
 }
 
 mod agreement;
-mod atm;
 mod capture;
 mod counting;
 mod irregular;
@@ -53,19 +52,14 @@ mod pattern;
 mod sla;
 mod topology;
 mod traffic;
-mod vc;
 mod warmup;
 
 pub use agreement::AgreementsSpec;
-pub use atm::{AtmSpec, CellPhase, Encapsulation};
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
 };
 pub use counting::{PartsSpec, PolicyOverhead};
-pub use irregular::{
-    GilbertElliottSpec, LossSpec, OnOffSpec, RateProcessSpec, ReorderSpec, ScheduleSpec, StepSpec,
-    TraceSpec,
-};
+pub use irregular::{GilbertElliottSpec, LossSpec, ReorderSpec};
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use mpls::{MplsModel, MplsSpec};
 pub use pattern::{DiagonalSpec, HotspotSpec, PatternSpec, PermutationSpec};
@@ -74,7 +68,6 @@ pub use topology::{
     DelaySpec, DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology,
 };
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
-pub use vc::VcSpec;
 pub use warmup::Warmup;
 
 fn one() -> u32 {

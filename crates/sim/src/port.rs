@@ -7,8 +7,8 @@ use spillgate_queueing::Discipline;
 use crate::channel::Channel;
 use crate::node::Underway;
 use crate::precedence::Precedences;
-use crate::rate::Server;
 use crate::ring::Ring;
+use crate::server::Serving;
 
 /// A discipline with a server that takes one packet at a time. What every packet touches comes
 /// first, and the discipline begins likewise.
@@ -37,8 +37,8 @@ pub(crate) struct Port {
     pub(crate) discipline: Discipline,
     /// The packets in flight, if the link fails during the run.
     pub(crate) underway: Option<Box<Underway>>,
-    /// When packets are sent, if the rate of the link varies.
-    pub(crate) server: Option<Box<Server>>,
+    /// When packets are sent, unless at the constant rate of the link.
+    pub(crate) server: Option<Box<Serving>>,
     /// Random loss and reordering on the link, if any.
     pub(crate) channel: Option<Box<Channel>>,
 }

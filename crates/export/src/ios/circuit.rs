@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use spillgate_core::Rate;
-use spillgate_queueing::ContractSpec;
+use spillgate_nodes::atm::{ContractSpec, Encapsulation};
 use spillgate_scenario::import::Framing;
-use spillgate_scenario::schema::Encapsulation;
 
 use super::numbers::{kbps, quoted};
 use crate::{Circuit, Notes};

@@ -21,8 +21,9 @@ mod queue;
 use std::fmt::Write as _;
 
 use spillgate_core::{Cells, Overhead, Rate};
+use spillgate_nodes::atm::ContractSpec;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
-use spillgate_queueing::{ContractSpec, Counting, Line, Longest, Policy};
+use spillgate_queueing::{Counting, Line, Longest, Policy};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 use crate::settings::shown;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent, Size};
-use spillgate_queueing::ContractSpec;
+use spillgate_nodes::atm::ContractSpec;
 use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 use spillgate_queueing::spec::{PoliceAction, PortRange};
 

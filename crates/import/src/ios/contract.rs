@@ -1,7 +1,7 @@
 //! The lines of a circuit of ATM that say what cells it may send, and what is in its frames.
 
 use spillgate_core::{Dur, Rate};
-use spillgate_queueing::{CbrSpec, ContractSpec, UbrSpec, VbrSpec};
+use spillgate_nodes::atm::{CbrSpec, ContractSpec, UbrSpec, VbrSpec};
 
 use super::args::Args;
 use super::ast::{Encapsulation, Inside};

@@ -8,9 +8,8 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::Rate;
-use spillgate_queueing::ContractSpec;
+use spillgate_nodes::atm::{ContractSpec, Encapsulation as Header};
 use spillgate_scenario::import::Framing;
-use spillgate_scenario::schema::Encapsulation as Header;
 
 use super::ast::{At, Circuit, CircuitLines, Config, Encapsulation, Inside, Interface, Origin};
 use super::interface_words::parent;

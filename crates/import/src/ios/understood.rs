@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use spillgate_core::Rate;
-use spillgate_queueing::{ContractSpec, Outline};
+use spillgate_nodes::atm::ContractSpec;
+use spillgate_queueing::Outline;
 use spillgate_scenario::Diagnostic;
 use spillgate_scenario::import::ImportedCircuit;
 use spillgate_scenario::plan::{RingPlan, Unmodelled};

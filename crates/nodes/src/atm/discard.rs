@@ -12,10 +12,8 @@
 //! loses whole frames; it keeps a last cell only if the cell kept before belongs to an unfinished
 //! frame, which would otherwise be merged with the next frame.
 
-use spillgate_queueing::Contract;
-
 use super::spec::AtmPortRecipe;
-use super::{Cell, CellLoss};
+use super::{Cell, CellLoss, Contract};
 
 /// The part of a circuit's incoming frame that is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -74,7 +74,7 @@ impl Network {
                 let fit = until.since(at + slot).as_ps() / of.gap.as_ps() + 1;
                 // The last cell of the frame is taken alone.
                 let before_last = (travel.cells - travel.sent).saturating_sub(1);
-                let most = u64::from((of.cells - number).min(before_last));
+                let most = u64::from((of.parts - number).min(before_last));
                 taken = fit.min(most) as u32;
             }
         }
@@ -87,7 +87,7 @@ impl Network {
         let alone = taken > 1;
         travel.sent += taken.max(1);
         travel.next = match number + taken.max(1) {
-            n if n < of.cells => (run, n),
+            n if n < of.parts => (run, n),
             _ => (run + 1, 0),
         };
         if let Some(next) = travel.train.runs().get(travel.next.0) {

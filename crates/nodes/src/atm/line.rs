@@ -19,7 +19,9 @@
 use std::collections::BTreeSet;
 
 use spillgate_core::{Dur, Time};
-use spillgate_queueing::{CellPriority, CellShaper, Contract, Gcra, Run};
+
+use super::{CellPriority, CellShaper, Contract, Gcra};
+use crate::server::Run;
 
 /// Number of priorities.
 const PRIORITIES: usize = CellPriority::BestEffort as usize + 1;
@@ -38,7 +40,7 @@ pub struct SentCell {
 }
 
 /// The next cells of circuits, in the order of the times at which they may leave.
-type Cells = BTreeSet<(Time, u32)>;
+type Order = BTreeSet<(Time, u32)>;
 
 /// What is within a minimum rate.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +91,7 @@ pub struct CellLine {
     /// How many circuits have cells.
     sending: usize,
     /// Cells by priority; the cell of a circuit with a minimum rate is in two sets.
-    cells: [Cells; PRIORITIES],
+    cells: [Order; PRIORITIES],
 }
 
 impl CellLine {
@@ -184,7 +186,7 @@ impl CellLine {
     /// The cell of the next slot; none if no circuit has cells.
     pub fn send(&mut self) -> Option<SentCell> {
         let start = self.next_start()?;
-        let first = |(class, cells): (usize, &Cells)| {
+        let first = |(class, cells): (usize, &Order)| {
             let (from, circuit) = *cells.first()?;
             (from <= start).then_some((class, circuit))
         };
@@ -221,7 +223,7 @@ impl CellLine {
     /// The only circuit with cells, if there is exactly one; none if it has a minimum rate, since
     /// its cell is in two sets then.
     pub fn alone(&self) -> Option<u32> {
-        let mut all = self.cells.iter().filter_map(Cells::first);
+        let mut all = self.cells.iter().filter_map(Order::first);
         let (_, circuit) = *all.next().filter(|_| self.sending == 1)?;
         all.next().is_none().then_some(circuit)
     }

@@ -1,12 +1,18 @@
-//! ATM switches: queues of cells at output ports, and frames of AAL5 where they end.
+//! ATM: circuits with contracts, lines that they share, switches with queues of cells at output
+//! ports, and frames of AAL5 where they end.
 //!
 //! State machines like the rest of this crate: the driver tells them the time of each cell. A cell
 //! has its frame, its virtual circuit, and whether it is the last of the frame: a switch sees no
 //! more of AAL5.
 
+mod category;
+mod cells;
+mod circuit;
+mod contract;
 mod discard;
 mod events;
 mod frames;
+mod gcra;
 mod line;
 mod network;
 mod plan;
@@ -14,16 +20,25 @@ mod police;
 mod port;
 mod queue;
 mod service;
+mod shaper;
 mod shared;
 mod spec;
+mod vc;
 
+pub use category::{CellPriority, Contract};
+pub use cells::Cells;
+pub use circuit::{AtmSpec, Carrier, CellPhase, Encapsulation};
+pub use contract::{CbrSpec, ContractSpec, GfrSpec, UbrSpec, VbrSpec};
 pub use frames::{Ended, Frames};
+pub use gcra::Gcra;
 pub use line::{CellLine, SentCell};
-pub use plan::{AtmCircuit, AtmLinePlan, AtmLink, AtmPlan, AtmSwitchPlan};
+pub use plan::{AtmLinePlan, AtmLink, AtmPlan, AtmSwitchPlan};
 pub use port::{Arrived, CellPort, PortCounts};
+pub use shaper::CellShaper;
 pub use spec::{
     AtmPortRecipe, AtmSwitchSpec, CellPolice, CellQueues, CellService, Discard, Reassembly,
 };
+pub use vc::VcSpec;
 
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,13 +23,13 @@ use spillgate_core::aal5::CELL;
 use spillgate_core::{DropReason, Dur, Packet, Rank, Time};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_measure::{Measures, Sampled, Samples, Volume, Window};
-use spillgate_queueing::{Contract, Train};
 
 use super::plan::AtmPlan;
 use super::police::Policer;
 use super::shared::Lines;
-use super::{CellPolice, CellPort, Frames, Reassembly};
-use crate::{AtPort, Carried, Names, Node, Outbox, Passed, PortEvent, Put, Start};
+use super::{CellPolice, CellPort, Contract, Frames, Reassembly};
+use crate::server::Train;
+use crate::{AtPort, Carried, Carries, Names, Node, Outbox, Passed, PortEvent, Put, Start};
 
 /// An output port with its line.
 pub(super) struct Output {
@@ -250,7 +250,7 @@ impl Network {
             return;
         };
         let (first, last) = (first.first, last.last());
-        let cells = runs.iter().map(|r| r.cells).sum();
+        let cells = runs.iter().map(|r| r.parts).sum();
         let index = self.add_travel(from, circuit, packet, cells);
         if let Some(travel) = &mut self.travels[index as usize] {
             travel.train = train;
@@ -269,7 +269,7 @@ impl Node for Network {
         out.passed.push(Passed::plainly(to, *packet));
     }
 
-    fn at_port(&mut self, now: Time, at: &AtPort<'_>, _: &mut Outbox) -> Option<u32> {
+    fn at_port(&mut self, now: Time, at: &AtPort<'_>, _: &mut Outbox) -> Option<Carries> {
         let PortEvent::Begins { put, way, delay } = at.event else {
             return None;
         };
@@ -279,15 +279,16 @@ impl Node for Network {
         let links = way.map_or(0, |(_, links)| links);
         let mut packet = *at.packet;
         packet.skip_hops(links);
+        let carries = Carries { links, part: CELL };
         match put {
             Put::Packet => None,
             Put::Parts(train) => {
                 self.begin(circuit?, train.later(delay), at.link, packet);
-                Some(links)
+                Some(carries)
             }
             Put::Turns(phase) => {
                 self.begin_on_line(now, at.link, circuit, phase, packet);
-                Some(links)
+                Some(carries)
             }
         }
     }

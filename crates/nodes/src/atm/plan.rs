@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use spillgate_core::aal5::CELL;
 use spillgate_core::{Dur, Rate};
-use spillgate_queueing::Contract;
 
 use super::network::Network;
-use super::{AtmPortRecipe, AtmSwitchSpec, CellLine, CellPolice, Reassembly};
+use super::{
+    AtmPortRecipe, AtmSwitchSpec, CellLine, CellPhase, CellPolice, Cells, Contract, Reassembly,
+};
+use crate::server::ServerPlan;
 use crate::{Around, Declared, Fact, Names, Node, NodePlan, NodeSpec, Reader, Recipe, Start};
 
 /// A node that is an ATM switch.
@@ -38,25 +40,31 @@ pub struct AtmLinePlan {
 }
 
 /// A link of the network.
-pub struct AtmLink {
+pub struct AtmLink<'a> {
     /// Id of the receiving node.
     pub to: u32,
     /// Transmission rate, of its line if it is a circuit.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Dur,
-    /// What its cells may be; none if it is no circuit.
-    pub circuit: Option<AtmCircuit>,
+    /// Its server.
+    pub server: Option<&'a ServerPlan>,
 }
 
-/// A link that is a circuit.
-pub struct AtmCircuit {
-    /// What its cells may be.
-    pub contract: Contract,
-    /// Whether they wait until that lets them.
-    pub shaped: bool,
-    /// Cells of a packet come later by a time between nothing and that of a cell.
-    pub drifts: bool,
+impl<'a> AtmLink<'a> {
+    /// The circuit that it is.
+    fn circuit(&self) -> Option<&'a Cells> {
+        match self.server? {
+            ServerPlan::Cells(circuit) => Some(circuit),
+            _ => None,
+        }
+    }
+
+    /// What the cells of its circuit may be.
+    fn contract(&self) -> Contract {
+        let whole = || Contract::whole(self.rate);
+        self.circuit().map_or_else(whole, |c| c.contract.clone())
+    }
 }
 
 /// The switches and lines of a network, which run as one.
@@ -144,7 +152,7 @@ impl AtmPlan {
     pub fn join(
         switches: Vec<AtmSwitchPlan>,
         lines: Vec<AtmLinePlan>,
-        links: &[AtmLink],
+        links: &[AtmLink<'_>],
         routes: &[Box<[u32]>],
     ) -> Self {
         let mut new = Self::default();
@@ -197,24 +205,20 @@ impl AtmPlan {
         }
     }
 
-    fn circuit(&self, from: u32, to: u32, ports: Vec<u32>, edge: &AtmLink) -> CircuitPlan {
-        let drifts = edge.circuit.as_ref().is_some_and(|c| c.drifts);
-        let drift = if drifts {
-            edge.rate.tx_time(CELL)
-        } else {
-            Dur::ZERO
+    fn circuit(&self, from: u32, to: u32, ports: Vec<u32>, edge: &AtmLink<'_>) -> CircuitPlan {
+        // Cells of a packet come later by a time between nothing and that of a cell.
+        let drifts = |c: &Cells| c.phase == CellPhase::Random;
+        let drift = match edge.circuit().is_some_and(drifts) {
+            true => edge.rate.tx_time(CELL),
+            false => Dur::ZERO,
         };
         let line = self.edges.iter().find(|l| l.iter().any(|e| e.link == from));
         let others = line.map_or(Dur::ZERO, |l| CellLine::lateness(l[0].slot, l.len()));
-        let whole = || Contract::whole(edge.rate);
         CircuitPlan {
             from,
             to,
             ports,
-            contract: edge
-                .circuit
-                .as_ref()
-                .map_or_else(whole, |c| c.contract.clone()),
+            contract: edge.contract(),
             tolerated: drift + others,
         }
     }
@@ -230,18 +234,13 @@ impl AtmPlan {
 }
 
 impl EdgePlan {
-    fn new(id: u32, link: &AtmLink) -> Self {
-        let whole = Contract::whole(link.rate);
-        let (contract, shaped) = match &link.circuit {
-            Some(c) => (c.contract.clone(), c.shaped),
-            None => (whole.clone(), false),
-        };
+    fn new(id: u32, link: &AtmLink<'_>) -> Self {
         Self {
             link: id,
             delay: link.delay,
             slot: link.rate.tx_time(CELL),
-            shape: if shaped { contract.clone() } else { whole },
-            contract,
+            shape: link.circuit().map_or_else(|| link.contract(), Cells::shape),
+            contract: link.contract(),
         }
     }
 }

@@ -8,9 +8,8 @@
 //! (GFR.2). The rules on PCR and MFS are from memory, not checked against the text of the standard.
 
 use spillgate_core::{Dur, Time};
-use spillgate_queueing::{Contract, Gcra};
 
-use super::CellPolice;
+use super::{CellPolice, Contract, Gcra};
 
 /// What becomes of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,9 +106,9 @@ impl FramePolicer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ContractSpec;
     use super::*;
     use spillgate_core::Rate;
-    use spillgate_queueing::ContractSpec;
 
     /// GFR at 4.24 Mb/s, of which 424 kb/s are the minimum: a cell in 100 us, and one in 1 ms.
     fn policer(mbs: u32, mfs: u32) -> Policer {

@@ -2,13 +2,12 @@
 //! for each cell, beside its [`Service`].
 
 use spillgate_core::{Dur, Time};
-use spillgate_queueing::Contract;
 
 use super::discard::FrameFilter;
 use super::queue::CellQueue;
 use super::service::Service;
 use super::spec::AtmPortRecipe;
-use super::{Cell, CellLoss};
+use super::{Cell, CellLoss, Contract};
 
 /// The counters of a port, from [`CellPort::measure`] on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -241,10 +240,9 @@ impl CellPort {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AtmSwitchSpec, CellQueues, Discard, Frames};
+    use super::super::{AtmSwitchSpec, CellQueues, ContractSpec, Discard, Frames};
     use super::*;
     use spillgate_core::Rate;
-    use spillgate_queueing::ContractSpec;
 
     const SLOT: Dur = Dur::from_ps(10);
 

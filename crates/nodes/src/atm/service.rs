@@ -11,7 +11,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use spillgate_core::{Dur, Time};
-use spillgate_queueing::{CellPriority, Contract};
+
+use super::{CellPriority, Contract};
 
 /// What is within a minimum rate.
 #[derive(Clone, Copy, Debug)]
@@ -152,9 +153,9 @@ impl Service {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ContractSpec;
     use super::*;
     use spillgate_core::{Rate, aal5::CELL};
-    use spillgate_queueing::ContractSpec;
 
     const LINE: u64 = 149_760_000;
 

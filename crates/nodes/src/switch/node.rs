@@ -19,7 +19,9 @@ use spillgate_measure::table::{Metric, Scope};
 use spillgate_measure::{Histogram, Measures, Place, Sampled, Samples, Window};
 
 use super::{Backlog, Counts, Switch, SwitchRecipe, SwitchSpec};
-use crate::{AtPort, Declared, Fact, Names, Node, Outbox, Passed, PortEvent, Recipe, Start};
+use crate::{
+    AtPort, Carries, Declared, Fact, Names, Node, Outbox, Passed, PortEvent, Recipe, Start,
+};
 
 /// Resolution of the histograms of delay.
 const BITS: u8 = 8;
@@ -346,7 +348,7 @@ impl Node for SwitchNode {
         self.drain(now, out);
     }
 
-    fn at_port(&mut self, now: Time, at: &AtPort<'_>, _: &mut Outbox) -> Option<u32> {
+    fn at_port(&mut self, now: Time, at: &AtPort<'_>, _: &mut Outbox) -> Option<Carries> {
         let port = self.output_of.get(at.link)?;
         let output = &mut self.by_output[usize::from(port)];
         let is_sent = matches!(at.event, PortEvent::Begins { .. });

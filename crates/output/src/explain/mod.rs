@@ -9,7 +9,7 @@ mod words;
 pub use words::PARTS;
 
 use serde_json::{Map, Value, json};
-use spillgate_core::{Dur, Time, aal5};
+use spillgate_core::{Dur, Time};
 use spillgate_queueing::{BucketLevel, Cause, Color, Evidence, QueueLimit, Refused};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 use spillgate_sim::explain::{
@@ -43,10 +43,11 @@ impl Kept {
     }
 }
 
-/// What a packet's last cell took behind the link of an edge, up to the end of the last line.
+/// What a packet's last part took over the lines of a node behind a link, up to the end of the last
+/// one.
 #[derive(Clone, Copy, Default)]
-struct LastCell {
-    /// In the queues of ATM switches, also behind cells of its own frame.
+struct LastPart {
+    /// In queues of the node, also behind other parts of its packet.
     waiting: Dur,
     sending: Dur,
     /// On lines.
@@ -247,9 +248,9 @@ impl Names<'_> {
             _ => return Dur::ZERO,
         };
         let (left, link) = match h
-            .cells
+            .beyond
             .as_ref()
-            .and_then(|c| Some((c.left, *c.lines.last()?)))
+            .and_then(|b| Some((b.left, *b.lines.last()?)))
         {
             Some((left, line)) => (left, line),
             None => (h.end, h.link),
@@ -262,20 +263,20 @@ impl Names<'_> {
         }
     }
 
-    /// What the last cell of a packet took through the ATM switches behind a hop.
-    fn through_cells(&self, h: &Hop) -> LastCell {
-        let Some(cells) = h.cells.as_ref().filter(|c| c.left < Time::MAX) else {
-            return LastCell::default();
+    /// What the last part of a packet took over the lines behind a hop.
+    fn last_part(&self, h: &Hop) -> LastPart {
+        let Some(beyond) = h.beyond.as_ref().filter(|b| b.left < Time::MAX) else {
+            return LastPart::default();
         };
         let link = |l: &u32| &self.plan.links[*l as usize];
         let sum = |of: &dyn Fn(&LinkPlan) -> Dur| {
-            let all = cells.lines.iter().map(link);
+            let all = beyond.lines.iter().map(link);
             all.fold(Dur::ZERO, |sum, l| sum + of(l))
         };
-        let (sending, lines) = (sum(&|l| l.rate.tx_time(aal5::CELL)), sum(&|l| l.delay));
-        let through = (cells.left + cells.lines.last().map_or(Dur::ZERO, |l| link(l).delay))
+        let (sending, lines) = (sum(&|l| l.rate.tx_time(beyond.part)), sum(&|l| l.delay));
+        let through = (beyond.left + beyond.lines.last().map_or(Dur::ZERO, |l| link(l).delay))
             .since(h.end + link(&h.link).delay);
-        LastCell {
+        LastPart {
             waiting: through - (sending + lines),
             sending,
             lines,
@@ -288,7 +289,7 @@ impl Names<'_> {
             return false;
         };
         let hop = &j.hops[hop];
-        let lines = hop.cells.iter().flat_map(|c| &c.lines);
+        let lines = hop.beyond.iter().flat_map(|b| &b.lines);
         let last = lines.last().unwrap_or(&hop.link);
         let node = self.plan.links[*last as usize].to;
         let holding = self.plan.holding.at(node);
@@ -324,16 +325,16 @@ impl Names<'_> {
         let h = &j.hops[hop];
         let link = &self.plan.links[h.link as usize];
         let kept = self.kept(j, hop);
-        let cells = self.through_cells(h);
+        let last = self.last_part(h);
         let late = match self.is_kept_behind(j, hop) {
             true => Dur::ZERO,
             false => self.beyond(j, hop),
         };
         let begun = h.start < Time::MAX;
-        let sending = h.end.since(h.start) + cells.sending;
-        let propagation = link.delay + late + cells.lines;
+        let sending = h.end.since(h.start) + last.sending;
+        let propagation = link.delay + late + last.lines;
         let parts = begun.then(|| {
-            let parts = words::parts(h, kept, [sending, propagation, cells.waiting]);
+            let parts = words::parts(h, kept, [sending, propagation, last.waiting]);
             let named = PARTS.iter().zip(parts);
             named
                 .map(|((name, _), time)| ((*name).to_owned(), time.into()))
@@ -361,7 +362,7 @@ impl Names<'_> {
             "served": h.served.iter().map(|s| self.served(h.link, s)).collect::<Vec<_>>(),
             "tokens": ps(h.idle),
             "in_ring": begun.then(|| ps(h.in_ring())),
-            "cells": ps(cells.waiting),
+            "cells": ps(last.waiting),
             "serialization": begun.then(|| ps(sending)),
             "propagation": begun.then(|| ps(propagation)),
             "dscp": changed(h.dscp.0.to_string(), h.dscp.1.to_string()),

@@ -185,13 +185,13 @@ impl Names<'_> {
         let waits = waits.map(|h| self.wait(j, h)).collect();
         let kept = (0..j.hops.len()).map(|hop| self.kept(j, hop));
         let kept = kept.fold(Kept::default(), Kept::with);
-        let cells = j.hops.iter().map(|h| self.through_cells(h).waiting);
-        let cells = cells.fold(Dur::ZERO, |sum, of| sum + of);
+        let queued = j.hops.iter().map(|h| self.last_part(h).waiting);
+        let queued = queued.fold(Dur::ZERO, |sum, of| sum + of);
         let elsewhere = [
             (kept.forwarding, "in nodes that forward"),
             (kept.waiting, "waiting at inputs of switches"),
             (kept.crossing, "crossing switches"),
-            (cells, "waiting in queues of ATM switches"),
+            (queued, "waiting in queues of ATM switches"),
         ];
         delay(&name, received.since(j.sent), &elsewhere, waits)
     }
@@ -362,8 +362,8 @@ impl Names<'_> {
 }
 
 /// What a packet took on a hop, in picoseconds, in the order of [`PARTS`]; being sent, on links,
-/// and in queues of ATM switches are given.
-pub(super) fn parts(h: &Hop, kept: Kept, [sending, link, cells]: [Dur; 3]) -> [u64; PARTS.len()] {
+/// and in queues beyond the link are given.
+pub(super) fn parts(h: &Hop, kept: Kept, [sending, link, beyond]: [Dur; 3]) -> [u64; PARTS.len()] {
     let of = |wanted: &[Relation]| -> u64 {
         let served = h.served.iter().filter(|s| wanted.contains(&s.relation));
         served.map(|s| s.time.as_ps()).sum()
@@ -379,7 +379,7 @@ pub(super) fn parts(h: &Hop, kept: Kept, [sending, link, cells]: [Dur; 3]) -> [u
         link.as_ps(),
         kept.waiting.as_ps(),
         kept.crossing.as_ps(),
-        cells.as_ps(),
+        beyond.as_ps(),
         of(&[Relation::Ring]),
     ]
 }

@@ -4,25 +4,17 @@
 //! before the class that contains it, so that a container meters what its members admit.
 
 mod bucket;
-mod category;
-mod contract;
-mod gcra;
 mod input;
 mod meter;
 mod police;
-mod shaper;
 mod window;
 
 pub(crate) use bucket::TokenBucket;
-pub use category::{CellPriority, Contract};
-pub use contract::{CbrSpec, ContractSpec, GfrSpec, UbrSpec, VbrSpec};
-pub use gcra::{CellBucket, Gcra};
 pub use input::{Conditioner, InputRecipe};
 pub use meter::Color;
 pub(crate) use meter::{Meter, PerFlow, SingleRate, TwoRate};
 pub(crate) use police::{ColorRules, Policer, PriorityPolicer};
 pub use police::{Colored, PoliceAction, PoliceActions, PoliceSpec};
-pub use shaper::{CellShaper, Run, Train};
 pub use window::AverageRate;
 pub(crate) use window::{SlidingRate, SlidingWindow};
 

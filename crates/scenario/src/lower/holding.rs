@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::Rate;
-use spillgate_nodes::{Around, Code, Holding, LinkFacts, Problem, Reader};
+use spillgate_nodes::{Around, Holding, LinkFacts, Problem, Reader};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
 
@@ -100,14 +100,6 @@ fn may_queue_inside(spec: &DisciplineSpec) -> bool {
     )
 }
 
-fn said(d: Diagnostic, problem: &Problem) -> Diagnostic {
-    let d = d.hint(&*problem.hint);
-    match problem.found.as_str() {
-        "" => d,
-        found => d.found(found),
-    }
-}
-
 impl Reader for At<'_, '_, '_, '_, '_> {
     fn links(&mut self, path: &str, name: &str) -> Option<Vec<u32>> {
         let found = self.all.links.find_way(name);
@@ -169,18 +161,12 @@ impl Reader for At<'_, '_, '_, '_, '_> {
     }
 
     fn refuse(&mut self, problem: Problem) {
-        let code = match problem.code {
-            Code::Kind => codes::BAD_NODE,
-            Code::Range => codes::OUT_OF_RANGE,
-            Code::Twice => codes::DUPLICATE_NAME,
-        };
-        let d = Diagnostic::error(code, &*problem.message);
-        self.error(&problem.path, said(d, &problem));
+        self.error(&problem.path, Diagnostic::of(&problem, codes::BAD_NODE));
     }
 
     fn warn(&mut self, problem: Problem) {
         let d = Diagnostic::warning(codes::W_NODE, &*problem.message);
         let at: Vec<Step> = self.holder.at(&problem.path);
-        self.all.ctx.warn(said(d, &problem), self.all.root, &at);
+        self.all.ctx.warn(d.said(&problem), self.all.root, &at);
     }
 }

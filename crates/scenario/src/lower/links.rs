@@ -326,8 +326,8 @@ fn mtu(spec: &LinkSpec) -> u32 {
     let own = spec
         .mtu
         .map_or(u32::MAX, |b| b.0.try_into().unwrap_or(u32::MAX));
-    match spec.atm {
-        Some(_) => own.min(super::atm::longest(spec.counted())),
+    match &spec.atm {
+        Some(atm) => own.min(atm.longest(spec.overhead)),
         None => own,
     }
 }
@@ -424,7 +424,7 @@ impl Draft<'_> {
             from: self.from,
             to: self.to,
             rate: self.rate,
-            process: irregular.process,
+            server: irregular.server,
             delay: self.delay,
             loss: irregular.loss,
             reorder: irregular.reorder,

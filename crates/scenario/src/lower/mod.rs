@@ -184,7 +184,7 @@ pub(crate) fn ports(
     let inputs = inputs::attach(ctx, scenario, root, &policies, &links);
     let with_policy = attached.iter().filter_map(|(link, a)| {
         let spec = links.find(link)?.entry.spec;
-        let line = links::line(scenario, spec, atm::policy_rate(spec), a.counting);
+        let line = links::line(scenario, spec, spec.policy_rate(), a.counting);
         Some(LinkPolicy {
             link: link.clone(),
             policy: a.policy.clone(),

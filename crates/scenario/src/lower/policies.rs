@@ -8,7 +8,6 @@ use spillgate_core::{Cells, Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{BuildError, Counting, Line, Recipe, Sizes};
 
-use super::atm;
 use super::links::{self, Links};
 use crate::codes;
 use crate::ctx::Ctx;
@@ -186,7 +185,7 @@ pub(super) fn attach(
                 let d = Diagnostic::error(codes::BAD_ATM, message).found(target);
                 ctx.error(d.hint(hint), root, &path);
             }
-            let rate = atm::policy_rate(link);
+            let rate = link.policy_rate();
             if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != rate) {
                 let (has, hint) = match interface.circuit {
                     Some(_) => (
@@ -342,7 +341,7 @@ pub(super) fn resolve(
             continue;
         };
         shared.used.insert(a.policy.clone());
-        let line = links::line(scenario, link, atm::policy_rate(link), a.counting);
+        let line = links::line(scenario, link, link.policy_rate(), a.counting);
         let recipe = known.entry((&a.policy, line)).or_insert_with(|| {
             match Recipe::resolve(&a.policy, &policies.all, line) {
                 Ok((recipe, warnings)) => {

@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 use spillgate_core::Rate;
 use spillgate_queueing::Recipe;
 
-use super::atm;
 use super::policies::Policies;
 use crate::ctx::Ctx;
 use crate::import::{Platform, RingDefaults, Spot};
@@ -65,7 +64,7 @@ impl<'a> Rings<'a> {
             let ring = found.interface(interface)?.1.tx_ring?;
             (!links.contains_key(target)).then(|| (target.as_str(), said(ring, config)))
         });
-        let rates = links.iter().map(|(n, l)| (n.as_str(), atm::policy_rate(l)));
+        let rates = links.iter().map(|(n, l)| (n.as_str(), l.policy_rate()));
         let imported = policies.imported.iter().filter_map(|(policy, index)| {
             let (_, found) = policies.configs.iter().find(|(i, _)| i == index)?;
             let config = &scenario.configs[*index];

@@ -15,7 +15,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::plan::{Application, FlowPlan, LinkPlan, NO_POLICY, RateProcess, Traffic, WorldPlan};
+use crate::plan::{Application, FlowPlan, LinkPlan, NO_POLICY, Traffic, WorldPlan};
 use crate::suggest::list;
 
 /// The usual limit of an interface's queue in bytes: 1000 packets, as in Linux (`txqueuelen` of
@@ -152,18 +152,10 @@ fn shown(rate: f64) -> String {
     Rate::from_bps(rate as u64).map_or_else(|| "more".to_owned(), |r| r.to_string())
 }
 
-/// The maximum rate of a link in bits per second: that of its contract or of the shapers of its
+/// The maximum rate of a link in bits per second: that of its server or of the shapers of its
 /// policy.
 fn sends(link: &LinkPlan) -> f64 {
-    let mut most = link.rate.bps();
-    if let Some(RateProcess::Cells {
-        contract,
-        shaped: true,
-        ..
-    }) = link.process.as_deref()
-    {
-        most = most.min(contract.rate().bps());
-    }
+    let most = link.kept_rate().bps();
     let classes = link.discipline.policy().map(|p| p.classes());
     let queued = classes.iter().flatten().filter(|c| c.division.queued);
     let shapers: Option<Vec<u64>> = queued.map(|c| Some(c.division.shape?.0.bps())).collect();

@@ -10,9 +10,12 @@ use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Une
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Overhead, Packets, Rate, quantity::Size};
 use spillgate_nodes::NodeSpec as Kind;
+use spillgate_nodes::atm::AtmSpec;
+use spillgate_nodes::server::RateProcessSpec;
+use spillgate_queueing::Counting;
 
 use super::counting::PolicyOverhead;
-use super::{AtmSpec, LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
+use super::{LossSpec, MplsSpec, ReorderSpec};
 
 /// Nodes and links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -189,6 +192,29 @@ pub struct LinkSpec {
     #[serde(default = "super::one")]
     #[schemars(range(min = 1))]
     pub cost: u32,
+}
+
+impl LinkSpec {
+    /// What the rates of its policies count; none: what it adds, or what a router counts.
+    pub fn counting(&self) -> Option<Counting> {
+        self.policy_overhead.map(|o| o.0)
+    }
+
+    /// What the link adds to a packet.
+    pub fn counted(&self) -> Overhead {
+        match &self.atm {
+            Some(atm) => atm.counted(self.overhead),
+            None => self.overhead,
+        }
+    }
+
+    /// The rate that its policies are made for.
+    pub fn policy_rate(&self) -> Rate {
+        match &self.atm {
+            Some(atm) => atm.policy_rate(self.rate),
+            None => self.rate,
+        }
+    }
 }
 
 /// One delay, or several that are assigned to the links of a group round-robin.

@@ -7,6 +7,7 @@ use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Drops, Dur, Facts, FlowKey, Rng, Table, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::{FlowMeter, QueueMeter, Window};
+use spillgate_nodes::server::ServerPlan;
 use spillgate_queueing::{Discipline, SharedLists};
 use spillgate_scenario::plan::{FlowPlan, LinkPlan, WorldPlan};
 
@@ -26,8 +27,8 @@ use crate::observe::SeriesRecorder;
 use crate::pipes::Pipes;
 use crate::port::Port;
 use crate::precedence::{CodePoints, Marked, Precedences};
-use crate::rate::Server;
 use crate::ring::Ring;
+use crate::server::Serving;
 use crate::tap::Tap;
 use crate::tcp::Segments;
 use crate::tokens::Tokens;
@@ -244,12 +245,13 @@ fn port(
     let path = format!("links/{}", plan.name);
     discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
     let tells = plan.discipline.tells_precedences();
-    let server = |p| Box::new(Server::new(p, seed, run, &path));
+    let stream = |purpose: &str| Rng::named(seed, run, &path, purpose);
+    let server = |plan: &Arc<ServerPlan>| Box::new(Serving::new(plan.build(&stream)));
     let leaves = discipline.leaves().len();
     Port {
         mtu: plan.mtu,
         discipline,
-        rng: Rng::named(seed, run, &path, "queue"),
+        rng: stream("queue"),
         free_at: Time::ZERO,
         wake: Time::MAX,
         special: false,
@@ -258,7 +260,7 @@ fn port(
         slot: u32::MAX,
         queues: vec![meter.clone(); leaves],
         precedences: Precedences::of_leaves(tells, points, meter.sojourn.bits()),
-        server: plan.process.as_ref().map(server),
+        server: plan.server.as_ref().map(server),
         channel: Channel::new(plan, seed, run).map(Box::new),
         ring: Ring::of(plan.tx_ring.packets, leaves),
     }

@@ -36,7 +36,7 @@ impl<S: EventSet> World<S> {
         let ringed = port.ring.is_some();
         let mut idle = port.free_at <= now;
         if let Some(server) = port.server.as_mut().filter(|_| idle) {
-            port.free_at = port.free_at.max(server.opens(now));
+            port.free_at = port.free_at.max(server.begins(now, false));
             idle = port.free_at <= now;
         }
         if tapped {
@@ -81,7 +81,7 @@ impl<S: EventSet> World<S> {
         };
         port.wake = Time::MAX;
         if let Some(server) = &mut port.server {
-            port.free_at = port.free_at.max(server.ready(now));
+            port.free_at = port.free_at.max(server.begins(now, true));
         }
         let ringed = port.ring.is_some();
         if port.free_at > now {

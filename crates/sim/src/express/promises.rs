@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use spillgate_scenario::plan::{LinkPlan, RateProcess, WorldPlan};
+use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 /// What a link and its port promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Promises {
     /// Those of a link.
     fn of(link: &LinkPlan) -> Self {
         Self {
-            constant: link.process.is_none() && !link.tx_ring.holds_packets(),
+            constant: link.server.is_none() && !link.tx_ring.holds_packets(),
             in_order: link.loss.is_none() && link.reorder.is_none(),
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
             && plan.holding.at(l.to).is_none()
             && !looking.contains(&l.to)
             && !plan.holding.serve(id)
-            && !matches!(l.process.as_deref(), Some(RateProcess::Cells { .. }))
+            && !l.server.as_ref().is_some_and(|s| s.facts().in_parts)
     };
     (0..).zip(&plan.links).map(passes).collect()
 }
@@ -87,15 +87,13 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
     let mut note = |links: Option<String>, why: &str| {
         found.extend(links.map(|l| format!("{l}: {why}")));
     };
-    let in_cells = |l: &LinkPlan| matches!(l.process.as_deref(), Some(RateProcess::Cells { .. }));
-    note(
-        named(&|l| l.process.is_some() && !in_cells(l)),
-        "the rate varies, so packets are served one by one",
-    );
-    note(
-        named(&in_cells),
-        "cells are shaped to a contract, so packets are served one by one",
-    );
+    let why = |l: &LinkPlan| l.server.as_ref().map(|s| s.facts().why);
+    let mut reasons: Vec<&str> = plan.links.iter().filter_map(why).collect();
+    let mut seen = BTreeSet::new();
+    reasons.retain(|reason| seen.insert(*reason));
+    for reason in reasons {
+        note(named(&|l| why(l) == Some(reason)), reason);
+    }
     note(
         named(&|l| !Promises::of(l).in_order),
         "packets are lost or late at random, so they are served one by one, and each arrival is an event",
@@ -115,7 +113,7 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
         "packets are held there, so each arrival is an event",
     );
     note(
-        named(&|l| l.process.is_none() && l.tx_ring.holds_packets()),
+        named(&|l| l.server.is_none() && l.tx_ring.holds_packets()),
         "the port has a transmit ring, so packets are served one by one",
     );
     let served = |l: &LinkPlan| Promises::of(l).departures() && !l.discipline.decides_at_arrival();

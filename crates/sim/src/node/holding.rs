@@ -179,10 +179,10 @@ impl<S: EventSet> World<S> {
                 event,
             };
             let node = &mut nodes.holders[holder as usize].node;
-            let links = node.at_port(now, &at, &mut nodes.out);
-            is_taken |= links.is_some();
-            if links.is_some_and(|links| links > 0) && self.tap.is_some() {
-                self.tap_enters_cells(number, links.unwrap_or_default(), packet);
+            let carries = node.at_port(now, &at, &mut nodes.out);
+            is_taken |= carries.is_some();
+            if let Some(carries) = carries.filter(|c| c.links > 0 && self.tap.is_some()) {
+                self.tap_carried(number, carries, packet);
             }
             self.deliver_outbox(holder as usize);
         }
@@ -285,7 +285,7 @@ impl<S: EventSet> World<S> {
         }
         for (link, packet) in out.done.drain(..) {
             if self.tap.is_some() {
-                self.tap_leaves_cells(&packet);
+                self.tap_last_part_left(&packet);
             }
             let l = &mut self.links[link as usize];
             l.meter.total_bytes += u64::from(packet.len);

@@ -72,11 +72,11 @@ pub trait Tap: Any + Send {
     /// A switch with queues at its inputs lets a packet, which began to cross its fabric at
     /// `since`, go to the port of `link`.
     fn crossed(&mut self, _now: Time, _link: u32, _since: Time, _seen: Seen<'_>) {}
-    /// A packet that the port of `link` begins to send goes as cells over the lines of ATM
-    /// switches.
-    fn enters_cells(&mut self, _link: u32, _lines: &[u32], _seen: Seen<'_>) {}
-    /// The last cell of a packet has left the last ATM switch.
-    fn leaves_cells(&mut self, _now: Time, _seen: Seen<'_>) {}
+    /// A node carries a packet that a port begins to send over these lines, in parts of so many
+    /// bytes.
+    fn carried_in_parts(&mut self, _lines: &[u32], _part: u32, _seen: Seen<'_>) {}
+    /// The last part of such a packet has left over the last line.
+    fn last_part_left(&mut self, _now: Time, _seen: Seen<'_>) {}
     /// A packet arrives at a port. [`Packet::leaf`] is the leaf of its class; it is neither policed
     /// nor queued yet.
     fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}

@@ -3,6 +3,7 @@
 use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::EventSet;
+use spillgate_nodes::Carries;
 use spillgate_queueing::Evidence;
 
 use crate::engine::World;
@@ -265,17 +266,17 @@ impl<S: EventSet> World<S> {
         });
     }
 
-    /// A packet that the port of `link` begins to send goes over that many lines of ATM switches.
+    /// A node carries a packet that the port of `link` begins to send over lines of its own.
     #[cold]
-    pub(crate) fn tap_enters_cells(&mut self, link: u32, lines: u32, packet: &Packet) {
+    pub(crate) fn tap_carried(&mut self, link: u32, carries: Carries, packet: &Packet) {
         let first = (packet.handle >> 32) as usize;
-        let lines = self.hops[first..first + lines as usize].to_vec();
+        let lines = self.hops[first..first + carries.links as usize].to_vec();
         self.tell(Some(link), packet, |tap, _, seen| {
-            tap.enters_cells(link, &lines, seen);
+            tap.carried_in_parts(&lines, carries.part, seen);
         });
     }
 
-    /// The last cell of a packet has left over a line that is shared.
+    /// The last part of a packet has left over a line that others share.
     #[cold]
     pub(crate) fn tap_sent_until(&mut self, link: u32, packet: &Packet, end: Time, free_at: Time) {
         self.tell(Some(link), packet, |tap, _, seen| {
@@ -283,10 +284,10 @@ impl<S: EventSet> World<S> {
         });
     }
 
-    /// The last cell of a packet has left the last ATM switch.
+    /// The last part of a packet has left over the last line of a node.
     #[cold]
-    pub(crate) fn tap_leaves_cells(&mut self, packet: &Packet) {
-        self.tell(None, packet, |tap, now, seen| tap.leaves_cells(now, seen));
+    pub(crate) fn tap_last_part_left(&mut self, packet: &Packet) {
+        self.tell(None, packet, |tap, now, seen| tap.last_part_left(now, seen));
     }
 
     #[cold]

@@ -38,7 +38,7 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
     for (number, link) in (0..).zip(&world.links) {
         // A packet across an edge of the period counts by its time on the link, not by the rate in
         // it.
-        let edge = if link.process.is_some() {
+        let edge = if link.server.is_some() {
             // The longest packet is 32 cells of ATM.
             2.0 * 32.0 * 424.0
         } else {
@@ -172,7 +172,7 @@ fn no_rate_exceeds_the_fabric(
             name(output)
         );
         let line = &world.links[*output as usize];
-        if line.process.is_none() {
+        if line.server.is_none() {
             let sent = carried(Scope::SwitchOutput, &|n| n == name(output));
             let most = with_rounding(line.rate.bps() as f64) * ip_per_byte(line)
                 + 12_000.0 / world.duration.as_secs_f64();

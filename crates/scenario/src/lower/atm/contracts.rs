@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::{Rate, aal5};
-use spillgate_nodes::atm::{AtmSwitchPlan, CellPolice};
-use spillgate_queueing::Contract;
+use spillgate_nodes::atm::{AtmSwitchPlan, CellPolice, Contract};
+use spillgate_nodes::server::ServerPlan;
 
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::lower::links::Links;
 use crate::node::{Node, Step, steps};
-use crate::plan::{RateProcess, WorldPlan};
+use crate::plan::WorldPlan;
 use crate::suggest::list;
 
 /// The lines that circuits take.
@@ -52,8 +52,8 @@ impl<'a> Ways<'a> {
 
 /// The contract of a link that is a circuit.
 fn contract(world: &WorldPlan, link: u32) -> Option<&Contract> {
-    match world.links[link as usize].process.as_deref() {
-        Some(RateProcess::Cells { contract, .. }) => Some(contract),
+    match world.links[link as usize].server.as_deref() {
+        Some(ServerPlan::Cells(circuit)) => Some(&circuit.contract),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::Rate;
-use spillgate_nodes::atm::AtmLinePlan;
+use spillgate_nodes::atm::{AtmLinePlan, AtmSpec, VcSpec};
 
 use crate::codes;
 use crate::ctx::Ctx;
@@ -11,7 +11,7 @@ use crate::error::Diagnostic;
 use crate::lower::links::{Draft, Links};
 use crate::lower::nodes::Nodes;
 use crate::node::{Node, Step, steps};
-use crate::schema::{AtmSpec, LinkSpec, Scenario, VcSpec};
+use crate::schema::{LinkSpec, Scenario};
 use crate::suggest::list;
 
 /// A circuit of a line.

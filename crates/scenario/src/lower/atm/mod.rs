@@ -7,7 +7,7 @@ mod lines;
 
 use std::collections::BTreeMap;
 
-use spillgate_nodes::atm::{AtmCircuit, AtmLinePlan, AtmLink, AtmPlan};
+use spillgate_nodes::atm::{AtmLinePlan, AtmLink, AtmPlan};
 use spillgate_nodes::{Holding, NodePlan};
 use spillgate_queueing::Recipe;
 
@@ -17,10 +17,9 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::plan::{LinkPlan, RateProcess, WorldPlan};
-use crate::schema::{CellPhase, LinkSpec, Scenario};
+use crate::plan::WorldPlan;
+use crate::schema::{LinkSpec, Scenario};
 
-pub(super) use circuits::{longest, policy_rate, read};
 pub(super) use far_ends::set as set_far_ends;
 
 /// The key of ATM switches.
@@ -72,34 +71,19 @@ pub(super) fn join(world: &mut WorldPlan, lines: Vec<AtmLinePlan>) {
     });
     let first = switches.first().map(|s| s.node);
     if let Some(first) = first.or_else(|| Some(lines.first()?.node)) {
-        let links: Vec<AtmLink> = world.links.iter().map(link).collect();
+        let links: Vec<AtmLink<'_>> = (world.links.iter())
+            .map(|l| AtmLink {
+                to: l.to,
+                rate: l.rate,
+                delay: l.delay,
+                server: l.server.as_deref(),
+            })
+            .collect();
         let plan = AtmPlan::join(switches, lines, &links, &world.routes);
         let path = format!("nodes/{}/cells", world.nodes[first as usize]);
         all.push(Holding::new(plan.nodes(), path, plan.into()));
     }
     world.holding = all.into();
-}
-
-fn link(l: &LinkPlan) -> AtmLink {
-    let circuit = match l.process.as_deref() {
-        Some(RateProcess::Cells {
-            contract,
-            shaped,
-            phase,
-            ..
-        }) => Some(AtmCircuit {
-            contract: contract.clone(),
-            shaped: *shaped,
-            drifts: *phase == CellPhase::Random,
-        }),
-        _ => None,
-    };
-    AtmLink {
-        to: l.to,
-        rate: l.rate,
-        delay: l.delay,
-        circuit,
-    }
 }
 
 /// Reports what is wrong with the circuits of a world, and warns of what is odd.

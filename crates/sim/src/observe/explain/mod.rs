@@ -174,8 +174,8 @@ pub struct Hop {
     /// When the scheduler gave it to the transmit ring; none if the server took it from the
     /// scheduler.
     pub ringed: Option<Time>,
-    /// The ATM switches that its cells went through behind the link, if there are any.
-    pub cells: Option<ThroughCells>,
+    /// The lines behind the link over which a node carried it in parts, if there are any.
+    pub beyond: Option<InParts>,
 }
 
 /// What a policy where packets arrive made of a packet.
@@ -187,12 +187,14 @@ pub struct Conditioned {
     pub metered: Vec<(String, Color)>,
 }
 
-/// A packet on its way through ATM switches.
+/// A packet on its way over the lines of a node, in parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThroughCells {
-    /// The links that begin at these switches.
+pub struct InParts {
+    /// The links that are these lines.
     pub lines: Vec<u32>,
-    /// When its last cell left the last one; [`Time::MAX`] if it never did.
+    /// The bytes of a part on a line.
+    pub part: u32,
+    /// When its last part left over the last line; [`Time::MAX`] if it never did.
     pub left: Time,
 }
 

@@ -10,8 +10,8 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::worst::Chosen;
 use super::{
-    Conditioned, Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Residual, Served,
-    ThroughCells, Transmission,
+    Conditioned, Fate, Hop, InParts, Journey, Lost, MAX_TRANSMISSIONS, Relation, Residual, Served,
+    Transmission,
 };
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 
@@ -257,7 +257,7 @@ impl Tap for Trails {
             served: Vec::new(),
             idle: Dur::ZERO,
             ringed: None,
-            cells: None,
+            beyond: None,
         });
         self.waiting[port.link as usize].push(AtPort {
             journey,
@@ -423,18 +423,19 @@ impl Tap for Trails {
         }
     }
 
-    fn enters_cells(&mut self, _: u32, lines: &[u32], seen: Seen<'_>) {
+    fn carried_in_parts(&mut self, lines: &[u32], part: u32, seen: Seen<'_>) {
         if let Some(hop) = self.last_hop(seen.packet) {
-            hop.cells = Some(ThroughCells {
+            hop.beyond = Some(InParts {
                 lines: lines.to_vec(),
+                part,
                 left: Time::MAX,
             });
         }
     }
 
-    fn leaves_cells(&mut self, now: Time, seen: Seen<'_>) {
-        if let Some(cells) = self.last_hop(seen.packet).and_then(|h| h.cells.as_mut()) {
-            cells.left = now;
+    fn last_part_left(&mut self, now: Time, seen: Seen<'_>) {
+        if let Some(beyond) = self.last_hop(seen.packet).and_then(|h| h.beyond.as_mut()) {
+            beyond.left = now;
         }
     }
 

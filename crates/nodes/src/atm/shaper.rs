@@ -9,76 +9,7 @@ use spillgate_core::{Dur, Time};
 
 use super::category::Contract;
 use super::gcra::Gcra;
-
-/// Cells in even steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Run {
-    /// When the first begins to leave.
-    pub first: Time,
-    /// From one to the next.
-    pub gap: Dur,
-    /// How many, at least 1.
-    pub cells: u32,
-}
-
-impl Run {
-    /// When the last one begins to leave.
-    pub fn last(&self) -> Time {
-        self.first + self.gap * u64::from(self.cells.saturating_sub(1))
-    }
-}
-
-/// When the cells of a packet leave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Train {
-    runs: [Run; Self::MOST],
-    used: u8,
-}
-
-impl Train {
-    /// Most runs: each has a longer gap than the one before, and there are three gaps.
-    pub const MOST: usize = 3;
-
-    /// The runs, one after another.
-    pub fn runs(&self) -> &[Run] {
-        &self.runs[..usize::from(self.used)]
-    }
-
-    /// When each cell begins to leave.
-    pub fn times(&self) -> impl Iterator<Item = Time> + '_ {
-        let run = |r: &Run| {
-            let Run { first, gap, cells } = *r;
-            (0..u64::from(cells)).map(move |i| first + gap * i)
-        };
-        self.runs().iter().flat_map(run)
-    }
-
-    /// The same cells, all so much later.
-    #[must_use]
-    pub fn later(mut self, by: Dur) -> Self {
-        for run in &mut self.runs {
-            run.first += by;
-        }
-        self
-    }
-
-    fn add(&mut self, run: Run) {
-        if let Some(before) = self.used.checked_sub(1) {
-            let before = &mut self.runs[usize::from(before)];
-            let joins = before.last() + run.gap == run.first;
-            if joins && (before.cells == 1 || before.gap == run.gap) {
-                before.gap = run.gap;
-                before.cells += run.cells;
-                return;
-            }
-        }
-        debug_assert!(usize::from(self.used) < Self::MOST, "gaps grow");
-        if let Some(free) = self.runs.get_mut(usize::from(self.used)) {
-            *free = run;
-            self.used += 1;
-        }
-    }
-}
+use crate::server::{Run, Train};
 
 /// Lets cells leave as early as their contract and the line allow.
 #[derive(Clone, Debug)]
@@ -140,11 +71,11 @@ impl CellShaper {
         train.add(Run {
             first: self.send_cell(now),
             gap: Dur::ZERO,
-            cells: 1,
+            parts: 1,
         });
         while left > 0 {
             let run = self.run(left);
-            left -= run.cells;
+            left -= run.parts;
             train.add(run);
         }
         train
@@ -165,11 +96,11 @@ impl CellShaper {
         let run = Run {
             first,
             gap,
-            cells: cells as u32,
+            parts: cells as u32,
         };
         let last = run.last();
         for gcra in self.buckets() {
-            gcra.count_run(first, last, run.cells);
+            gcra.count_run(first, last, run.parts);
         }
         self.free = last + self.slot;
         run
@@ -216,7 +147,7 @@ mod tests {
         let start = Time::ZERO + Dur::from_ms(3);
         let train = shaper.send(start, 1000);
         let second = start + peak * 199 + sustained;
-        let run = |first, gap, cells| Run { first, gap, cells };
+        let run = |first, gap, parts| Run { first, gap, parts };
         assert_eq!(
             train.runs(),
             [run(start, peak, 200), run(second, sustained, 800)]

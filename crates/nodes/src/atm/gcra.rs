@@ -1,8 +1,7 @@
 //! The generic cell rate algorithm, GCRA(T, τ): a cell every T, early by at most τ.
 //!
-//! Source: ITU-T I.371 annex A and ATM Forum TM 4.1 section 4.4.2, in both of their formulations:
-//! [`Gcra`] is virtual scheduling, [`CellBucket`] the continuous-state leaky bucket. They judge
-//! every stream alike. Times are whole picoseconds, T as
+//! Source: ITU-T I.371 annex A and ATM Forum TM 4.1 section 4.4.2, by virtual
+//! scheduling. Times are whole picoseconds, T as
 //! [`Rate::tx_time`](spillgate_core::Rate::tx_time) has it, rounded down: a source may be faster
 //! than its rate by one picosecond in T. O(1) for each cell.
 
@@ -80,43 +79,40 @@ impl Gcra {
     }
 }
 
-/// GCRA as a leaky bucket whose level falls by one in a unit of time, and rises by T with each
-/// cell.
-#[derive(Clone, Debug)]
-pub struct CellBucket {
-    increment: Dur,
-    limit: Dur,
-    /// The level at `counted`, the time of the last cell that conformed.
-    level: Dur,
-    counted: Time,
-}
-
-impl CellBucket {
-    /// GCRA(`increment`, `limit`) that has seen no cell.
-    pub fn new(increment: Dur, limit: Dur) -> Self {
-        Self {
-            increment,
-            limit,
-            level: Dur::ZERO,
-            counted: Time::ZERO,
-        }
-    }
-
-    /// Counts a cell at `now` if it conforms, and returns whether it does.
-    pub fn police(&mut self, now: Time) -> bool {
-        let level = self.level - now.since(self.counted);
-        let conforms = level <= self.limit;
-        if conforms {
-            (self.level, self.counted) = (level + self.increment, now);
-        }
-        conforms
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// GCRA as a leaky bucket whose level falls by one in a unit of time, and rises by T with each
+    /// cell.
+    struct CellBucket {
+        increment: Dur,
+        limit: Dur,
+        /// The level at `counted`, the time of the last cell that conformed.
+        level: Dur,
+        counted: Time,
+    }
+
+    impl CellBucket {
+        fn new(increment: Dur, limit: Dur) -> Self {
+            Self {
+                increment,
+                limit,
+                level: Dur::ZERO,
+                counted: Time::ZERO,
+            }
+        }
+
+        fn police(&mut self, now: Time) -> bool {
+            let level = self.level - now.since(self.counted);
+            let conforms = level <= self.limit;
+            if conforms {
+                (self.level, self.counted) = (level + self.increment, now);
+            }
+            conforms
+        }
+    }
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)

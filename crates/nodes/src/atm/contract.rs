@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Rate};
 
 use super::category::{Contract, Promise};
-use crate::BuildError;
+use crate::Problem;
 
 /// Most tolerance of a peak cell rate.
 const MOST_CDVT: Dur = Dur::from_secs(1);
@@ -143,13 +143,13 @@ impl ContractSpec {
     }
 
     /// The contract on a line of this rate; the path of an error begins with the category.
-    pub fn resolve(&self, line: Rate) -> Result<Contract, BuildError> {
+    pub fn resolve(&self, line: Rate) -> Result<Contract, Problem> {
         let contract = self.contract(line);
         let (pcr, cdvt) = (contract.pcr, contract.cdvt);
         let at = |key: &str| format!("{}.{key}", self.category());
         if pcr > line {
             let message = format!("the peak cell rate is above the rate of the link, {line}");
-            return Err(refuse(
+            return Err(Problem::new(
                 at("pcr"),
                 pcr,
                 message,
@@ -158,7 +158,12 @@ impl ContractSpec {
         }
         if cdvt > MOST_CDVT {
             let hint = "usual values are 10 us to 1 ms";
-            return Err(refuse(at("cdvt"), cdvt, "a tolerance above 1 s", hint));
+            return Err(Problem::new(
+                at("cdvt"),
+                cdvt,
+                "a tolerance above 1 s",
+                hint,
+            ));
         }
         let slower = match contract.promise {
             Promise::Peak | Promise::Desired(None) => None,
@@ -169,20 +174,20 @@ impl ContractSpec {
         if let Some((key, name, rate)) = slower.filter(|(.., rate)| *rate > pcr) {
             let message = format!("the {name} cell rate is above the peak cell rate, {pcr}");
             let hint = format!("write at most {pcr}, or a larger `pcr`");
-            return Err(refuse(at(key), rate, message, hint));
+            return Err(Problem::new(at(key), rate, message, hint));
         }
         match contract.promise {
             Promise::Sustained { mbs: 0, .. } => {
                 let hint = "write at least 1; 94 is the default of Cisco routers";
-                Err(refuse(at("mbs"), 0, "no cell could ever leave", hint))
+                Err(Problem::new(at("mbs"), 0, "no cell could ever leave", hint))
             }
             Promise::Frames { mbs: 0, .. } => {
                 let hint = "write at least 1, better twice `mfs`";
-                Err(refuse(at("mbs"), 0, "no burst is covered", hint))
+                Err(Problem::new(at("mbs"), 0, "no burst is covered", hint))
             }
             Promise::Frames { mfs: 0, .. } => {
                 let hint = "write the cells of the longest packet: 32 for 1500 B, 192 for 9180 B";
-                Err(refuse(at("mfs"), 0, "no frame would conform", hint))
+                Err(Problem::new(at("mfs"), 0, "no frame would conform", hint))
             }
             _ => Ok(contract),
         }
@@ -207,20 +212,6 @@ impl ContractSpec {
             }
         };
         Contract { pcr, cdvt, promise }
-    }
-}
-
-fn refuse(
-    path: String,
-    found: impl ToString,
-    message: impl Into<String>,
-    hint: impl Into<String>,
-) -> BuildError {
-    BuildError {
-        path,
-        found: found.to_string(),
-        message: message.into(),
-        hint: hint.into(),
     }
 }
 
