@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::units::parse_rate;
 use spillgate_core::{Overhead, Rate};
-use spillgate_nodes::atm::{ContractSpec, Encapsulation};
+use spillgate_nodes::atm::{ContractSpec, Encapsulation, VcSpec};
 use spillgate_queueing::Longest;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
 use spillgate_scenario::import::Framing;
@@ -65,8 +65,8 @@ pub struct Port {
 /// A permanent virtual circuit of ATM.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Circuit {
-    /// Its virtual path and channel, if they are known.
-    pub vc: Option<(u16, u16)>,
+    /// Its identifier, if it is known.
+    pub vc: Option<VcSpec>,
     /// The line of a scenario's node that it shares with others.
     pub line: Option<String>,
     /// The name that a configuration gives it.
@@ -84,7 +84,7 @@ impl Circuit {
         let circuit = interface.circuit.as_ref()?;
         let contract = circuit.contract.as_ref().map(|(c, _)| c.clone());
         Some(Self {
-            vc: Some((circuit.vpi, circuit.vci)),
+            vc: Some(circuit.vc),
             line: None,
             name: circuit.name.clone(),
             contract: contract.unwrap_or_default(),
@@ -106,7 +106,7 @@ impl Circuit {
         ];
         let mut all = headers.into_iter().chain(words.map(Framing::Overhead));
         Some(Self {
-            vc: atm.vc.map(|vc| (u16::from(vc.vpi), vc.vci)),
+            vc: atm.vc,
             line: atm.line.clone(),
             name: None,
             contract: atm.contract.clone(),

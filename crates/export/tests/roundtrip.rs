@@ -8,7 +8,7 @@ use spillgate_core::testkit::effort;
 use spillgate_core::{Burst, Cells, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
-use spillgate_nodes::atm::ContractSpec;
+use spillgate_nodes::atm::{ContractSpec, VcSpec};
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, ShapeSpec};
 use spillgate_queueing::{Metadata, View};
 use spillgate_scenario::import::Framing;
@@ -39,7 +39,7 @@ fn arriving(imported: &Imported) -> Vec<(&str, &str)> {
 }
 
 /// Circuits of the interfaces that an export says: VPI/VCI, name, contract and framing.
-type Vc<'a> = (u16, u16, Option<&'a str>, Option<ContractSpec>, Framing);
+type Vc<'a> = (VcSpec, Option<&'a str>, Option<ContractSpec>, Framing);
 
 fn circuits(imported: &Imported) -> BTreeMap<&str, Vc<'_>> {
     let interfaces = imported.interfaces.iter();
@@ -48,7 +48,7 @@ fn circuits(imported: &Imported) -> BTreeMap<&str, Vc<'_>> {
         .filter_map(|(name, i)| {
             let c = i.circuit.as_ref()?;
             let contract = c.contract.as_ref().map(|(c, _)| c.clone());
-            let facts = (c.vpi, c.vci, c.name.as_deref(), contract, c.framing.0);
+            let facts = (c.vc, c.name.as_deref(), contract, c.framing.0);
             Some((name.as_str(), facts))
         })
         .collect()

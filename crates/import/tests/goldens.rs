@@ -128,8 +128,8 @@ fn show(imported: &Imported, counts: LineCounts) -> String {
             let (framing, at) = (c.framing.0.word(), c.framing.1.line);
             writeln!(
                 out,
-                "    {}/{} {:?} of {}, {framing} (line {at})",
-                c.vpi, c.vci, c.name, c.interface
+                "    {} {:?} of {}, {framing} (line {at})",
+                c.vc, c.name, c.interface
             )
             .unwrap();
             let contract = c.contract.as_ref();

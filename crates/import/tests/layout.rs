@@ -43,7 +43,7 @@ fn meaning(imported: &Imported) -> (String, Vec<String>, Vec<String>) {
         let circuit = i
             .circuit
             .as_ref()
-            .map(|c| (c.vpi, c.vci, c.contract.as_ref().map(|c| c.0.clone())));
+            .map(|c| (c.vc, c.contract.as_ref().map(|c| c.0.clone())));
         format!(
             "{name} {:?} {:?} {:?} {:?} {circuit:?}",
             i.bandwidth,

@@ -11,6 +11,8 @@ pub enum Code {
     Range,
     /// A name that is given twice.
     Twice,
+    /// More is promised than there is.
+    Promised,
 }
 
 /// A value that cannot be.

@@ -102,7 +102,7 @@ impl Diagnostic {
     /// kind cannot be.
     pub(crate) fn of(problem: &Problem, code: &'static str) -> Self {
         let code = match problem.code {
-            Code::Kind => code,
+            Code::Kind | Code::Promised => code,
             Code::Range => codes::OUT_OF_RANGE,
             Code::Twice => codes::DUPLICATE_NAME,
         };

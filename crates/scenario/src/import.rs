@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_capture::Opener;
 use spillgate_core::{Cells, Overhead, Rate, overhead::parse_overhead};
-use spillgate_nodes::atm::{ContractSpec, Encapsulation};
+use spillgate_nodes::atm::{ContractSpec, Encapsulation, VcSpec};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{Counting, Recipe};
 
@@ -217,7 +217,7 @@ impl Imported {
         let (interface, vc) = name.rsplit_once(' ')?;
         let (name, found) = self.interfaces.get_key_value(interface)?;
         let circuit = found.circuit.as_ref()?;
-        let same = vc == format!("{}/{}", circuit.vpi, circuit.vci);
+        let same = vc == circuit.vc.to_string();
         same.then_some((name.as_str(), found))
     }
 
@@ -364,10 +364,8 @@ impl RouterCounting {
 /// A permanent virtual circuit of ATM.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedCircuit {
-    /// The virtual path, 0 to 255.
-    pub vpi: u16,
-    /// The virtual channel, 1 to 65535.
-    pub vci: u16,
+    /// Its identifier.
+    pub vc: VcSpec,
     /// The name that the configuration gives it.
     pub name: Option<String>,
     /// Where it stands.

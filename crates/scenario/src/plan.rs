@@ -12,7 +12,6 @@ use spillgate_endpoints::source::{Shares, Source};
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
-use spillgate_nodes::atm::AtmPlan;
 use spillgate_nodes::server::ServerPlan;
 use spillgate_nodes::switch::SwitchPlan;
 use spillgate_nodes::{Holdings, Names, NodePlan};
@@ -271,14 +270,6 @@ impl WorldPlan {
     pub fn switches(&self) -> impl Iterator<Item = &SwitchPlan> {
         self.holding.iter().filter_map(|h| match &h.plan {
             NodePlan::Switch(switch) => Some(&**switch),
-            _ => None,
-        })
-    }
-
-    /// ATM switches and lines that circuits share, if there are any.
-    pub fn atm(&self) -> Option<&AtmPlan> {
-        self.holding.iter().find_map(|h| match &h.plan {
-            NodePlan::Atm(atm) => Some(&**atm),
             _ => None,
         })
     }

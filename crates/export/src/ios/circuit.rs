@@ -26,11 +26,8 @@ pub(super) fn kind(name: &str) -> &'static str {
 
 /// Whether its contract gives a rate, so that `bandwidth` has no effect.
 pub(super) fn has_rate(circuit: &Circuit) -> bool {
-    let open = match &circuit.contract {
-        ContractSpec::Ubr(u) => u.pcr.is_none() && u.mdcr.is_none(),
-        _ => false,
-    };
-    circuit.shaped && !open
+    let contract = &circuit.contract;
+    circuit.shaped && contract.pcr().or(contract.minimum_rate()).is_some()
 }
 
 /// Writes `pvc` up to its policies; `line`: the rate up to which a contract without a peak may
@@ -44,7 +41,7 @@ pub(super) fn pvc(
     notes: &mut Notes,
 ) {
     let said = name.split_once(' ').map(|(_, vc)| vc.to_owned());
-    let vc = said.or_else(|| circuit.vc.map(|(vpi, vci)| format!("{vpi}/{vci}")));
+    let vc = said.or_else(|| circuit.vc.map(|vc| vc.to_string()));
     if let Some(line) = &circuit.line {
         let reason = format!(
             "it shares the line `{line}` with other circuits: put them on sub-interfaces of one interface"

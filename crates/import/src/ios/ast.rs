@@ -2,10 +2,9 @@
 //! across lines.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent, Size};
-use spillgate_nodes::atm::ContractSpec;
+use spillgate_nodes::atm::{ContractSpec, VcSpec};
 use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 use spillgate_queueing::spec::{PoliceAction, PortRange};
 
@@ -338,23 +337,10 @@ impl<'a> Interface<'a> {
     }
 }
 
-/// The virtual path and channel of a circuit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Vc {
-    pub(crate) vpi: u16,
-    pub(crate) vci: u16,
-}
-
-impl fmt::Display for Vc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.vpi, self.vci)
-    }
-}
-
 /// `pvc`.
 #[derive(Debug)]
 pub(crate) struct Circuit<'a> {
-    pub(crate) vc: Vc,
+    pub(crate) vc: VcSpec,
     pub(crate) name: Option<&'a str>,
     pub(crate) origin: Origin<'a>,
     pub(crate) lines: CircuitLines<'a>,

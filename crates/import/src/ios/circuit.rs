@@ -5,8 +5,10 @@
 //! Category and Traffic Shaping for ATM VCs", document 6194). Where no burst is written it is
 //! 94 cells.
 
+use spillgate_nodes::atm::VcSpec;
+
 use super::args::{Args, out_of_range, unexpected};
-use super::ast::{At, Circuit, CircuitLines, Inside, Vc};
+use super::ast::{At, Circuit, CircuitLines, Inside};
 use super::contract::{Category, DEFAULT_MBS, MOST_KBPS, contract, encapsulation, vbr};
 use super::fault::{Fault, Refusal, code};
 use super::interface::attach_policy;
@@ -109,7 +111,7 @@ fn open<'a>(
     p: &mut Parser<'a, '_, '_>,
     c: &Command<'a>,
     index: usize,
-    vc: Vc,
+    vc: VcSpec,
     name: Option<&'a str>,
 ) -> Result<Within, Refusal> {
     let mut args = c.args;
@@ -161,7 +163,10 @@ fn open<'a>(
 }
 
 /// `[NAME] [VPI/]VCI`, or the name of a circuit that has been written.
-fn head<'a>(args: &mut Args<'a>, known: &[Circuit<'a>]) -> Result<(Vc, Option<&'a str>), Refusal> {
+fn head<'a>(
+    args: &mut Args<'a>,
+    known: &[Circuit<'a>],
+) -> Result<(VcSpec, Option<&'a str>), Refusal> {
     const WHAT: &str = "VPI/VCI, such as 1/32";
     let first = args.name(WHAT)?;
     if first.text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -177,21 +182,21 @@ fn head<'a>(args: &mut Args<'a>, known: &[Circuit<'a>]) -> Result<(Vc, Option<&'
     }
     match args.peek() {
         Some(word) => Err(unexpected(word, WHAT)),
-        None => args.word(WHAT).map(|_| (Vc::default(), None)),
+        None => args.word(WHAT).map(|_| (VcSpec::default(), None)),
     }
 }
 
 /// `VPI/VCI`, or a VCI of VPI 0.
-pub(crate) fn vc(word: Word<'_>) -> Result<Vc, Refusal> {
+pub(crate) fn vc(word: Word<'_>) -> Result<VcSpec, Refusal> {
     let (vpi, vci) = word.text.split_once('/').unwrap_or(("0", word.text));
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     if !digits(vpi) || !digits(vci) {
         return Err(unexpected(word, "VPI/VCI, such as 1/32"));
     }
-    let vpi = vpi.parse().ok().filter(|n| *n <= 255);
+    let vpi = vpi.parse().ok();
     let vci = vci.parse().ok().filter(|n: &u16| *n > 0);
     match (vpi, vci) {
-        (Some(vpi), Some(vci)) => Ok(Vc { vpi, vci }),
+        (Some(vpi), Some(vci)) => Ok(VcSpec { vpi, vci }),
         (None, _) => Err(out_of_range(word, "a VPI before the slash", 0..=255)),
         _ => Err(out_of_range(word, "a VCI", 1..=65535)),
     }
@@ -205,9 +210,9 @@ pub(crate) fn atm_pvc<'a>(
 ) -> Result<(), Refusal> {
     c.args
         .number("the number of the circuit", 1..=u64::from(u32::MAX))?;
-    let vpi = c.args.number("a VPI", 0..=255)? as u16;
+    let vpi = c.args.number("a VPI", 0..=255)? as u8;
     let vci = c.args.number("a VCI", 1..=65535)? as u16;
-    let vc = Vc { vpi, vci };
+    let vc = VcSpec { vpi, vci };
     if c.negated {
         p.config.interfaces[index]
             .circuits

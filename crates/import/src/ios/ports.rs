@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::Rate;
-use spillgate_nodes::atm::{ContractSpec, Encapsulation as Header};
+use spillgate_nodes::atm::Encapsulation as Header;
 use spillgate_scenario::import::Framing;
 
 use super::ast::{At, Circuit, CircuitLines, Config, Encapsulation, Inside, Interface, Origin};
@@ -32,12 +32,8 @@ impl<'c, 'a> Port<'c, 'a> {
     /// The rate that its contract can keep up, if it has one with a rate.
     pub(crate) fn contract_rate(&self) -> Option<Rate> {
         let (_, lines) = self.circuit.as_ref()?;
-        match &lines.contract.as_ref()?.value {
-            ContractSpec::Cbr(c) => Some(c.pcr),
-            ContractSpec::RtVbr(v) | ContractSpec::NrtVbr(v) => Some(v.scr),
-            ContractSpec::Ubr(u) => u.pcr,
-            ContractSpec::Gfr(g) => g.pcr,
-        }
+        let contract = &lines.contract.as_ref()?.value;
+        contract.burst().map(|(scr, _)| scr).or(contract.pcr())
     }
 
     /// The category of its contract, where it is a circuit.

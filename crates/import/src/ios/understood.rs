@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use spillgate_core::Rate;
-use spillgate_nodes::atm::ContractSpec;
 use spillgate_queueing::Outline;
 use spillgate_scenario::Diagnostic;
 use spillgate_scenario::import::ImportedCircuit;
@@ -110,28 +109,15 @@ impl CircuitFacts {
     pub(super) fn of(circuit: &ImportedCircuit) -> Self {
         let contract = circuit.contract.as_ref().map(|(c, _)| c.clone());
         let contract = contract.unwrap_or_default();
-        let mut minimum = None;
-        let (pcr, sustained) = match &contract {
-            ContractSpec::Cbr(c) => (Some(c.pcr), None),
-            ContractSpec::RtVbr(v) | ContractSpec::NrtVbr(v) => (Some(v.pcr), Some(v)),
-            ContractSpec::Ubr(u) => {
-                minimum = u.mdcr;
-                (u.pcr, None)
-            }
-            ContractSpec::Gfr(g) => {
-                minimum = Some(g.mcr);
-                (g.pcr, None)
-            }
-        };
         Self {
-            vc: format!("{}/{}", circuit.vpi, circuit.vci),
+            vc: circuit.vc.to_string(),
             name: circuit.name.clone(),
             line: circuit.spot.line,
             category: contract.category(),
-            pcr: pcr.map(Rate::bps),
-            mcr: minimum.map(Rate::bps),
-            scr: sustained.map(|v| v.scr.bps()),
-            mbs: sustained.map(|v| v.mbs),
+            pcr: contract.pcr().map(Rate::bps),
+            mcr: contract.minimum_rate().map(Rate::bps),
+            scr: contract.burst().map(|(scr, _)| scr.bps()),
+            mbs: contract.burst().map(|(_, mbs)| mbs),
             encapsulation: circuit.framing.0.word(),
         }
     }

@@ -42,6 +42,25 @@ pub(super) enum Promise {
     },
 }
 
+impl Promise {
+    /// The sustainable cell rate and the maximum burst size in cells.
+    pub(super) fn burst(self) -> Option<(Rate, u32)> {
+        match self {
+            Self::Sustained { scr, mbs, .. } => Some((scr, mbs)),
+            _ => None,
+        }
+    }
+
+    /// The minimum cell rate of GFR, or the minimum desired cell rate of UBR.
+    pub(super) fn minimum(self) -> Option<Rate> {
+        match self {
+            Self::Desired(mdcr) => mdcr,
+            Self::Frames { mcr, .. } => Some(mcr),
+            _ => None,
+        }
+    }
+}
+
 /// A contract with its algorithms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
@@ -77,15 +96,13 @@ impl Contract {
         match self.promise {
             Promise::Peak => Some(self.pcr),
             Promise::Sustained { scr, .. } => Some(scr),
-            Promise::Desired(mdcr) => mdcr,
-            Promise::Frames { mcr, .. } => Some(mcr),
+            Promise::Desired(_) | Promise::Frames { .. } => self.minimum_rate(),
         }
     }
 
     /// The minimum cell rate of GFR, or the minimum desired cell rate of UBR.
     pub fn minimum_rate(&self) -> Option<Rate> {
-        let has_minimum = self.priority() == CellPriority::Minimum;
-        self.guaranteed().filter(|_| has_minimum)
+        self.promise.minimum()
     }
 
     /// GCRA(1/MCR, BT + CDVT), which tells what the minimum rate covers; BT = (MBS − 1)(1/MCR −
@@ -122,10 +139,7 @@ impl Contract {
 
     /// The sustainable cell rate and the maximum burst size in cells, if there are any.
     pub fn burst(&self) -> Option<(Rate, u32)> {
-        match self.promise {
-            Promise::Sustained { scr, mbs, .. } => Some((scr, mbs)),
-            _ => None,
-        }
+        self.promise.burst()
     }
 
     /// GCRA(1/PCR, CDVT), which every cell must conform to.

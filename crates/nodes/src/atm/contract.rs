@@ -193,25 +193,48 @@ impl ContractSpec {
         }
     }
 
+    /// The peak cell rate; none: that of the line.
+    pub fn pcr(&self) -> Option<Rate> {
+        self.parts().0
+    }
+
+    /// The sustainable cell rate and the maximum burst size in cells, of VBR.
+    pub fn burst(&self) -> Option<(Rate, u32)> {
+        self.parts().2.burst()
+    }
+
+    /// The minimum cell rate of GFR, or the minimum desired cell rate of UBR.
+    pub fn minimum_rate(&self) -> Option<Rate> {
+        self.parts().2.minimum()
+    }
+
     /// The contract as it is written.
     fn contract(&self, line: Rate) -> Contract {
+        let (pcr, cdvt, promise) = self.parts();
+        Contract {
+            pcr: pcr.unwrap_or(line),
+            cdvt,
+            promise,
+        }
+    }
+
+    /// The peak cell rate, the tolerance, and what else is promised.
+    fn parts(&self) -> (Option<Rate>, Dur, Promise) {
         let sustained = |v: &VbrSpec, is_rt| Promise::Sustained {
             scr: v.scr,
             mbs: v.mbs,
             is_rt,
         };
-        let (pcr, cdvt, promise) = match self {
-            Self::Cbr(c) => (c.pcr, c.cdvt, Promise::Peak),
-            Self::RtVbr(v) => (v.pcr, v.cdvt, sustained(v, true)),
-            Self::NrtVbr(v) => (v.pcr, v.cdvt, sustained(v, false)),
-            Self::Ubr(u) => (u.pcr.unwrap_or(line), u.cdvt, Promise::Desired(u.mdcr)),
+        match self {
+            Self::Cbr(c) => (Some(c.pcr), c.cdvt, Promise::Peak),
+            Self::RtVbr(v) => (Some(v.pcr), v.cdvt, sustained(v, true)),
+            Self::NrtVbr(v) => (Some(v.pcr), v.cdvt, sustained(v, false)),
+            Self::Ubr(u) => (u.pcr, u.cdvt, Promise::Desired(u.mdcr)),
             Self::Gfr(g) => {
                 let (mcr, mbs, mfs) = (g.mcr, g.mbs, g.mfs);
-                let promise = Promise::Frames { mcr, mbs, mfs };
-                (g.pcr.unwrap_or(line), g.cdvt, promise)
+                (g.pcr, g.cdvt, Promise::Frames { mcr, mbs, mfs })
             }
-        };
-        Contract { pcr, cdvt, promise }
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod category;
 mod cells;
+mod check;
 mod circuit;
 mod contract;
 mod discard;
@@ -24,6 +25,7 @@ mod shaper;
 mod shared;
 mod spec;
 mod vc;
+mod written;
 
 pub use category::{CellPriority, Contract};
 pub use cells::Cells;
@@ -39,6 +41,7 @@ pub use spec::{
     AtmPortRecipe, AtmSwitchSpec, CellPolice, CellQueues, CellService, Discard, Reassembly,
 };
 pub use vc::VcSpec;
+pub use written::{At, Entry, Flow, Report, Written};
 
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

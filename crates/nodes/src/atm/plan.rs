@@ -41,6 +41,10 @@ pub struct AtmLinePlan {
 
 /// A link of the network.
 pub struct AtmLink<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Id of the sending node.
+    pub from: u32,
     /// Id of the receiving node.
     pub to: u32,
     /// Transmission rate, of its line if it is a circuit.
@@ -49,11 +53,13 @@ pub struct AtmLink<'a> {
     pub delay: Dur,
     /// Its server.
     pub server: Option<&'a ServerPlan>,
+    /// Its port has a policy.
+    pub has_policy: bool,
 }
 
 impl<'a> AtmLink<'a> {
     /// The circuit that it is.
-    fn circuit(&self) -> Option<&'a Cells> {
+    pub(super) fn circuit(&self) -> Option<&'a Cells> {
         match self.server? {
             ServerPlan::Cells(circuit) => Some(circuit),
             _ => None,
@@ -149,7 +155,7 @@ impl NodeSpec for AtmSwitchSpec {
 
 impl AtmPlan {
     /// The network of some switches and lines, given all links and the paths of packets.
-    pub fn join(
+    pub(super) fn join(
         switches: Vec<AtmSwitchPlan>,
         lines: Vec<AtmLinePlan>,
         links: &[AtmLink<'_>],
@@ -221,6 +227,13 @@ impl AtmPlan {
             contract: edge.contract(),
             tolerated: drift + others,
         }
+    }
+
+    /// What names its random streams, and orders its wakes.
+    pub fn path(&self, names: &[String]) -> String {
+        let first = self.switches.first().map(|s| s.node);
+        let first = first.or_else(|| Some(self.lines.first()?.node));
+        format!("nodes/{}/cells", names[first.unwrap_or_default() as usize])
     }
 
     /// The ids of its nodes, ascending.

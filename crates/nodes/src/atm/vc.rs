@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use spillgate_core::UnitError;
 
 /// A virtual circuit on a line at a user-network interface (ITU-T I.361), written `VPI/VCI`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VcSpec {
     /// Virtual path identifier.
     pub vpi: u8,

@@ -90,7 +90,6 @@ pub(crate) fn world(
         recipes: &recipes,
     };
     let holding = reading.all(&nodes);
-    let lines = atm::lines(ctx, scenario, root, &nodes, &links, &drafts, &recipes);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let mut edges = links::edges(&drafts);
     atm::set_far_ends(ctx, root, &nodes, &links, &mut edges);
@@ -158,10 +157,9 @@ pub(crate) fn world(
         gaps: times.gaps,
         backlog_percentiles: times.backlog_percentiles,
     };
-    atm::join(&mut world, lines);
+    atm::join(ctx, scenario, root, &nodes, &links, &mut world);
     watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);
-    atm::check(ctx, root, &nodes, &links, &world);
     promised::check(ctx, root, &policies, &world);
     admissible::check(ctx, root, &nodes, &world);
     backlogged::check(ctx, root, &rows, &world);

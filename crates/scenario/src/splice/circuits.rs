@@ -24,7 +24,7 @@ pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, shares: bool, text
         return;
     };
     if !own("vc", atm) {
-        let vc = json!(format!("{}/{}", circuit.vpi, circuit.vci));
+        let vc = json!(circuit.vc);
         set(atm, "vc", vc, circuit.spot, text);
     }
     if shares && !own("line", atm) {

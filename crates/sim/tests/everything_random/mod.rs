@@ -16,8 +16,10 @@ use spillgate_core::testkit::effort;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::Volume;
 use spillgate_measure::table::{Metric, Scope};
+use spillgate_nodes::NodePlan;
+use spillgate_nodes::atm::AtmPlan;
 use spillgate_scenario::key::Keys;
-use spillgate_scenario::plan::Plan;
+use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 use crate::common;
@@ -25,6 +27,14 @@ use crate::common;
 use bounds::{every_share_is_of_its_whole, no_rate_exceeds_its_line, with_rounding};
 use net::{OUT, SOURCES, TRAFFIC, net, plan_of};
 use precedences::parts_add_up;
+
+/// The ATM of a world, if there is any.
+fn atm(world: &WorldPlan) -> Option<&AtmPlan> {
+    world.holding.iter().find_map(|h| match &h.plan {
+        NodePlan::Atm(atm) => Some(&**atm),
+        _ => None,
+    })
+}
 
 /// What says something else, or the same in other words, and changes no result.
 const IDLE: [fn(&str) -> String; 7] = [
@@ -184,7 +194,7 @@ proptest! {
         // link.
         let at_queues = |metric| sum(&plan, &of, Scope::Queue, metric);
         let kept = at_queues(Metric::PacketsOffered) - at_queues(Metric::PacketsLost);
-        let has_cells = plan.variants[0].world.atm().is_some_and(|atm| !atm.switches.is_empty());
+        let has_cells = atm(&plan.variants[0].world).is_some_and(|atm| !atm.switches.is_empty());
         prop_assert!(has_cells || kept == world.hops() as f64);
         let total = |metric| sum(&plan, &of, Scope::Flow, metric);
         let mut lost = 0.0;

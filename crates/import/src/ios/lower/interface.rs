@@ -129,8 +129,7 @@ fn circuit(
     let (framing, origin) = framing(lines, c);
     let contract = lines.contract.as_ref();
     ImportedCircuit {
-        vpi: c.vc.vpi,
-        vci: c.vc.vci,
+        vc: c.vc,
         name: c.name.map(str::to_owned),
         spot: spot(c.origin),
         interface: parent(&interface.name)
