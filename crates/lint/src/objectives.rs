@@ -250,7 +250,7 @@ fn along(world: &WorldPlan, route: u32, len: u16) -> f64 {
     for (i, l) in path.iter().enumerate() {
         let link = &world.links[*l as usize];
         seconds += link.delay.as_secs_f64();
-        // Cells go on before the last one of a packet has come, and a rate that changes may be
+        // Parts of a packet go on before the last one has come, and a rate that changes may be
         // higher.
         if link.server.is_none() && !world.holding.serve(*l) {
             let bits = 8.0 * f64::from(link.overhead.wire_len(len));

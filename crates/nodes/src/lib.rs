@@ -16,6 +16,7 @@ pub mod registry;
 pub mod server;
 pub mod software;
 pub mod switch;
+mod words;
 
 pub use describe::{Description, Fact, Value};
 pub use holdings::{Holding, Holdings};

@@ -1,5 +1,5 @@
-//! Servers of circuits: the cells of a packet leave as early as their contract and their line allow.
-//! O(1) for each packet.
+//! Servers of circuits: the cells of a packet leave as early as their contract and their line
+//! allow. O(1) for each packet.
 
 use std::fmt;
 

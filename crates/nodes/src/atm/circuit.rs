@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Overhead, Rate, aal5, overhead::Cells as Counted};
 
 use super::{Cells, ContractSpec, VcSpec};
+use crate::words::words;
 use crate::{Code, Problem};
 
 /// The link is a virtual circuit of ATM: each packet becomes an AAL5 frame that leaves as cells,
@@ -53,25 +54,18 @@ impl Default for AtmSpec {
     }
 }
 
-/// What comes before a routed packet in its AAL5 frame (RFC 2684).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Encapsulation {
-    /// LLC and SNAP, 8 bytes.
-    Llc,
-    /// Nothing: the circuit carries one protocol (VC multiplexing).
-    VcMux,
+words! {
+    /// What comes before a routed packet in its AAL5 frame (RFC 2684).
+    pub enum Encapsulation {
+        /// LLC and SNAP, 8 bytes.
+        #[default]
+        Llc = "llc",
+        /// Nothing: the circuit carries one protocol (VC multiplexing).
+        VcMux = "vc-mux",
+    }
 }
 
 impl Encapsulation {
-    /// As it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Llc => "llc",
-            Self::VcMux => "vc-mux",
-        }
-    }
-
     /// What it and the trailer of AAL5 add to a packet, in cells.
     pub fn overhead(self) -> Overhead {
         let header = match self {
@@ -82,25 +76,15 @@ impl Encapsulation {
     }
 }
 
-/// How the cells of a packet lie between those of other lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellPhase {
-    /// All come by the same time later, drawn for each packet between nothing and the time of a
-    /// cell: lines have clocks of their own. Where they are policed, this is tolerated.
-    #[default]
-    Random,
-    /// They leave as soon as they may.
-    Aligned,
-}
-
-impl CellPhase {
-    /// As it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Aligned => "aligned",
-        }
+words! {
+    /// How the cells of a packet lie between those of other lines.
+    pub enum CellPhase {
+        /// All come by the same time later, drawn for each packet between nothing and the time of a
+        /// cell: lines have clocks of their own. Where they are policed, this is tolerated.
+        #[default]
+        Random = "random",
+        /// They leave as soon as they may.
+        Aligned = "aligned",
     }
 }
 
@@ -123,7 +107,7 @@ impl AtmSpec {
     pub fn counted(&self, overhead: Overhead) -> Overhead {
         match overhead.cells() {
             Counted::Atm => overhead,
-            _ => self.encapsulation.unwrap_or(Encapsulation::Llc).overhead(),
+            _ => self.encapsulation.unwrap_or_default().overhead(),
         }
     }
 

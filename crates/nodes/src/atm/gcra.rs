@@ -51,7 +51,20 @@ impl Gcra {
     /// Counts a cell at `now`, which conforms.
     #[inline]
     pub fn count(&mut self, now: Time) {
-        self.tat = self.tat.max(now) + self.increment;
+        self.forget(now);
+        self.count_due();
+    }
+
+    /// What could have been sent before `now` is lost.
+    #[inline]
+    pub(super) fn forget(&mut self, now: Time) {
+        self.tat = self.tat.max(now);
+    }
+
+    /// Counts a cell as if it had gone when it was due.
+    #[inline]
+    pub(super) fn count_due(&mut self) {
+        self.tat += self.increment;
     }
 
     /// Counts a cell at `now` if it conforms, and returns whether it does.

@@ -42,35 +42,12 @@ pub struct SentCell {
 /// The next cells of circuits, in the order of the times at which they may leave.
 type Order = BTreeSet<(Time, u32)>;
 
-/// What is within a minimum rate.
-#[derive(Clone, Copy, Debug)]
-struct DueMinimum {
-    increment: Dur,
-    limit: Dur,
-    /// The theoretical time of the next cell.
-    tat: Time,
-}
-
-impl DueMinimum {
-    fn new(gcra: &Gcra) -> Self {
-        Self {
-            increment: gcra.increment(),
-            limit: gcra.limit(),
-            tat: Time::ZERO,
-        }
-    }
-
-    /// The time from which on the next cell goes before best effort.
-    fn due(&self) -> Time {
-        Time::ZERO + self.tat.since(Time::ZERO + self.limit)
-    }
-}
-
 /// A circuit on the line.
 #[derive(Clone, Debug)]
 struct LineCircuit {
     priority: CellPriority,
-    minimum: Option<DueMinimum>,
+    /// What is within its minimum rate: its next cell goes before best effort once it conforms.
+    minimum: Option<Gcra>,
     shaper: CellShaper,
     /// Cells of its packet that have not been sent, and when the next of them may leave.
     left: u32,
@@ -106,7 +83,7 @@ impl CellLine {
                 CellPriority::Minimum => CellPriority::BestEffort,
                 other => other,
             },
-            minimum: contract.minimum().as_ref().map(DueMinimum::new),
+            minimum: contract.minimum(),
             shaper: CellShaper::new(shape, slot),
             left: 0,
             may: Time::ZERO,
@@ -138,7 +115,7 @@ impl CellLine {
         if now > c.may {
             (c.may, c.turn) = (now, now);
             if let Some(minimum) = &mut c.minimum {
-                minimum.tat = minimum.tat.max(now);
+                minimum.forget(now);
             }
         }
         self.sending += 1;
@@ -147,9 +124,8 @@ impl CellLine {
 
     /// Where the next cell of a circuit stands.
     fn places(c: &LineCircuit) -> impl Iterator<Item = (CellPriority, Time)> + use<> {
-        let minimum = c
-            .minimum
-            .map(|m| (CellPriority::Minimum, m.due().max(c.may)));
+        let due = |m: &Gcra| (CellPriority::Minimum, m.ready().max(c.may));
+        let minimum = c.minimum.as_ref().map(due);
         std::iter::once((c.priority, c.turn)).chain(minimum)
     }
 
@@ -201,7 +177,7 @@ impl CellLine {
         c.may = self.free.max(c.shaper.ready());
         let within = class == CellPriority::Minimum as usize;
         if let Some(minimum) = c.minimum.as_mut().filter(|_| within) {
-            minimum.tat += minimum.increment;
+            minimum.count_due();
         }
         // A cell within the minimum rate takes no turn.
         if !within || c.may > self.free {

@@ -10,32 +10,17 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use spillgate_core::{Dur, Time};
+use spillgate_core::Time;
 
-use super::{CellPriority, Contract};
-
-/// What is within a minimum rate.
-#[derive(Clone, Copy, Debug)]
-struct OwedMinimum {
-    increment: Dur,
-    limit: Dur,
-    /// The theoretical time of the next cell.
-    tat: Time,
-}
-
-impl OwedMinimum {
-    /// From when on the next cell goes before best effort.
-    fn due(&self) -> Time {
-        Time::ZERO + self.tat.since(Time::ZERO + self.limit)
-    }
-}
+use super::{CellPriority, Contract, Gcra};
 
 /// The place of a queue of cells in the order of service.
 #[derive(Clone, Debug)]
 struct Entry {
     /// Its class, an index of `turns`.
     class: usize,
-    minimum: Option<OwedMinimum>,
+    /// What is within its minimum rate: its next cell goes before best effort once it conforms.
+    minimum: Option<Gcra>,
     waits: bool,
     /// It is in `turns`, perhaps still from the last time that it had cells.
     has_turn: bool,
@@ -76,11 +61,7 @@ impl Service {
                 CellPriority::NrtVbr => 2,
                 CellPriority::Minimum | CellPriority::BestEffort => 3,
             },
-            minimum: contract.minimum().map(|g| OwedMinimum {
-                increment: g.increment(),
-                limit: g.limit(),
-                tat: Time::ZERO,
-            }),
+            minimum: contract.minimum(),
             waits: false,
             has_turn: false,
         };
@@ -96,8 +77,8 @@ impl Service {
         let entry = &mut self.entries[queue as usize];
         entry.waits = true;
         if let Some(minimum) = &mut entry.minimum {
-            minimum.tat = minimum.tat.max(now);
-            self.due.insert((minimum.due(), queue));
+            minimum.forget(now);
+            self.due.insert((minimum.ready(), queue));
         }
         self.take_place(queue);
     }
@@ -120,7 +101,7 @@ impl Service {
         if let Some((_, queue)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
             self.due.pop_first();
             if let Some(minimum) = &mut self.entries[queue as usize].minimum {
-                minimum.tat += minimum.increment;
+                minimum.count_due();
             }
             return Some(queue);
         }
@@ -138,8 +119,8 @@ impl Service {
     pub(super) fn served(&mut self, queue: u32, has_more: bool) {
         let entry = &mut self.entries[queue as usize];
         entry.waits = has_more;
-        if let Some(minimum) = entry.minimum {
-            let place = (minimum.due(), queue);
+        if let Some(minimum) = &entry.minimum {
+            let place = (minimum.ready(), queue);
             match has_more {
                 true => self.due.insert(place),
                 false => self.due.remove(&place),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Problem;
+use crate::words::words;
 
 /// An ATM switch: cells wait at its output ports. Links that end there are circuits from edges
 /// (`atm`), or come from other ATM switches; those that begin there are lines that all circuits
@@ -52,112 +53,71 @@ impl Default for AtmSwitchSpec {
     }
 }
 
-/// The queues of an output port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellQueues {
-    /// All, first in, first out.
-    #[default]
-    Shared,
-    /// One queue for each circuit. Buffer and thresholds apply to each queue.
-    PerVc,
-}
-
-/// The queue of a circuit that sends the next cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellService {
-    /// Circuits take turns, cell by cell.
-    #[default]
-    RoundRobin,
-    /// By service category: CBR, rt-VBR, nrt-VBR, cells within the minimum rate of GFR and UBR,
-    /// then all other cells. Circuits of one category take turns, cell by cell.
-    Priority,
-}
-
-/// What is lost when there is no room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Discard {
-    /// The cell that finds no room.
-    #[default]
-    Tail,
-    /// Partial packet discard (PPD): after a loss the remainder of the frame is lost too, except
-    /// for the last cell, which tells where the next frame begins. The last cell is kept if there
-    /// is room, even if it is the only cell of its frame.
-    Ppd,
-    /// Early packet discard (EPD): above a threshold new frames are lost as a whole; otherwise like
-    /// PPD. The last cell of such a frame is kept, if there is room, only if the last kept cell of
-    /// the circuit did not end a frame.
-    Epd,
-}
-
-/// The treatment of nonconforming cells (usage parameter control). Cells of GFR that exceed the
-/// PCR, or that make their frame longer than the MFS, are lost with either policy, and so is the
-/// remainder of their frame except for the last cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellPolice {
-    /// Nothing: nobody looks.
-    #[default]
-    None,
-    /// They are tagged (CLP 1). For GFR all cells of frames beyond the minimum rate are tagged
-    /// (GFR.2).
-    Tag,
-    /// They are lost, but frames of GFR beyond the minimum rate are not (GFR.1).
-    Discard,
-}
-
-/// What a lost cell does to frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reassembly {
-    /// As in AAL5: a frame that lost a cell is lost. If the lost cell was its last one, the next
-    /// frame is merged with it and lost too.
-    #[default]
-    Aal5,
-    /// Frames are separated correctly even if a last cell is lost.
-    Ideal,
-}
-
-impl CellQueues {
-    /// As it is written.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Shared => "shared",
-            Self::PerVc => "per-vc",
-        }
+words! {
+    /// The queues of an output port.
+    pub enum CellQueues {
+        /// All, first in, first out.
+        #[default]
+        Shared = "shared",
+        /// One queue for each circuit. Buffer and thresholds apply to each queue.
+        PerVc = "per-vc",
     }
 }
 
-impl CellService {
-    /// As it is written.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round-robin",
-            Self::Priority => "priority",
-        }
+words! {
+    /// The queue of a circuit that sends the next cell.
+    pub enum CellService {
+        /// Circuits take turns, cell by cell.
+        #[default]
+        RoundRobin = "round-robin",
+        /// By service category: CBR, rt-VBR, nrt-VBR, cells within the minimum rate of GFR and UBR,
+        /// then all other cells. Circuits of one category take turns, cell by cell.
+        Priority = "priority",
     }
 }
 
-impl CellPolice {
-    /// As it is written.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Tag => "tag",
-            Self::Discard => "discard",
-        }
+words! {
+    /// What is lost when there is no room.
+    pub enum Discard {
+        /// The cell that finds no room.
+        #[default]
+        Tail = "tail",
+        /// Partial packet discard (PPD): after a loss the remainder of the frame is lost too,
+        /// except for the last cell, which tells where the next frame begins. The last cell is kept
+        /// if there is room, even if it is the only cell of its frame.
+        Ppd = "ppd",
+        /// Early packet discard (EPD): above a threshold new frames are lost as a whole; otherwise
+        /// like PPD. The last cell of such a frame is kept, if there is room, only if the last kept
+        /// cell of the circuit did not end a frame.
+        Epd = "epd",
     }
 }
 
-impl Reassembly {
-    /// As it is written.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Aal5 => "aal5",
-            Self::Ideal => "ideal",
-        }
+words! {
+    /// The treatment of nonconforming cells (usage parameter control). Cells of GFR that exceed the
+    /// PCR, or that make their frame longer than the MFS, are lost with either policy, and so is
+    /// the remainder of their frame except for the last cell.
+    pub enum CellPolice {
+        /// Nothing: nobody looks.
+        #[default]
+        None = "none",
+        /// They are tagged (CLP 1). For GFR all cells of frames beyond the minimum rate are tagged
+        /// (GFR.2).
+        Tag = "tag",
+        /// They are lost, but frames of GFR beyond the minimum rate are not (GFR.1).
+        Discard = "discard",
+    }
+}
+
+words! {
+    /// What a lost cell does to frames.
+    pub enum Reassembly {
+        /// As in AAL5: a frame that lost a cell is lost. If the lost cell was its last one, the
+        /// next frame is merged with it and lost too.
+        #[default]
+        Aal5 = "aal5",
+        /// Frames are separated correctly even if a last cell is lost.
+        Ideal = "ideal",
     }
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
         let rate = rate * ip_per_byte(link);
         prop_assert!(sum <= rate + packet, "flows over {}: {sum} b/s", link.name);
     }
-    for line in crate::atm(world).into_iter().flat_map(|atm| &atm.lines) {
+    for line in super::atm(world).into_iter().flat_map(|atm| &atm.lines) {
         let circuits = line.circuits.iter().map(|l| &world.links[*l as usize]);
         let names: Vec<&str> = circuits.clone().map(|l| &*l.name).collect();
         let carried = values.iter().filter(|(k, _)| {

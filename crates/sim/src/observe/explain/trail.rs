@@ -50,8 +50,8 @@ struct Ringed {
 }
 
 impl AtPort {
-    /// The server begins with the next packet before the one before has left, as a circuit of ATM
-    /// does whose packets have phases of their own.
+    /// The server begins with the next packet before the one before has left, as one
+    /// does that sends parts in phases of their own.
     fn cut(&self, hop: &mut Hop, overlap: Dur) {
         if let Some(last) = self.counted.and_then(|i| hop.served.get_mut(i)) {
             last.time = last.time - overlap;
