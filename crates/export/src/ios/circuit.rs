@@ -27,7 +27,7 @@ pub(super) fn kind(name: &str) -> &'static str {
 /// Whether its contract gives a rate, so that `bandwidth` has no effect.
 pub(super) fn has_rate(circuit: &Circuit) -> bool {
     let contract = &circuit.contract;
-    circuit.shaped && contract.pcr().or(contract.minimum_rate()).is_some()
+    circuit.shaped && (contract.pcr().is_some() || contract.minimum_rate().is_some())
 }
 
 /// Writes `pvc` up to its policies; `line`: the rate up to which a contract without a peak may

@@ -33,7 +33,10 @@ impl<'c, 'a> Port<'c, 'a> {
     pub(crate) fn contract_rate(&self) -> Option<Rate> {
         let (_, lines) = self.circuit.as_ref()?;
         let contract = &lines.contract.as_ref()?.value;
-        contract.burst().map(|(scr, _)| scr).or(contract.pcr())
+        contract
+            .burst()
+            .map(|(scr, _)| scr)
+            .or_else(|| contract.pcr())
     }
 
     /// The category of its contract, where it is a circuit.

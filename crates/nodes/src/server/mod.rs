@@ -83,12 +83,15 @@ impl ServerFacts {
     };
 }
 
+/// Rising times, and the rates from then on; none for 0.
+pub type Rates = Vec<(Dur, Option<Rate>)>;
+
 /// Who reads a process of a rate: finds what it names, and is told what is wrong. Paths begin with
 /// the key of the kind.
 pub trait ServerReader {
     /// The times and rates of a table, and the name of its file; none after an error. The times
     /// rise from 0.
-    fn rates(&mut self, path: &str, file: &str) -> Option<(Vec<(Dur, Option<Rate>)>, String)>;
+    fn rates(&mut self, path: &str, file: &str) -> Option<(Rates, String)>;
     /// The times of a file, which do not fall, and its name; none after an error.
     fn times(&mut self, path: &str, file: &str) -> Option<(Vec<Dur>, String)>;
     /// The end of the measured period.

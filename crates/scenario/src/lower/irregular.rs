@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use spillgate_core::quantity::parse_rate_or_zero;
 use spillgate_core::units::{MAX_DUR, parse_dur};
-use spillgate_core::{Dur, Percent, Rate, UnitError};
+use spillgate_core::{Dur, Percent, UnitError};
 use spillgate_nodes::Problem;
 use spillgate_nodes::atm::Carrier;
-use spillgate_nodes::server::{ServerPlan, ServerReader};
+use spillgate_nodes::server::{Rates, ServerPlan, ServerReader};
 
 use super::links::Links;
 use super::period::Times;
@@ -197,7 +197,7 @@ impl ServerReader for ProcessReader<'_, '_> {
         self.ctx.error(d, self.root, &at);
     }
 
-    fn rates(&mut self, path: &str, file: &str) -> Option<(Vec<(Dur, Option<Rate>)>, String)> {
+    fn rates(&mut self, path: &str, file: &str) -> Option<(Rates, String)> {
         let at = self.at(path);
         let file = self.ctx.open(file, RATES, self.root, &at)?;
         let records = rows::records(self.ctx, &file, &self.base, MOST_RATES)?;
@@ -214,7 +214,7 @@ impl ServerReader for ProcessReader<'_, '_> {
             self.refuse_in_file(d, start);
             return None;
         };
-        let mut steps: Vec<(Dur, Option<Rate>)> = Vec::new();
+        let mut steps = Rates::new();
         for record in records {
             let [time, rate] = &record[..] else {
                 let d = Diagnostic::error(codes::TABLE_ROW, "a row has two cells: a time, a rate");

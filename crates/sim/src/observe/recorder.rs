@@ -205,7 +205,7 @@ fn queue_delay(
     if packets == 0 {
         return Some(0.0);
     }
-    if plan.discipline.decides_at_arrival() && plan.process.is_none() {
+    if plan.discipline.decides_at_arrival() && plan.server.is_none() {
         return Some(bytes as f64 * 8.0 / plan.rate.bps() as f64);
     }
     head.map(|arrived| now.since(arrived).as_secs_f64())
