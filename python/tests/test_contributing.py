@@ -71,12 +71,13 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
     touched = add(tmp_path, text)
     # The page is the fourth file of an AQM.
     assert len([name for name in touched if "step" in name or "aqm/mod" in name]) == 3
+    stage = [name for name in touched if "bleach" in name or "nodes/src/stage" in name]
     gate = [name for name in touched if "gate" in name or name.startswith("crates/nodes")]
-    assert len(gate) == 4
+    assert (len(stage), len(set(gate) - set(stage))) == (4, 4)
     assert all(len(body) <= 120 for _, body in blocks(text, "### A kind of node", PAPER))
     cargo = [CARGO, "test", "--offline"]
     # AQMs and schedulers are under the contract and have vectors, exporters name what they cannot
-    # translate, and each kind of node has a file with values worked out by hand.
+    # translate, and kinds of nodes and stages have files with values worked out by hand.
     crates = [f"--package=spillgate-{name}" for name in ("queueing", "export", "sim")]
     wanted = ("contract::", "vectors::", "class_queues::", "nodes::")
     command = [*cargo, *crates, "--test", "main", "--", *wanted]

@@ -46,12 +46,10 @@ pub(crate) fn check(surveyed: &Surveyed) -> Vec<Finding> {
     for (point, world) in worlds.iter().enumerate() {
         let crossed = crossed(world);
         let written = WrittenLinks::of(surveyed, point);
-        for (link, flows) in world.links.iter().zip(&crossed) {
+        for ((id, link), flows) in (0..).zip(&world.links).zip(&crossed) {
             let port = (link.policy != NO_POLICY).then_some((link.policy.as_str(), "policy"));
-            let input = link
-                .input
-                .as_ref()
-                .map(|i| (i.policy.as_str(), "input_policy"));
+            let input = world.stages.input(id);
+            let input = input.map(|i| (i.policy.as_str(), "input_policy"));
             for (policy, key) in port.into_iter().chain(input) {
                 let keys = written.keys(&link.name, key);
                 let back = link.name.ends_with(".reverse");

@@ -37,7 +37,7 @@ pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> V
     let ends = |l: u32| (world.links[l as usize].from, world.links[l as usize].to);
     let depths = |route: u32| {
         let path = &world.routes[route as usize];
-        let mpls = world.mpls.as_ref();
+        let mpls = world.stages.mpls();
         mpls.map_or_else(|| vec![0; path.len()], |m| m.depths(path, ends))
     };
     let mut labels: BTreeMap<u32, Vec<u8>> = BTreeMap::new();

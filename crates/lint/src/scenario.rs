@@ -290,7 +290,7 @@ rule_text! { EXP_UNSET = "SG-M001", "exp-not-set-from-dscp", Warning, "A provide
 
 /// Marked flows that get EXP 0 at a provider edge.
 fn unset_exp(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Option<Finding> {
-    let mpls = world.mpls.as_ref()?;
+    let mpls = world.stages.mpls()?;
     let policies = &surveyed.variants.get(variant)?.policies;
     // If a class sets the bits of some packets, there is no finding.
     let set = policies.values().any(|spec| match spec {

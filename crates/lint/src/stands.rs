@@ -58,7 +58,7 @@ pub(crate) fn all(world: &WorldPlan) -> Vec<Stand> {
                 &whose,
             );
         }
-        if let Some(input) = &link.input {
+        if let Some(input) = world.stages.input(id) {
             let whose = format!("what arrives over link {}", link.name);
             let around = input.recipe.line().into();
             add(&input.policy, true, around, Attachment::Arrival(id), &whose);

@@ -102,10 +102,10 @@ struct Counted {
 
 impl Counted {
     /// At a place of a link.
-    fn at(spot: Attachment, link: &LinkPlan) -> Self {
+    fn at(spot: Attachment, world: &WorldPlan, link: &LinkPlan) -> Self {
         let line = match spot {
             Attachment::Port(_) => link.discipline.line(),
-            Attachment::Arrival(_) => link.input.as_ref().map(|i| i.recipe.line()),
+            Attachment::Arrival(id) => world.stages.input(id).map(|i| i.recipe.line()),
             // A fabric carries IP packets without the overhead of links.
             Attachment::Crossing(..) => {
                 let none = Overhead::NONE;
@@ -257,14 +257,11 @@ pub(crate) fn at(
                 },
             };
             for (i, link) in path[..left].iter().enumerate() {
-                let Some(l) = world.links.get(*link as usize) else {
-                    continue;
-                };
                 // The policy of this place itself is not applied.
                 let arrives = matches!(spot, Attachment::Arrival(_)) && i + 1 == left;
-                walk.over(world, l, &markers, !arrives);
+                walk.over(world, *link, &markers, !arrives);
             }
-            loads.push(walk.load(world, flow, (Counted::at(spot, plan), forth)));
+            loads.push(walk.load(world, flow, (Counted::at(spot, world, plan), forth)));
         }
     }
     Some(loads)
@@ -303,7 +300,10 @@ struct Walk {
 impl Walk {
     /// The packet leaves by a link and arrives; `enter`: an input policy at the link's end acts,
     /// too.
-    fn over(&mut self, world: &WorldPlan, link: &LinkPlan, markers: &Markers<'_>, enter: bool) {
+    fn over(&mut self, world: &WorldPlan, id: u32, markers: &Markers<'_>, enter: bool) {
+        let Some(link) = world.links.get(id as usize) else {
+            return;
+        };
         // Where packets have labels, classes do not see the IP header.
         self.pass(&link.policy, markers, !world.carries_labels(link));
         let arrived = |cos: Option<u8>| link.dot1q.then(|| cos.unwrap_or(0));
@@ -320,7 +320,7 @@ impl Walk {
         });
         self.possible.groups = vec![None];
         self.input = Some(link.name.clone());
-        if let Some(input) = link.input.as_ref().filter(|_| enter) {
+        if let Some(input) = world.stages.input(id).filter(|_| enter) {
             self.pass(&input.policy, markers, true);
         }
     }

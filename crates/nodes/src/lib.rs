@@ -15,6 +15,7 @@ mod recipe;
 pub mod registry;
 pub mod server;
 pub mod software;
+pub mod stage;
 pub mod switch;
 mod words;
 

@@ -43,12 +43,14 @@ pub trait Node: Send {
     fn measure(&self, now: Time, names: &dyn Names, out: &mut Measures);
 }
 
-/// What a node is built with.
+/// What a node or a stage is built with.
 pub struct Start<'a> {
     /// The measured period.
     pub window: Window,
     /// Keys of the flows, by number.
     pub flows: &'a Arc<[FlowKey]>,
+    /// Names of the links, by number.
+    pub links: &'a Arc<[String]>,
     /// The master seed, and the number of the run.
     pub seed: (u64, u32),
     /// The name of its random streams.

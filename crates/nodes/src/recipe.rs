@@ -20,9 +20,9 @@ pub trait NodeSpec {
     }
 }
 
-/// What a node may know of the scenario.
+/// What a node or a stage may know of the scenario.
 pub struct Around<'a> {
-    /// The nodes of the entry: one, or those of a group.
+    /// The nodes of the entry: one, or those of a group; all for a stage.
     pub nodes: Range<u32>,
     /// The names of all nodes, by id.
     pub names: &'a [String],
@@ -48,6 +48,8 @@ impl Around<'_> {
 pub struct LinkFacts<'a> {
     /// Its name.
     pub name: &'a str,
+    /// The name of the link as written that it belongs to.
+    pub written: &'a str,
     /// The sending node.
     pub from: u32,
     /// The receiving node.
@@ -62,6 +64,11 @@ pub trait Reader {
     /// The ids of the links of a name, of a group all; none if there is no such link, which is
     /// reported.
     fn links(&mut self, path: &str, name: &str) -> Option<Vec<u32>>;
+    /// The ids of the nodes of a name, of a group all; none if there is no such node, which is
+    /// reported.
+    fn nodes(&mut self, path: &str, name: &str) -> Option<Vec<u32>>;
+    /// Whether a name of what is new can be shown in tables, which is reported otherwise.
+    fn check_name(&mut self, path: &str, name: &str, what: &str) -> bool;
     /// The policy of a name for queues inside of a node at a rate; none if it cannot stand there,
     /// which is reported. `place`: where they are, in words.
     fn policy(&mut self, path: &str, name: &str, place: &str, rate: Rate) -> Option<Policy>;
@@ -71,6 +78,8 @@ pub trait Reader {
     fn policy_of(&self, link: u32) -> Option<(&str, &Policy)>;
     /// Something is wrong.
     fn refuse(&mut self, problem: Problem);
+    /// The same of a link.
+    fn refuse_link(&mut self, link: u32, problem: Problem);
     /// Something changes nothing, or hardly what is meant.
     fn warn(&mut self, problem: Problem);
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Overhead, Time};
 use spillgate_nodes::Description as NodeDescription;
+use spillgate_nodes::stage::input::InputPlan;
 use spillgate_queueing::{Counting, Outline};
 use spillgate_scenario::plan::{
     ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RingFrom, SessionSpec, SlaPlan,
@@ -96,10 +97,10 @@ impl Settings {
         sent.sort_unstable();
         sent.dedup();
         let links = || world.links.iter();
-        let arriving = |l: &LinkPlan| l.input.as_ref().map(|i| i.policy.clone());
+        let arriving = |l| world.stages.input(l).map(|i| i.policy.clone());
         Self {
             policies: links().map(|l| l.policy.clone()).collect(),
-            arriving: links().map(arriving).collect(),
+            arriving: (0..world.links.len() as u32).map(arriving).collect(),
             outlines: links()
                 .map(|l| Some(l.discipline.policy()?.outline(Some(&sent))))
                 .collect(),
@@ -334,11 +335,9 @@ fn reference(plan: &Plan) -> String {
 }
 
 fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
-    world
-        .links
-        .iter()
-        .zip(world.label_depths())
-        .map(|(l, labels)| LinkDescription {
+    let links = (0..).zip(&world.links).zip(world.label_depths());
+    links
+        .map(|((id, l), labels)| LinkDescription {
             name: l.name.clone(),
             from: world.nodes[l.from as usize].clone(),
             to: world.nodes[l.to as usize].clone(),
@@ -347,17 +346,17 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             delay: l.delay.as_secs_f64(),
             channel: channel_of(l),
             counts: (l.overhead != Overhead::NONE).then(|| l.overhead.in_words()),
-            policy_counts: policy_counts(l),
+            policy_counts: policy_counts(l, world.stages.input(id)),
             mtu: Some(l.mtu).filter(|m| *m < u32::MAX),
             policy: l.policy.clone(),
-            input: l.input.as_ref().map(|i| i.policy.clone()),
+            input: world.stages.input(id).map(|i| i.policy.clone()),
             labels,
         })
         .collect()
 }
 
 /// What the rates of a link's policies count, where that is not what packets occupy.
-fn policy_counts(link: &LinkPlan) -> Option<String> {
+fn policy_counts(link: &LinkPlan, input: Option<&InputPlan>) -> Option<String> {
     let own = |o: Option<Overhead>| o.unwrap_or(link.overhead).in_words();
     let mut said = Vec::new();
     if let Some(Counting { policers, queues }) = link.discipline.counting() {
@@ -366,7 +365,7 @@ fn policy_counts(link: &LinkPlan) -> Option<String> {
             false => format!("shapers {}; policers {}", own(queues), own(policers)),
         });
     }
-    let input = link.input.as_ref().map(|i| i.recipe.line().counting);
+    let input = input.map(|i| i.recipe.line().counting);
     if let Some(arriving) = input.filter(|c| c.policers.is_some()) {
         said.push(format!("arriving: {}", own(arriving.policers)));
     }

@@ -14,9 +14,7 @@ use spillgate_core::Digest;
 use spillgate_nodes::Holding;
 
 use crate::ctx::digest_bytes;
-use crate::plan::{
-    FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, Split, Traffic, WorldPlan,
-};
+use crate::plan::{FlowPlan, LinkPlan, ReplayPlan, SessionsPlan, Split, Traffic, WorldPlan};
 
 /// Computes the keys of a plan's points. Parts that points share are hashed once, by address, so
 /// the points must outlive this.
@@ -76,7 +74,7 @@ impl Keys {
             routes,
             failures,
             reroute,
-            mpls,
+            stages,
             flows,
             // Its flows count.
             patterns: _,
@@ -93,7 +91,7 @@ impl Keys {
             gaps,
             backlog_percentiles,
         } = world;
-        write!(out, "{nodes:?}{routes:?}{failures:?}{mpls:?}")?;
+        write!(out, "{nodes:?}{routes:?}{failures:?}")?;
         write!(
             out,
             "{classes:?}{warmup:?}{duration:?}{grace:?}{gaps:?}{backlog_percentiles}"
@@ -110,6 +108,10 @@ impl Keys {
             } = holding;
             write!(out, "{nodes:?}{path:?}{}", plan.kind())?;
             plan.write_identity(out)?;
+        }
+        for stage in stages.iter() {
+            write!(out, "{}", stage.kind())?;
+            stage.write_identity(out)?;
         }
         for link in links {
             self.link(out, link)?;
@@ -134,7 +136,6 @@ impl Keys {
             discipline,
             tx_ring,
             dot1q,
-            input,
         } = link;
         write!(
             out,
@@ -147,12 +148,7 @@ impl Keys {
         }
         let server = server.as_ref().map(|s| self.whole(s));
         write!(out, "{server:?}")?;
-        discipline.write_identity(out, server.is_some())?;
-        let recipe = |i: &InputPlan| {
-            let InputPlan { policy: _, recipe } = i;
-            format!("{recipe:?}")
-        };
-        write!(out, "{:?}", input.as_deref().map(recipe))
+        discipline.write_identity(out, server.is_some())
     }
 
     fn flow(&mut self, out: &mut Sink, flow: &FlowPlan) -> fmt::Result {

@@ -34,7 +34,6 @@ mod likely;
 pub mod load;
 mod lower;
 mod memory;
-pub mod mpls;
 mod node;
 pub mod objectives;
 pub mod offered;

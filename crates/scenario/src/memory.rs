@@ -167,17 +167,20 @@ impl WorldPlan {
     }
 
     pub(crate) fn points(&self) -> u64 {
-        let watched = self.watched.iter().map(|l| &self.links[*l as usize]);
-        let of_link = |l: &LinkPlan| {
+        let of_link = |id: &u32| {
+            let l = &self.links[*id as usize];
             let gauges = l.discipline.gauges();
             // Backlogs, drops and delay, then what AQMs and buckets show.
             let shown = gauges
                 .iter()
                 .map(|g| 4 + usize::from(g.average_queue.is_some()) + g.state.len());
-            let inputs = l.input.as_ref().map_or(0, |i| i.recipe.tokens().len());
+            let inputs = self
+                .stages
+                .input(*id)
+                .map_or(0, |i| i.recipe.tokens().len());
             shown.sum::<usize>() + l.discipline.tokens().len() + inputs
         };
-        let queues: usize = watched.map(of_link).sum();
+        let queues: usize = self.watched.iter().map(of_link).sum();
         let nodes = self.watched_nodes.iter();
         let nodes = nodes.map(|h| self.holding[*h as usize].declared.series);
         let nodes: usize = nodes.sum();

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::set::path::{Segment, parse};
+
 /// A place in one of the texts that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -64,29 +66,12 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The steps of a path as models write it: `classes[2].bandwidth`.
-    ///
-    /// Keys that contain dots or brackets cannot be told apart here; callers
-    /// strip such names before.
+    /// The steps of a path as models write it: `classes[2].bandwidth`, `vpns."a.b"[0]`. None if it
+    /// is none.
     pub(crate) fn parse_all(path: &str) -> Vec<Self> {
-        let mut steps = Vec::new();
-        for part in path.split('.').filter(|p| !p.is_empty()) {
-            let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
-            if !name.is_empty() {
-                steps.push(match name.parse() {
-                    Ok(i) => Self::Index(i),
-                    Err(_) => Self::Key(name.to_owned()),
-                });
-            }
-            while let Some((index, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']'))
-            {
-                if let Ok(i) = index.parse() {
-                    steps.push(Self::Index(i));
-                }
-                rest = after;
-            }
-        }
-        steps
+        let parts = parse(path.trim_start_matches('.')).unwrap_or_default();
+        let step = |part: Segment| part.index.map_or(Self::Key(part.text), Self::Index);
+        parts.into_iter().map(step).collect()
     }
 }
 

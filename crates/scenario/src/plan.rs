@@ -13,12 +13,12 @@ use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
 use spillgate_nodes::server::ServerPlan;
+use spillgate_nodes::stage::Stages;
 use spillgate_nodes::switch::SwitchPlan;
 use spillgate_nodes::{Holdings, Names, NodePlan};
-use spillgate_queueing::{InputRecipe, Recipe};
+use spillgate_queueing::Recipe;
 use spillgate_voice::Profile;
 
-use crate::mpls::MplsPlan;
 use crate::routes::{Edge, Routes};
 use crate::schema::{Correction, LossSpec, ReorderSpec};
 
@@ -117,8 +117,8 @@ pub struct WorldPlan {
     pub failures: Vec<FailurePlan>,
     /// How long routes take to follow a failure or repair: detection and convergence.
     pub reroute: Dur,
-    /// The provider's MPLS network, if there is one.
-    pub mpls: Option<MplsPlan>,
+    /// What packets pass at nodes at once.
+    pub stages: Stages,
     /// Flows; a flow's id is its index.
     pub flows: Vec<FlowPlan>,
     /// The rows of traffic between groups or with a pattern: senders and receivers in words.
@@ -182,8 +182,6 @@ pub struct LinkPlan {
     pub tx_ring: RingPlan,
     /// Its frames carry an 802.1Q tag.
     pub dot1q: bool,
-    /// The policy at its receiving end, which polices and marks packets.
-    pub input: Option<Box<InputPlan>>,
 }
 
 impl LinkPlan {
@@ -290,15 +288,6 @@ impl LinkPlan {
     pub fn longest_delay(&self) -> Dur {
         self.delay + self.reorder.as_ref().map_or(Dur::ZERO, |r| r.by)
     }
-}
-
-/// A policy at the receiving end of a link.
-#[derive(Clone, Debug)]
-pub struct InputPlan {
-    /// Its name, for reports.
-    pub policy: String,
-    /// How to build it.
-    pub recipe: InputRecipe,
 }
 
 /// A link is down for a time.
@@ -581,16 +570,11 @@ pub struct Written {
 }
 
 impl WorldPlan {
-    /// The code points that policies, or the ends of MPLS tunnels that copy EXP bits, may give to
-    /// packets.
+    /// The code points that policies and stages may give to packets.
     pub fn marks(&self) -> Vec<Dscp> {
-        let of = |l: &LinkPlan| {
-            let input = l.input.as_ref().map(|i| i.recipe.marks());
-            input.into_iter().flatten().chain(l.discipline.marks())
-        };
-        let tunnels = self.mpls.iter().filter(|m| m.copies_exp());
-        let tunnels = tunnels.flat_map(|m| m.dscp_of);
-        self.links.iter().flat_map(of).chain(tunnels).collect()
+        let stages = self.stages.iter().flat_map(|s| s.marks());
+        let links = self.links.iter().flat_map(|l| l.discipline.marks());
+        links.chain(stages).collect()
     }
 
     /// For each class of service a bit for each code point with which its packets are sent.
@@ -619,16 +603,15 @@ impl WorldPlan {
         !marks.is_empty() && (marks.contains(&dscp) || has_own)
     }
 
-    /// Whether nodes note the link of arrival of packets, or a link has a policy at its receiving
-    /// end.
-    pub fn has_inputs(&self) -> bool {
-        let looks = |l: &LinkPlan| l.input.is_some() || l.discipline.looks_at_marks();
-        self.links.iter().any(looks)
+    /// Whether nodes note of packets that arrive the link and the tag of the frame.
+    pub fn notes_arrivals(&self) -> bool {
+        let looks = |l: &LinkPlan| l.discipline.looks_at_marks();
+        self.stages.look_at_notes() || self.links.iter().any(looks)
     }
 
     /// Whether a link is inside the provider's MPLS network.
     pub fn carries_labels(&self, link: &LinkPlan) -> bool {
-        let mpls = self.mpls.as_ref();
+        let mpls = self.stages.mpls();
         mpls.is_some_and(|m| m.is_inside(link.from, link.to))
     }
 
@@ -636,7 +619,7 @@ impl WorldPlan {
     /// none for links that no flow takes through the MPLS network.
     pub fn label_depths(&self) -> Vec<Vec<u8>> {
         let mut depths = vec![Vec::new(); self.links.len()];
-        let Some(mpls) = &self.mpls else {
+        let Some(mpls) = self.stages.mpls() else {
             return depths;
         };
         let ends = |l: u32| (self.links[l as usize].from, self.links[l as usize].to);

@@ -47,7 +47,6 @@ mod capture;
 mod counting;
 mod irregular;
 mod measured;
-mod mpls;
 mod pattern;
 mod sla;
 mod topology;
@@ -61,7 +60,6 @@ pub use capture::{
 pub use counting::{PartsSpec, PolicyOverhead};
 pub use irregular::{GilbertElliottSpec, LossSpec, ReorderSpec};
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
-pub use mpls::{MplsModel, MplsSpec};
 pub use pattern::{DiagonalSpec, HotspotSpec, PatternSpec, PermutationSpec};
 pub use sla::{Bound, Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
 pub use topology::{

@@ -37,9 +37,10 @@ measurement: {{warmup: 1 s, duration: 10 s}}
 
 /// Names of the links with a policy at their receiving ends, and of the policies.
 fn arriving(plan: &Plan) -> Vec<(&str, &str)> {
-    let links = plan.variants[0].world.links.iter();
-    links
-        .filter_map(|l| Some((l.name.as_str(), l.input.as_ref()?.policy.as_str())))
+    let world = &plan.variants[0].world;
+    let arriving = (0..).zip(&world.links);
+    arriving
+        .filter_map(|(id, l)| Some((l.name.as_str(), world.stages.input(id)?.policy.as_str())))
         .collect()
 }
 
@@ -59,9 +60,10 @@ fn input_policies_are_at_the_receiving_end() {
     .unwrap();
     assert_eq!(arriving(&plan), [("in", "P"), ("out", "P")]);
     assert_eq!(plan.warnings, [""; 0]);
-    let classes: Vec<&str> = plan.variants[0].world.links[0]
-        .input
-        .as_ref()
+    let classes: Vec<&str> = plan.variants[0]
+        .world
+        .stages
+        .input(0)
         .unwrap()
         .recipe
         .class_names()

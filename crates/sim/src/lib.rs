@@ -38,7 +38,6 @@ pub use campaign::{Campaign, Failure, Finished, Observed, Progress, RunInfo, She
 pub use engine::{Engine, Stop, World, quantile_error};
 pub use express::taken_plainly;
 pub use measured::layout;
-pub use node::LabelCounts;
 pub use observe::{explain, sampled, tap};
 pub use outcome::{Curve, Outcome, QUANTILES};
 pub use spillgate_measure::{Bounds, Window};

@@ -20,25 +20,25 @@ pub(crate) struct Link {
     pub(crate) overhead: Overhead,
     /// Hash that orders the deliveries of this link among those of the same instant.
     pub(crate) tie: u64,
-    /// Labels may change at its port.
-    pub(crate) labels: bool,
-    /// Packets are handled by [`World::cross_special_link`](crate::World): labels may change, the
-    /// link fails, or it loses or reorders packets.
+    /// Stages act on what goes to its port.
+    pub(crate) staged: bool,
+    /// Packets are handled by [`World::cross_special_link`](crate::World): stages act to its port,
+    /// the link fails, or it loses or reorders packets.
     pub(crate) special: bool,
     pub(crate) meter: LinkMeter,
 }
 
 impl Link {
     /// The link of a plan, behind this port.
-    pub(crate) fn new(plan: &LinkPlan, port: Option<Port>, fails: bool, labels: bool) -> Self {
+    pub(crate) fn new(plan: &LinkPlan, port: Option<Port>, fails: bool, staged: bool) -> Self {
         Self {
             port: port.map(Box::new),
             rate: plan.rate,
             delay: plan.delay,
             overhead: plan.overhead,
             tie: hash_bytes(format!("links/{}/pipe", plan.name).as_bytes()),
-            labels,
-            special: labels || fails || plan.loss.is_some() || plan.reorder.is_some(),
+            staged,
+            special: staged || fails || plan.loss.is_some() || plan.reorder.is_some(),
             meter: LinkMeter::default(),
         }
     }
@@ -46,7 +46,7 @@ impl Link {
     /// Length of a packet on the wire, in bytes.
     #[inline]
     pub(crate) fn wire_len(&self, packet: &Packet) -> u32 {
-        match self.labels {
+        match self.staged {
             false => self.overhead.wire_len(packet.l3_len),
             true => {
                 let labels = packet.labels.bytes();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
+use std::sync::Arc;
 
 use spillgate_core::{Dscp, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
@@ -15,7 +16,7 @@ use crate::admission::{self, Admission};
 use crate::express::Lane;
 use crate::gaps::{self, Gaps};
 use crate::link::Link;
-use crate::node::{Inputs, Mpls, Nodes};
+use crate::node::{Nodes, Stages};
 use crate::precedence::{self, Marked};
 use crate::transfers::{ConnectionCounts, Transfers};
 use crate::voice;
@@ -33,9 +34,8 @@ pub(crate) struct Measured<'a> {
     /// By link, and the lane that has the ports which links have not.
     pub(crate) links: &'a [Link],
     pub(crate) lane: Option<&'a Lane>,
-    pub(crate) mpls: Option<&'a Mpls>,
-    pub(crate) inputs: Option<&'a Inputs>,
-    /// By policer.
+    pub(crate) stages: Option<&'a Stages>,
+    /// By policer of a port.
     pub(crate) colored: &'a [Colored],
     pub(crate) marked: Option<&'a Marked>,
     pub(crate) nodes: Option<&'a Nodes>,
@@ -47,9 +47,10 @@ pub(crate) struct Measured<'a> {
 
 /// What the numbers of a run of `plan` are, in order.
 pub fn layout(plan: &WorldPlan) -> Layout {
+    let stages = Stages::new(plan, &[], &Arc::default(), (0, 0), false);
     let nodes = Nodes::idle(plan);
     let mut out = Measures::names();
-    Measured::idle(plan, nodes.as_ref()).walk(&mut out);
+    Measured::idle(plan, stages.as_ref(), nodes.as_ref()).walk(&mut out);
     out.layout
 }
 
@@ -103,15 +104,14 @@ fn dscps(plan: &WorldPlan) -> impl Iterator<Item = Dscp> {
 
 impl<'a> Measured<'a> {
     /// What a run measures in which nothing happens.
-    fn idle(plan: &'a WorldPlan, nodes: Option<&'a Nodes>) -> Self {
+    fn idle(plan: &'a WorldPlan, stages: Option<&'a Stages>, nodes: Option<&'a Nodes>) -> Self {
         Self {
             plan,
             now: Self::window(plan).end(),
             flows: &[],
             links: &[],
             lane: None,
-            mpls: None,
-            inputs: None,
+            stages,
             colored: &[],
             marked: None,
             nodes,
@@ -129,7 +129,7 @@ impl<'a> Measured<'a> {
     pub(crate) fn values(self) -> (Measures, Vec<Histogram>) {
         // With many flows this takes most of the memory: reserve no more than needed.
         let mut length = Measures::default();
-        Self::idle(self.plan, self.nodes).walk(&mut length);
+        Self::idle(self.plan, self.stages, self.nodes).walk(&mut length);
         let mut out = match cfg!(debug_assertions) {
             true => Measures::all(),
             false => Measures::values(length.len()),
@@ -162,8 +162,10 @@ impl<'a> Measured<'a> {
             sum.measure(plan.duration, plan.grace, &mut of);
         }
         self.walk_links(window, out);
-        self.walk_inputs(window, out);
         precedence::measure(plan, window, self.colored, out);
+        if let Some(stages) = self.stages {
+            stages.measure(plan, out);
+        }
         precedence::measure_queues(plan, |i| self.precedences(i, window), out);
         precedence::measure_classes(plan, self.marked, out);
         if let Some(nodes) = self.nodes {
@@ -224,32 +226,6 @@ impl<'a> Measured<'a> {
                 None => l.utilization(window, carried),
             });
             of.put(Metric::Utilization, used);
-            if self.plan.carries_labels(plan) {
-                let meter = self.mpls.and_then(|m| m.meter(i));
-                let labels = meter.map(|m| m.labels.rate(period));
-                of.put(Metric::CarriedLabels, labels);
-                for exp in 0..8 {
-                    let carried = meter.map(|m| m.carried[exp].rate(period));
-                    let mut of = out.of(Scope::Exp, || format!("{}/{exp}", plan.name));
-                    of.put(Metric::Carried, carried);
-                }
-            }
-        }
-    }
-
-    /// The policies at the receiving ends of links.
-    fn walk_inputs(&self, window: Window, out: &mut Measures) {
-        for (i, link) in self.plan.links.iter().enumerate() {
-            let Some(input) = &link.input else { continue };
-            let meters = self.inputs.map_or(&[][..], |inputs| inputs.meters(i));
-            for (class, name) in input.recipe.class_names().enumerate() {
-                let meter = meters.get(class).copied().unwrap_or_default();
-                let mut of = out.of(Scope::Input, || format!("{}/{name}", link.name));
-                of.put(Metric::Offered, meter.offered.rate(window.len()));
-                of.put(Metric::Carried, meter.carried.rate(window.len()));
-                of.put(Metric::CarriedMarked, meter.marked.rate(window.len()));
-                of.put(Metric::DropsPolicer, meter.lost);
-            }
         }
     }
 

@@ -3,12 +3,12 @@
 //!
 //! Cost: nothing for other queues, and for worlds in which no policy marks.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dscp, Packet, Time};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, Measures, Volume, Window};
+use spillgate_nodes::stage::input::measure_colored;
 use spillgate_queueing::Colored;
 use spillgate_scenario::plan::WorldPlan;
 
@@ -36,7 +36,7 @@ impl CodePoints {
     /// Those of the sources and those that policies may set, as queues see them: of labelled
     /// packets the class selector of their traffic class.
     pub(crate) fn of_queues(plan: &WorldPlan) -> Self {
-        let labels = match plan.mpls {
+        let labels = match plan.stages.mpls() {
             Some(_) => (0..8).map(Dscp::class_selector).collect(),
             None => Vec::new(),
         };
@@ -207,51 +207,15 @@ fn of_classes(plan: &WorldPlan) -> Vec<u64> {
     sent.map(|own| own | marks).collect()
 }
 
-/// The names of all meters: those of the links' own policies, then those at their receiving ends.
-/// Where a link has both under one name, the second is told apart.
-fn meter_names(plan: &WorldPlan) -> Vec<String> {
-    let name = |link: &str, class: &str| format!("{link}/{class}");
-    let mut names: Vec<String> = Vec::new();
-    for l in &plan.links {
-        names.extend(l.discipline.meter_names().map(|class| name(&l.name, class)));
-    }
-    let own: BTreeSet<String> = names.iter().cloned().collect();
-    for l in &plan.links {
-        let recipe = l.input.as_ref().map(|i| &i.recipe);
-        for class in recipe.into_iter().flat_map(|r| r.meter_names()) {
-            let name = name(&l.name, class);
-            names.push(match own.contains(&name) {
-                true => format!("{name} (arrival)"),
-                false => name,
-            });
-        }
-    }
-    names
-}
-
-/// Puts what the meters of policers found.
+/// Puts what the meters of the policers of ports found.
 pub(crate) fn measure(plan: &WorldPlan, window: Window, found: &[Colored], out: &mut Measures) {
-    for (i, name) in meter_names(plan).into_iter().enumerate() {
+    let names = plan.links.iter().flat_map(|l| {
+        let meters = l.discipline.meter_names();
+        meters.map(|class| format!("{}/{class}", l.name))
+    });
+    for (i, name) in names.enumerate() {
         let meter = found.get(i).copied().unwrap_or_default();
-        let (bytes, packets) = (meter.bytes, meter.packets);
-        let rate = |bytes: u64| bytes as f64 * 8.0 / window.len().as_secs_f64();
-        let all: u64 = bytes.iter().sum();
-        let mut of = out.of(Scope::Meter, || name);
-        of.put(Metric::Offered, rate(all));
-        of.put(Metric::PacketsOffered, packets.iter().sum::<u64>());
-        of.put(Metric::Conform, rate(bytes[0]));
-        of.put(Metric::Exceed, rate(bytes[1]));
-        of.put(Metric::Violate, rate(bytes[2]));
-        of.put(Metric::PacketsConform, packets[0]);
-        of.put(Metric::PacketsExceed, packets[1]);
-        of.put(Metric::PacketsViolate, packets[2]);
-        of.put(Metric::BytesConform, bytes[0]);
-        of.put(Metric::BytesExceed, bytes[1]);
-        of.put(Metric::BytesViolate, bytes[2]);
-        let share = |bytes: u64| bytes as f64 / all as f64;
-        of.put(Metric::ConformRatio, share(bytes[0]));
-        of.put(Metric::ExceedRatio, share(bytes[1]));
-        of.put(Metric::ViolateRatio, share(bytes[2]));
+        measure_colored(&meter, window, out.of(Scope::Meter, || name));
     }
 }
 

@@ -3,10 +3,11 @@
 //! delay nothing.
 
 use spillgate_core::{Dur, Time};
-use spillgate_queueing::{BucketLevel, Conditioner};
+use spillgate_queueing::BucketLevel;
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::link::Link;
+use crate::node::Stages;
 
 /// About this many samples in a run.
 const SAMPLES: u64 = 64;
@@ -46,7 +47,7 @@ impl Tokens {
     }
 
     /// Takes a sample if it is time.
-    pub(crate) fn sample(&mut self, now: Time, buckets: impl FnOnce() -> Vec<Bucket>) {
+    pub(crate) fn sample<'b>(&mut self, now: Time, buckets: impl FnOnce() -> Vec<Bucket<'b>>) {
         if now >= self.next {
             self.next = now + self.every;
             self.samples
@@ -55,22 +56,15 @@ impl Tokens {
     }
 
     /// The buckets that drain for longer than the warm-up.
-    pub(crate) fn draining(&self, plan: &WorldPlan, buckets: &[Bucket]) -> Vec<Draining> {
-        let drains = |(i, bucket): (usize, &Bucket)| {
+    pub(crate) fn draining(&self, plan: &WorldPlan, buckets: &[Bucket<'_>]) -> Vec<Draining> {
+        let drains = |(i, bucket): (usize, &Bucket<'_>)| {
             let burst = bucket.level.burst;
             let levels = self.samples.iter().map(|(at, levels)| (*at, levels[i]));
             let lasts = lasts(burst, &levels.collect::<Vec<_>>())?;
             let link = &plan.links[bucket.link as usize];
-            let place = match bucket.input {
-                false => format!("{}/{}", link.name, link.discipline.leaf_names()[bucket.of]),
-                true => {
-                    let recipe = &link.input.as_ref()?.recipe;
-                    format!(
-                        "{}/input/{}",
-                        link.name,
-                        recipe.class_names().nth(bucket.of)?
-                    )
-                }
+            let place = match bucket.of {
+                Of::Leaf(leaf) => format!("{}/{}", link.name, link.discipline.leaf_names()[leaf]),
+                Of::Stage(class) => format!("{}/input/{class}", link.name),
             };
             (lasts > plan.warmup).then_some(Draining {
                 link: bucket.link,
@@ -107,42 +101,43 @@ fn lasts(burst: u64, levels: &[(Time, u64)]) -> Option<Dur> {
 }
 
 /// A bucket and where it is.
-pub(crate) struct Bucket {
+pub(crate) struct Bucket<'a> {
     link: u32,
-    /// Whether it is at the far end of the link.
-    input: bool,
-    /// Number of the leaf, or of the class at the far end.
-    of: usize,
+    of: Of<'a>,
     level: BucketLevel,
+}
+
+/// What a bucket is part of.
+enum Of<'a> {
+    /// The leaf of this number.
+    Leaf(usize),
+    /// This class of a stage where packets arrive.
+    Stage(&'a str),
 }
 
 /// All buckets at `now`, in a fixed order.
 pub(crate) fn buckets<'a>(
     now: Time,
     links: &[Link],
-    inputs: impl Iterator<Item = (u32, &'a Conditioner)>,
-) -> Vec<Bucket> {
+    stages: Option<&'a Stages>,
+) -> Vec<Bucket<'a>> {
     let mut found = Vec::new();
     for (link, l) in (0..).zip(links) {
         if let Some(port) = &l.port {
             let of = port.discipline.buckets(now).into_iter();
             found.extend(of.map(|(leaf, level)| Bucket {
                 link,
-                input: false,
-                of: leaf.into(),
+                of: Of::Leaf(leaf.into()),
                 level,
             }));
         }
     }
-    for (link, conditioner) in inputs {
-        let of = conditioner.buckets(now).into_iter();
-        found.extend(of.map(|(class, level)| Bucket {
-            link,
-            input: true,
-            of: class.into(),
-            level,
-        }));
-    }
+    let stages = stages.into_iter().flat_map(|s| s.buckets(now));
+    found.extend(stages.map(|(link, class, level)| Bucket {
+        link,
+        of: Of::Stage(class),
+        level,
+    }));
     found
 }
 

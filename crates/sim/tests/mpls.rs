@@ -6,7 +6,7 @@ use std::sync::Arc;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::{Finished, LabelCounts, Stop, World};
+use spillgate_sim::Finished;
 
 /// Two sites behind a network of two provider edges with one node between them. At 8 Mb/s a byte
 /// takes 1 us.
@@ -83,10 +83,8 @@ impl Ran {
         self.of(Scope::Link, link, Metric::Carried) / 8.0
     }
 
-    fn labels(&self) -> LabelCounts {
-        let mut world = World::<WinnerTree>::new(&self.0.variants[0].world, 5, 0, false);
-        while world.run(1 << 20) != Stop::Done {}
-        world.labels()
+    fn labels(&self) -> common::LabelCounts {
+        common::labels::<WinnerTree>(&self.0, 5)
     }
 }
 

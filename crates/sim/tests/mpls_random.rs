@@ -10,7 +10,7 @@ use spillgate_core::testkit::effort;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::{LabelCounts, Outcome, Stop, World, layout};
+use spillgate_sim::{Outcome, Stop, World, layout};
 
 const POLICIES: [&str; 5] = [
     "{fifo: {limit: 20 packets}}",
@@ -172,10 +172,10 @@ impl Net {
     }
 }
 
-fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> (Outcome, LabelCounts) {
+fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> Outcome {
     let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, false);
     while world.run(budget) != Stop::Done {}
-    (world.outcome(), world.labels())
+    world.outcome()
 }
 
 /// The sum over all things of a scope.
@@ -198,7 +198,8 @@ proptest! {
     #[test]
     fn labels_are_conserved(net in net(3)) {
         let plan = net.plan();
-        let (of, labels) = outcome::<WinnerTree>(&plan, u64::MAX);
+        let of = outcome::<WinnerTree>(&plan, u64::MAX);
+        let labels = common::labels::<WinnerTree>(&plan, 3);
         prop_assert_eq!(sum(&plan, &of, Scope::Flow, Metric::Unresolved), 0.0);
         prop_assert_eq!(labels.pushed, labels.popped + labels.lost);
         // Customers are at different edges: whatever arrives has had a label.
@@ -217,14 +218,13 @@ proptest! {
     #[test]
     fn event_sets_pauses_and_observers_change_nothing(net in net(TRAFFIC.len())) {
         let plan = net.plan();
-        let (reference, labels) = outcome::<WinnerTree>(&plan, u64::MAX);
-        for ((other, counts), what) in [
+        let reference = outcome::<WinnerTree>(&plan, u64::MAX);
+        for (other, what) in [
             (outcome::<Heap4>(&plan, u64::MAX), "event set"),
             (outcome::<WinnerTree>(&plan, 77), "pauses"),
         ] {
             prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
             prop_assert_eq!(bits(&other), bits(&reference), "{}", what);
-            prop_assert_eq!(counts, labels, "{}", what);
         }
         let observed = common::same_series(&plan, 3);
         prop_assert_eq!(&observed.digest, &reference.digest);
@@ -236,8 +236,8 @@ proptest! {
     fn a_failure_after_the_end_changes_nothing(mut net in net(TRAFFIC.len())) {
         net.failures.clear();
         let (plan, late) = (net.plan(), common::plan(&net.yaml(true)));
-        let (compiled, _) = outcome::<WinnerTree>(&plan, u64::MAX);
-        let (routed, _) = outcome::<WinnerTree>(&late, u64::MAX);
+        let compiled = outcome::<WinnerTree>(&plan, u64::MAX);
+        let routed = outcome::<WinnerTree>(&late, u64::MAX);
         prop_assert_eq!(&compiled.digest, &routed.digest);
         prop_assert_eq!(bits(&compiled), bits(&routed));
     }

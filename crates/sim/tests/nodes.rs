@@ -1,4 +1,4 @@
-//! Every kind of node, against values worked out by hand: files of `nodes/`, each a scenario with
+//! Every kind of node and every stage, against values worked out by hand: files of `nodes/`, each a scenario with
 //! lines such as `# node g sojourn_max 0.01 1e-6` (scope, name, metric, value in its base unit, and
 //! by how much it may be off).
 
@@ -8,6 +8,7 @@ use std::path::Path;
 
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_nodes::KINDS;
+use spillgate_nodes::stage::STAGES;
 use spillgate_sim::layout;
 
 /// Scope, name, metric, value, tolerance.
@@ -30,8 +31,8 @@ fn kinds_do_what_their_files_say() {
     let texts: Vec<String> = files
         .map(|f| fs::read_to_string(f).expect("a text"))
         .collect();
-    for kind in KINDS {
-        let key = format!("{}: {{", kind.kind);
+    for kind in KINDS.iter().chain(STAGES) {
+        let key = format!("{}: ", kind.kind);
         assert!(
             texts.iter().any(|t| t.contains(&key)),
             "{}: no file",

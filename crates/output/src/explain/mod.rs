@@ -412,7 +412,7 @@ impl Names<'_> {
         let Place::Input(link, class, _) = place else {
             return None;
         };
-        let input = self.plan.links[*link as usize].input.as_ref()?;
+        let input = self.plan.stages.input(*link)?;
         input.recipe.class_names().nth(usize::from(*class))
     }
 

@@ -47,7 +47,7 @@ pub fn record(
     let program = concat!("Spillgate ", env!("CARGO_PKG_VERSION"));
     writer.section(program, title)?;
     // Raw IP has no place for labels.
-    let link = match plan.mpls {
+    let link = match plan.stages.mpls() {
         Some(_) => LinkType::Ethernet,
         None => LinkType::Raw,
     };

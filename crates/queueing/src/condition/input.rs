@@ -30,7 +30,7 @@ const MAX_DEPTH: usize = 8;
 /// A validated input policy of a link.
 #[derive(Clone, Debug)]
 pub struct InputRecipe {
-    prototype: Conditioner,
+    prototype: Arc<Conditioner>,
     line: Line,
 }
 
@@ -61,20 +61,20 @@ impl InputRecipe {
             steps: Vec::new(),
         };
         builder.policy(name, "", &[], line.rate, &mut at)?;
-        let prototype = Conditioner {
+        let prototype = Arc::new(Conditioner {
             classifier: Classifier::new(builder.rules),
             routes: builder.routes,
             route_steps: builder.route_steps,
             steps: builder.steps,
             refused_by: None,
-        };
+        });
         Ok((Self { prototype, line }, warnings))
     }
 
     /// A conditioner at its start: `flows` are indexed by [`Packet::flow`], `links` are the names
     /// of the links by number.
     pub fn build(&self, flows: &Arc<[FlowKey]>, links: &Arc<[String]>) -> Conditioner {
-        let mut c = self.prototype.clone();
+        let mut c = (*self.prototype).clone();
         c.classifier.attach(flows);
         c.classifier.attach_links(links);
         for step in &mut c.steps {

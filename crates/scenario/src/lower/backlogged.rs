@@ -69,8 +69,9 @@ fn problem(world: &WorldPlan, flow: &FlowPlan) -> Option<(String, &'static str)>
             "leave out `failures`, or send with another source",
         ));
     }
-    let link = &world.links[*place?.0 as usize];
-    if link.input.is_some() {
+    let first = *place?.0;
+    let link = &world.links[first as usize];
+    if world.stages.input(first).is_some() {
         return Some((
             format!(
                 "the packets begin at the input of `{name}`, so the policy for what arrives over `{}` does not see them",

@@ -1,26 +1,30 @@
-//! Nodes that hold packets: what each kind finds of the scenario, and how it reports.
+//! Nodes that hold packets, and stages: what each kind finds of the scenario, and how it reports.
 
 use std::collections::BTreeMap;
 
 use spillgate_core::Rate;
+use spillgate_nodes::stage::{StagePlan, StageSpec};
 use spillgate_nodes::{Around, Holding, LinkFacts, Problem, Reader};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
 
+use super::check_name;
 use super::links::{Draft, Links};
-use super::nodes::{Holder, Nodes};
+use super::nodes::{Nodes, Place};
 use super::policies::{Policies, Shared, place};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
-use crate::node::{Node, Step};
-use crate::suggest::{did_you_mean, list};
+use crate::node::{Node, Step, steps};
+use crate::schema::Scenario;
+use crate::suggest::list;
 
-/// What the kinds of nodes read.
+/// What the kinds of nodes and the stages read.
 pub(super) struct Reading<'r, 'c, 's> {
     pub(super) ctx: &'r mut Ctx<'c>,
     pub(super) shared: &'r mut Shared,
     pub(super) root: &'r Node,
+    pub(super) nodes: &'r Nodes<'s>,
     pub(super) links: &'r Links<'s>,
     pub(super) drafts: &'r [Draft<'s>],
     pub(super) policies: &'r Policies,
@@ -31,12 +35,13 @@ pub(super) struct Reading<'r, 'c, 's> {
 impl Reading<'_, '_, '_> {
     /// All nodes that hold packets, by kind, then by id; errors are reported and leave out the
     /// node.
-    pub(super) fn all(mut self, nodes: &Nodes<'_>) -> Vec<Holding> {
-        let links: Vec<LinkFacts<'_>> = self.drafts.iter().map(facts).collect();
+    pub(super) fn holding(&mut self) -> Vec<Holding> {
+        let nodes = self.nodes;
         let mut all = Vec::new();
         if !nodes.hold() {
             return all;
         }
+        let links: Vec<LinkFacts<'_>> = self.drafts.iter().map(facts).collect();
         let mut ends = vec![(Vec::new(), Vec::new()); nodes.names.len()];
         for (id, link) in (0..).zip(&links) {
             ends[link.to as usize].0.push(id);
@@ -51,8 +56,9 @@ impl Reading<'_, '_, '_> {
                     links: &links,
                 };
                 let mut at = At {
-                    all: &mut self,
-                    holder,
+                    all: self,
+                    base: holder.at(""),
+                    bad: codes::BAD_NODE,
                 };
                 let plans = holder.kind.resolve(&around, &mut at);
                 all.extend(plans.into_iter().map(|(node, plan)| {
@@ -63,12 +69,38 @@ impl Reading<'_, '_, '_> {
         }
         all
     }
+
+    /// The stages that are written under `topology`, in the order of the registry; errors are
+    /// reported and leave out the stage.
+    pub(super) fn stages(&mut self, scenario: &Scenario) -> Vec<StagePlan> {
+        let mut written = scenario.topology.stages().peekable();
+        if written.peek().is_none() {
+            return Vec::new();
+        }
+        let links: Vec<LinkFacts<'_>> = self.drafts.iter().map(facts).collect();
+        let around = Around {
+            ends: &[],
+            nodes: 0..self.nodes.names.len() as u32,
+            names: &self.nodes.names,
+            links: &links,
+        };
+        let resolve = |(key, stage): (&str, &dyn StageSpec)| {
+            let mut at = At {
+                all: self,
+                base: steps!["topology", key].to_vec(),
+                bad: codes::BAD_MPLS,
+            };
+            stage.resolve(&around, &mut at)
+        };
+        written.filter_map(resolve).collect()
+    }
 }
 
 fn facts<'d>(link: &'d Draft<'_>) -> LinkFacts<'d> {
     let (from, to) = link.ends();
     LinkFacts {
         name: link.name(),
+        written: link.entry,
         from,
         to,
         rate: link.rate,
@@ -76,15 +108,23 @@ fn facts<'d>(link: &'d Draft<'_>) -> LinkFacts<'d> {
 }
 
 /// An entry that is read.
-struct At<'a, 'h, 'r, 'c, 's> {
+struct At<'a, 'r, 'c, 's> {
     all: &'a mut Reading<'r, 'c, 's>,
-    holder: &'a Holder<'h>,
+    /// Where its key stands.
+    base: Vec<Step>,
+    /// The code of what it cannot be.
+    bad: &'static str,
 }
 
-impl At<'_, '_, '_, '_, '_> {
+impl At<'_, '_, '_, '_> {
+    fn at(&self, path: &str) -> Vec<Step> {
+        let mut steps = self.base.clone();
+        steps.extend(Step::parse_all(path));
+        steps
+    }
+
     fn error(&mut self, path: &str, d: Diagnostic) {
-        let at = self.holder.at(path);
-        self.all.ctx.error(d, self.all.root, &at);
+        self.all.ctx.error(d, self.all.root, &self.at(path));
     }
 }
 
@@ -100,7 +140,7 @@ fn may_queue_inside(spec: &DisciplineSpec) -> bool {
     )
 }
 
-impl Reader for At<'_, '_, '_, '_, '_> {
+impl Reader for At<'_, '_, '_, '_> {
     fn links(&mut self, path: &str, name: &str) -> Option<Vec<u32>> {
         let found = self.all.links.find_way(name);
         if found.is_none() {
@@ -109,14 +149,24 @@ impl Reader for At<'_, '_, '_, '_, '_> {
         Some(found?.ids().collect())
     }
 
+    fn nodes(&mut self, path: &str, name: &str) -> Option<Vec<u32>> {
+        let at = self.at(path);
+        let found = self
+            .all
+            .nodes
+            .expect(self.all.ctx, name, self.all.root, &at);
+        Some(found.map(Place::ids)?.collect())
+    }
+
+    fn check_name(&mut self, path: &str, name: &str, what: &str) -> bool {
+        let at = self.at(path);
+        check_name(self.all.ctx, name, what, self.all.root, &at)
+    }
+
     fn policy(&mut self, path: &str, name: &str, inside: &str, rate: Rate) -> Option<Recipe> {
         let policies = self.all.policies;
         let Some(spec) = policies.get(name) else {
-            let names = || policies.all.keys().map(String::as_str);
-            let near = did_you_mean(name, names());
-            let message = format!("there is no policy `{name}`{near}");
-            let d = Diagnostic::error(codes::UNKNOWN_POLICY, message);
-            self.error(path, d.hint(format!("policies: {}", list(names()))));
+            self.error(path, policies.unknown(name));
             return None;
         };
         self.all.shared.used.insert(name.to_owned());
@@ -161,12 +211,18 @@ impl Reader for At<'_, '_, '_, '_, '_> {
     }
 
     fn refuse(&mut self, problem: Problem) {
-        self.error(&problem.path, Diagnostic::of(&problem, codes::BAD_NODE));
+        self.error(&problem.path, Diagnostic::of(&problem, self.bad));
+    }
+
+    fn refuse_link(&mut self, link: u32, problem: Problem) {
+        let at = steps!["topology", "links", self.all.drafts[link as usize].entry];
+        let d = Diagnostic::of(&problem, self.bad);
+        self.all.ctx.error(d, self.all.root, &at);
     }
 
     fn warn(&mut self, problem: Problem) {
         let d = Diagnostic::warning(codes::W_NODE, &*problem.message);
-        let at: Vec<Step> = self.holder.at(&problem.path);
+        let at = self.at(&problem.path);
         self.all.ctx.warn(d.said(&problem), self.all.root, &at);
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::Overhead;
+use spillgate_nodes::stage::input::InputPlan;
 use spillgate_queueing::spec::{
     ClassSpec, DisciplineSpec, MatchSpec, OneOrMany, PoliceAction, PoliceSpec,
 };
@@ -18,9 +19,31 @@ use crate::error::Diagnostic;
 use crate::import::Imported;
 use crate::load::InputPolicy;
 use crate::node::{Node, Step, steps};
-use crate::plan::InputPlan;
+use crate::plan::LinkPlan;
 use crate::schema::Scenario;
-use crate::suggest::{did_you_mean, list};
+
+/// A policy at the receiving end of a link.
+pub(super) struct Arriving {
+    policy: String,
+    recipe: InputRecipe,
+}
+
+impl Arriving {
+    /// The same on a link that has its own policy.
+    pub(super) fn on(self, id: u32, link: &LinkPlan) -> InputPlan {
+        let own: Vec<&str> = link.discipline.meter_names().collect();
+        let shared = self.recipe.meter_names().map(|name| own.contains(&name));
+        InputPlan {
+            link: id,
+            name: link.name.clone(),
+            rate: link.rate,
+            overhead: link.overhead,
+            policy: self.policy,
+            shared: shared.collect(),
+            recipe: self.recipe,
+        }
+    }
+}
 
 /// The links that arrive where a link begins: its reverse links, or else the links in the opposite
 /// direction.
@@ -42,10 +65,7 @@ fn ways_in(named: Named<'_, '_>, drafts: &[Draft<'_>]) -> Vec<u32> {
 
 /// The policies at arrival, with the links that leave by the same interfaces; one link for each
 /// group.
-pub(super) fn by_interface(
-    inputs: BTreeMap<u32, InputPlan>,
-    links: &Links<'_>,
-) -> Vec<InputPolicy> {
+pub(super) fn by_interface(inputs: BTreeMap<u32, Arriving>, links: &Links<'_>) -> Vec<InputPolicy> {
     let Some(drafts) = links.drafts() else {
         return Vec::new();
     };
@@ -217,7 +237,7 @@ pub(super) fn attach(
     root: &Node,
     policies: &Policies,
     links: &Links<'_>,
-) -> BTreeMap<u32, InputPlan> {
+) -> BTreeMap<u32, Arriving> {
     let Some(drafts) = links.drafts() else {
         return BTreeMap::new();
     };
@@ -236,12 +256,7 @@ pub(super) fn attach(
         };
         let path = steps!["topology", "links", name, "input_policy"].to_vec();
         if !policies.all.contains_key(policy) {
-            let names = || policies.all.keys().map(String::as_str);
-            let near = did_you_mean(policy, names());
-            let message = format!("there is no policy `{policy}`{near}");
-            let d = Diagnostic::error(codes::UNKNOWN_POLICY, message)
-                .hint(format!("policies: {}", list(names())));
-            attacher.ctx.error(d, root, &path);
+            attacher.ctx.error(policies.unknown(policy), root, &path);
             continue;
         }
         let ids = named.ids().step_by(1 + usize::from(link.duplex)).collect();
@@ -287,7 +302,7 @@ struct Attacher<'a, 'c> {
     drafts: &'a [Draft<'a>],
     /// Links often share policy and line.
     known: BTreeMap<(String, Line), Option<InputRecipe>>,
-    inputs: BTreeMap<u32, InputPlan>,
+    inputs: BTreeMap<u32, Arriving>,
 }
 
 impl Attacher<'_, '_> {
@@ -345,7 +360,7 @@ impl Attacher<'_, '_> {
                 None => recipe.clone(),
             };
             let policy = policy.to_owned();
-            self.inputs.insert(id, InputPlan { policy, recipe });
+            self.inputs.insert(id, Arriving { policy, recipe });
         }
     }
 
@@ -374,41 +389,36 @@ impl Attacher<'_, '_> {
 }
 
 /// Notes that policies at arrival are in use.
-pub(super) fn register(shared: &mut Shared, inputs: &BTreeMap<u32, InputPlan>) {
+pub(super) fn register(shared: &mut Shared, inputs: &BTreeMap<u32, Arriving>) {
     let names = inputs.values().map(|i| i.policy.clone());
     shared.used.extend(names);
 }
 
-/// Warns of a CoS that no frame can carry: the policy sets it on a link without tags, or matches it
-/// where packets have none.
-pub(super) fn check_tags(
+/// Warns of a CoS that no frame can carry, since the policy sets it on a link without tags.
+pub(super) fn check_set_tags(
     ctx: &mut Ctx<'_>,
     root: &Node,
     policies: &Policies,
     attached: &BTreeMap<String, Attached>,
-    inputs: &BTreeMap<u32, InputPlan>,
     links: &Links<'_>,
-    drafts: &[Draft<'_>],
 ) {
     for (name, a) in attached {
-        let Some(named) = links.find(name) else {
-            continue;
-        };
-        let Some(class) = first(policies, &a.policy, 0, &sets_cos) else {
-            continue;
-        };
-        if !named.entry.spec.dot1q {
-            let d = Diagnostic::warning(
-                codes::W_NO_TAG,
-                format!(
-                    "class `{class}` of policy `{}` sets a CoS, and frames of link `{name}` carry no tag: it is lost",
-                    a.policy
-                ),
-            )
-            .hint(format!("write `dot1q: true` on link `{name}` if its frames are tagged"));
-            ctx.warn(d, root, &a.path);
+        let untagged = links.find(name).is_some_and(|n| !n.entry.spec.dot1q);
+        if let Some(class) = first(policies, &a.policy, 0, &sets_cos).filter(|_| untagged) {
+            let what = format!("sets a CoS, and frames of link `{name}` carry no tag: it is lost");
+            ctx.warn(no_tag((class, &a.policy), &what, name), root, &a.path);
         }
     }
+}
+
+/// Warns of a policy that matches a CoS where packets have none.
+pub(super) fn check_tags(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    policies: &Policies,
+    inputs: &BTreeMap<u32, Arriving>,
+    drafts: &[Draft<'_>],
+) {
     let mut said: Vec<&str> = Vec::new();
     for (id, input) in inputs {
         let draft = &drafts[*id as usize];
@@ -420,17 +430,20 @@ pub(super) fn check_tags(
         }
         said.push(&input.policy);
         let base = draft.name().trim_end_matches(".reverse");
-        let d = Diagnostic::warning(
-            codes::W_NO_TAG,
-            format!(
-                "class `{class}` of policy `{}` asks for a CoS, and what arrives over link `{}` has none: it matches nothing there",
-                input.policy,
-                draft.name()
-            ),
-        )
-        .hint(format!("write `dot1q: true` on link `{base}` if its frames are tagged"));
+        let what = format!(
+            "asks for a CoS, and what arrives over link `{}` has none: it matches nothing there",
+            draft.name()
+        );
+        let d = no_tag((class, &input.policy), &what, base);
         ctx.warn(d, root, &steps!["topology", "links", base]);
     }
+}
+
+/// The warning of a class whose CoS no frame of a link carries.
+fn no_tag((class, policy): (&str, &str), what: &str, link: &str) -> Diagnostic {
+    let message = format!("class `{class}` of policy `{policy}` {what}");
+    let hint = format!("write `dot1q: true` on link `{link}` if its frames are tagged");
+    Diagnostic::warning(codes::W_NO_TAG, message).hint(hint)
 }
 
 /// The first class, nested ones included, for which a predicate holds.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use spillgate_core::{Dur, Labels, Overhead, Rate};
+use spillgate_nodes::stage::mpls::MplsSpec;
 use spillgate_queueing::{Counting, Line, Recipe};
 
 use super::check_name;
@@ -14,9 +15,9 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::plan::{InputPlan, LinkPlan, NO_POLICY, RingPlan};
+use crate::plan::{LinkPlan, NO_POLICY, RingPlan};
 use crate::routes::Edge;
-use crate::schema::{DelaySpec, LinkSpec, MplsSpec, Scenario};
+use crate::schema::{DelaySpec, LinkSpec, Scenario};
 use crate::suggest::{did_you_mean, list};
 
 /// The most links, reverse links included.
@@ -351,7 +352,7 @@ pub(super) fn line(scenario: &Scenario, spec: &LinkSpec, rate: Rate, counting: C
 pub(super) struct Draft<'a> {
     name: String,
     /// The link as written that it belongs to.
-    entry: &'a str,
+    pub(super) entry: &'a str,
     /// The link as written.
     pub(super) spec: &'a LinkSpec,
     /// The name under which the scenario may give it a policy, beside its own; none for a reverse
@@ -406,7 +407,6 @@ impl Draft<'_> {
         self,
         recipes: &BTreeMap<String, (String, Recipe)>,
         rings: &Rings<'_>,
-        input: Option<InputPlan>,
         irregular: &BTreeMap<&str, Irregular>,
     ) -> LinkPlan {
         let irregular = irregular.get(self.entry).cloned().unwrap_or_default();
@@ -435,7 +435,6 @@ impl Draft<'_> {
             discipline,
             tx_ring,
             dot1q: self.dot1q,
-            input: input.map(Box::new),
         }
     }
 }

@@ -38,10 +38,11 @@ pub(crate) use sla::sla;
 
 use std::collections::BTreeMap;
 
+use spillgate_nodes::stage::{Network, StagePlan, Stages};
 use spillgate_queueing::spec::DisciplineSpec;
 
 use failures::Failures;
-use links::Links;
+use links::{Draft, Links};
 use nodes::Nodes;
 use paths::Paths;
 
@@ -50,9 +51,8 @@ use crate::ctx::Ctx;
 use crate::de::repeated;
 use crate::error::Diagnostic;
 use crate::load::{LinkPolicy, PortPolicies};
-use crate::mpls::Role;
 use crate::node::{Node, Step, steps};
-use crate::plan::{VariantPlan, WorldPlan};
+use crate::plan::{LinkPlan, VariantPlan, WorldPlan};
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
@@ -71,7 +71,7 @@ pub(crate) fn world(
     }
     inputs::name_links(ctx, scenario, root, &mut policies, &links);
     let attached = policies::attach(ctx, scenario, root, &policies, &links);
-    let mut inputs = inputs::attach(ctx, scenario, root, &policies, &links);
+    let inputs = inputs::attach(ctx, scenario, root, &policies, &links);
     inputs::register(shared, &inputs);
     let recipes = policies::resolve(ctx, shared, (scenario, root), &policies, &attached, &links);
     let (mut rows, all_read) = rows::collect(ctx, scenario, root);
@@ -80,17 +80,17 @@ pub(crate) fn world(
     let failures = Failures::read(ctx, scenario, root, &links, &times);
     let irregular = irregular::read(ctx, root, &links, &times);
     let drafts = links.drafts()?;
-    let reading = holding::Reading {
+    let mut reading = holding::Reading {
         ctx: &mut *ctx,
         shared,
         root,
+        nodes: &nodes,
         links: &links,
         drafts: &drafts,
         policies: &policies,
         recipes: &recipes,
     };
-    let holding = reading.all(&nodes);
-    let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
+    let (holding, written) = (reading.holding(), reading.stages(scenario));
     let mut edges = links::edges(&drafts);
     atm::set_far_ends(ctx, root, &nodes, &links, &mut edges);
     let ends = ends::all(ctx, root, &mut rows, &nodes, scenario.runs.seed);
@@ -103,46 +103,38 @@ pub(crate) fn world(
         return None;
     }
     let failures = failures?;
-    inputs::check_tags(ctx, root, &policies, &attached, &inputs, &links, &drafts);
-    let labelled = match &mpls {
-        Some(m) => mpls::check_paths(ctx, root, m, &paths, &flows, &edges, &nodes),
-        None => vec![false; edges.len()],
-    };
-    let seen = mpls::seen(mpls.as_ref(), &labelled, &edges);
-    let inside = |l: u32| {
-        let e = edges[l as usize];
-        mpls.as_ref().is_some_and(|m| m.is_inside(e.from, e.to))
-    };
-    policies::check_labels(ctx, scenario, root, &policies, &links, inside);
-    let imposes = |l: u32| {
-        let e = edges[l as usize];
-        mpls.as_ref()
-            .is_some_and(|m| m.role(e.to) == Role::Edge && !m.is_provider(e.from))
-    };
-    mpls::check_classes(
-        ctx,
-        root,
-        &policies,
-        &attached,
-        &links,
-        |l| seen[l as usize],
-        imposes,
-    );
+    inputs::check_set_tags(ctx, root, &policies, &attached, &links);
+    inputs::check_tags(ctx, root, &policies, &inputs, &drafts);
+    let mpls = written.iter().find_map(StagePlan::mpls);
+    let labels = mpls::Labels::new(mpls, &edges, &paths.all);
+    labels.check_flows(ctx, root, &flows, &nodes);
+    policies::check_labels(ctx, scenario, root, &policies, &links, |l| labels.inside(l));
+    labels.check_classes(ctx, root, &policies, &attached, &links);
     if ctx.is_fine() {
         failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
     }
     let rings = rings::Rings::read(ctx, scenario, root, &policies);
+    let finish = |l: Draft<'_>| l.finish(&recipes, &rings, &irregular);
+    let finished: Vec<LinkPlan> = drafts.into_iter().map(finish).collect();
+    let failures = failures.into_plan();
+    let inputs = inputs.into_iter();
+    let inputs = inputs.map(|(id, input)| input.on(id, &finished[id as usize]).into());
+    let joins: Vec<(u32, u32)> = finished.iter().map(|l| (l.from, l.to)).collect();
+    let network = Network {
+        ends: &joins,
+        routes: &paths.all,
+        looked_up: !failures.is_empty(),
+        watched: false,
+    };
+    let stages = Stages::new(inputs.chain(written).collect(), &network);
     let mut world = WorldPlan {
         nodes: std::mem::take(&mut nodes.names),
         holding: holding.into(),
-        links: (0..)
-            .zip(drafts)
-            .map(|(id, l)| l.finish(&recipes, &rings, inputs.remove(&id), &irregular))
-            .collect(),
+        stages,
+        links: finished,
         routes: paths.all,
-        failures: failures.into_plan(),
+        failures,
         reroute: Failures::reroute(scenario),
-        mpls,
         flows,
         patterns: ends::patterns(&rows, &ends),
         classes,
@@ -295,8 +287,16 @@ fn bad_name(name: &str) -> Option<&'static str> {
     }
 }
 
-pub(crate) fn check_name(ctx: &mut Ctx<'_>, name: &str, what: &str, root: &Node, path: &[Step]) {
-    if let Some(problem) = bad_name(name) {
+/// Whether a name can be shown in a table; reported otherwise.
+pub(crate) fn check_name(
+    ctx: &mut Ctx<'_>,
+    name: &str,
+    what: &str,
+    root: &Node,
+    path: &[Step],
+) -> bool {
+    let problem = bad_name(name);
+    if let Some(problem) = problem {
         let d = Diagnostic::error(
             codes::BAD_NAME,
             format!("the name of this {what} {problem}"),
@@ -304,4 +304,5 @@ pub(crate) fn check_name(ctx: &mut Ctx<'_>, name: &str, what: &str, root: &Node,
         .hint("write a short text such as `voice`");
         ctx.error(d, root, path);
     }
+    problem.is_none()
 }

@@ -34,6 +34,15 @@ impl Policies {
         self.all.get(name)
     }
 
+    /// That there is no policy of a name.
+    pub(super) fn unknown(&self, name: &str) -> Diagnostic {
+        let names = || self.all.keys().map(String::as_str);
+        let near = did_you_mean(name, names());
+        let message = format!("there is no policy `{name}`{near}");
+        Diagnostic::error(codes::UNKNOWN_POLICY, message)
+            .hint(format!("policies: {}", list(names())))
+    }
+
     /// The texts of the configurations, as written.
     pub(super) fn originals(&self) -> Vec<Originals> {
         let all = self.configs.iter();
@@ -127,14 +136,7 @@ pub(super) fn attach(
                 },
             );
         } else {
-            let names = || policies.all.keys().map(String::as_str);
-            let near = did_you_mean(policy, names());
-            let d = Diagnostic::error(
-                codes::UNKNOWN_POLICY,
-                format!("there is no policy `{policy}`{near}"),
-            )
-            .hint(format!("policies: {}", list(names())));
-            ctx.error(d, root, &path);
+            ctx.error(policies.unknown(policy), root, &path);
         }
     }
     for (i, imported) in &policies.configs {

@@ -12,29 +12,49 @@ use spillgate_core::{Dur, Overhead, Packets, Rate, quantity::Size};
 use spillgate_nodes::NodeSpec as Kind;
 use spillgate_nodes::atm::AtmSpec;
 use spillgate_nodes::server::RateProcessSpec;
+use spillgate_nodes::stage::StageSpec;
 use spillgate_queueing::Counting;
 
 use super::counting::PolicyOverhead;
-use super::{LossSpec, MplsSpec, ReorderSpec};
+use super::{LossSpec, ReorderSpec};
 
-/// Nodes and links.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Topology {
-    /// The nodes: names, and groups of nodes.
-    pub nodes: Vec<NodeSpec>,
-    /// The links by name.
-    pub links: BTreeMap<String, LinkSpec>,
-    /// Links that fail during a run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<FailureSpec>,
-    /// How fast routes follow failures and repairs.
-    #[serde(default, skip_serializing_if = "RoutingSpec::is_instant")]
-    pub routing: RoutingSpec,
-    /// The nodes of an MPLS network with layer-3 VPNs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mpls: Option<MplsSpec>,
+macro_rules! topology {
+    (
+        links { $($_:tt)+ }
+        topology { $($(#[doc = $doc:literal])+ $kind:ident = $key:ident, $spec:ty => $plan:ty;)+ }
+    ) => {
+        /// Nodes and links.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Topology {
+            /// The nodes: names, and groups of nodes.
+            pub nodes: Vec<NodeSpec>,
+            /// The links by name.
+            pub links: BTreeMap<String, LinkSpec>,
+            /// Links that fail during a run.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub failures: Vec<FailureSpec>,
+            /// How fast routes follow failures and repairs.
+            #[serde(default, skip_serializing_if = "RoutingSpec::is_instant")]
+            pub routing: RoutingSpec,
+            $(
+                $(#[doc = $doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$spec>,
+            )+
+        }
+
+        impl Topology {
+            /// The stages that are written here, by key, in the order of the registry.
+            pub fn stages(&self) -> impl Iterator<Item = (&'static str, &dyn StageSpec)> {
+                let all = [$((stringify!($key), self.$key.as_ref().map(|s| s as &dyn StageSpec))),+];
+                all.into_iter().filter_map(|(key, stage)| Some((key, stage?)))
+            }
+        }
+    };
 }
+
+spillgate_nodes::with_stages!(topology);
 
 /// A node by its name, or with more about it, or many alike.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -12,7 +12,7 @@
 //! The value at the path is replaced; a valid key that is missing is added. The value is YAML.
 
 mod find;
-mod path;
+pub(crate) mod path;
 
 use self::find::find;
 use self::path::{Segment, parse};

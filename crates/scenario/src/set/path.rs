@@ -5,14 +5,14 @@ use crate::error::Diagnostic;
 
 /// A part of a path as written.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Segment {
-    pub(super) text: String,
+pub(crate) struct Segment {
+    pub(crate) text: String,
     /// Written as a plain number or in brackets.
-    pub(super) index: Option<usize>,
+    pub(crate) index: Option<usize>,
 }
 
 /// Splits a path into its parts.
-pub(super) fn parse(path: &str) -> Result<Vec<Segment>, Diagnostic> {
+pub(crate) fn parse(path: &str) -> Result<Vec<Segment>, Diagnostic> {
     let bad = |problem: &str| {
         Diagnostic::error(codes::BAD_OVERRIDE, format!("the path {problem}"))
             .found(path)

@@ -29,7 +29,7 @@ impl<S: EventSet> World<S> {
         let drops = std::mem::take(&mut self.drops);
         for lost in drops.as_slice() {
             if self.tap.is_some() {
-                self.tap_lost(Some(link), true, lost);
+                self.tap_dropped(link, lost);
             }
             let l = &mut self.links[link];
             if let Some(port) = &mut l.port {
@@ -51,9 +51,6 @@ impl<S: EventSet> World<S> {
     #[cold]
     pub(crate) fn lose(&mut self, now: Time, link_hash: u64, lost: &Dropped) {
         let packet = &lost.packet;
-        if let Some(mpls) = &mut self.mpls {
-            mpls.counts.lost += u64::from(packet.labels.depth());
-        }
         if now < self.window.end() {
             self.counts.losses += 1;
             let place = link_hash.rotate_left(1 + lost.reason.index() as u32);

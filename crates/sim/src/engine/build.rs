@@ -22,7 +22,7 @@ use crate::express::{Known, Lane, kept};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
 use crate::link::Link;
-use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failing};
+use crate::node::{self, Failures, Nodes, Routing, Stages, failing};
 use crate::observe::SeriesRecorder;
 use crate::pipes::Pipes;
 use crate::port::Port;
@@ -89,16 +89,16 @@ impl<S: EventSet> World<S> {
         let points = Arc::new(CodePoints::of_queues(plan));
         let mut lists = SharedLists::new();
         let mut links = Table::with_capacity(plan.links.len());
-        let facts = kept.into_iter().zip(fails).zip(at_ports(plan));
+        let facts = (0..).zip(kept.into_iter().zip(fails));
         links.extend(
             plan.links
                 .iter()
                 .zip(facts)
-                .map(|(l, ((kept, fails), labels))| {
+                .map(|(l, (number, (kept, fails)))| {
                     let discipline = || l.discipline.build_sharing(&keys, &mut lists);
                     let discipline = (!kept).then(discipline);
                     let port = discipline.map(|d| port(l, d, fails, &points, (seed, run), &empty));
-                    Link::new(l, port, fails, labels)
+                    Link::new(l, port, fails, plan.stages.act_at_port(number))
                 }),
         );
         for (ports, weight) in plan.holding.iter().map(|h| &h.declared.upstream) {
@@ -109,8 +109,8 @@ impl<S: EventSet> World<S> {
             }
         }
         let own_pipes = links.len() as u32;
-        let inputs = Inputs::new(plan, &keys, seed, run);
-        if inputs.is_some() {
+        let stages = Stages::new(plan, &plan.routes, &keys, (seed, run), tap.is_some());
+        if stages.as_ref().is_some_and(Stages::note_arrivals) {
             let names = node::names(plan);
             for link in &mut links {
                 if let Some(port) = &mut link.port {
@@ -167,8 +167,7 @@ impl<S: EventSet> World<S> {
             hops: paths.hops,
             failures: Failures::new(plan, seed, run, failures).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
-            mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
-            inputs: inputs.map(Box::new),
+            stages: stages.map(Box::new),
             marked: Marked::new(plan, bits).map(Box::new),
             colored: Vec::new(),
             nodes: Nodes::new(plan, &keys, (seed, run), engine == Engine::Plain).map(Box::new),

@@ -5,6 +5,7 @@ use spillgate_events::{EventSet, Rank};
 
 use super::World;
 use crate::observe::Sampling;
+use crate::tokens::buckets;
 
 impl<S: EventSet> World<S> {
     /// Whether the run is over at `at`: the measured period has ended and nothing is outstanding.
@@ -52,13 +53,13 @@ impl<S: EventSet> World<S> {
             self.begin_counting();
         }
         if let Some(mut tokens) = self.tokens.take() {
-            tokens.sample(now, || self.buckets());
+            tokens.sample(now, || buckets(now, &self.links, self.stages.as_deref()));
             self.tokens = Some(tokens);
         }
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             let observed = Sampling {
                 links: &self.links,
-                inputs: self.inputs.as_deref(),
+                stages: self.stages.as_deref(),
                 lane: &mut self.lane,
                 arrivals,
                 tcp: &self.tcp,

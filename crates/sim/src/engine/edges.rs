@@ -74,27 +74,21 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The counters of all policers so far: of the links' own policies, then of policies at their
-    /// receiving ends.
+    /// The counters of all policers of ports so far.
     fn found(&self) -> Vec<Colored> {
         let own = self.links.iter().filter_map(|l| l.port.as_ref());
         let own = own.flat_map(|p| p.discipline.meters());
-        let at_arrival = self.conditioners().flat_map(|c| c.meters());
-        own.chain(at_arrival).map(|(_, found)| *found).collect()
+        own.map(|(_, found)| *found).collect()
     }
 
-    /// The longest transmission time of a packet on any link; zero without input policies. Those
-    /// count the part of a packet that arrives within the measured period, also of one that is not
-    /// outstanding.
+    /// The longest transmission time of a packet on any link; zero where nothing is noted of
+    /// arrivals. Input policies count the part of a packet that arrives within the measured period,
+    /// also of one that is not outstanding.
     fn longest_transmission(&self) -> Dur {
-        if self.inputs.is_none() {
+        if !self.stages.as_ref().is_some_and(|s| s.note_arrivals()) {
             return Dur::ZERO;
         }
-        let labels = if self.mpls.is_some() {
-            Labels::MOST_BYTES
-        } else {
-            0
-        };
+        let labels = self.plan.stages.mpls().map_or(0, |_| Labels::MOST_BYTES);
         let tx = |l: &Link| {
             l.rate
                 .tx_time(l.overhead.labelled_len(self.longest, labels))

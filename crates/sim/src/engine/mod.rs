@@ -60,7 +60,7 @@ use crate::express::Lane;
 use crate::flow::{Flow, OpenLoop};
 use crate::gaps::Gaps;
 use crate::link::Link;
-use crate::node::{Failures, Inputs, Mpls, Nodes, Routing};
+use crate::node::{Failures, Nodes, Routing, Stages};
 use crate::observe::SeriesRecorder;
 use crate::pipes::Pipes;
 use crate::precedence::Marked;
@@ -124,13 +124,12 @@ pub struct World<S> {
     pub(crate) hops: Vec<u32>,
     pub(crate) failures: Option<Box<Failures>>,
     pub(crate) routing: Option<Box<Routing>>,
-    pub(crate) mpls: Option<Box<Mpls>>,
-    /// Input policies; none if no policy or classifier looks at arriving packets.
-    pub(crate) inputs: Option<Box<Inputs>>,
+    /// What packets pass at nodes at once; none if nothing looks at them there.
+    pub(crate) stages: Option<Box<Stages>>,
     /// Packets by the code points that policies gave them; none if no policy marks.
     pub(crate) marked: Option<Box<Marked>>,
-    /// The counters of all policers at the begin of the measured period; after its end, the counts
-    /// within it.
+    /// The counters of all policers of ports at the begin of the measured period; after its end, the
+    /// counts within it.
     pub(crate) colored: Vec<Colored>,
     /// Nodes that hold packets; none if every node passes packets on at once.
     pub(crate) nodes: Option<Box<Nodes>>,

@@ -27,7 +27,7 @@ impl<S: EventSet> World<S> {
     pub(crate) fn arrive(&mut self, pipe: usize, first: InFlight) {
         let mut packet = first.packet();
         self.count_hop(self.now, first.tie, packet.flow, packet.seq);
-        if self.inputs.is_some() && !self.enter(pipe, &mut packet) {
+        if self.stages.is_some() && !self.enter(pipe, &mut packet) {
             return;
         }
         self.forward_from(Some(pipe), &mut packet, self.now);
@@ -67,8 +67,8 @@ impl<S: EventSet> World<S> {
 
     /// A packet arrives at the port of `link`, which serves its packets one by one.
     pub(crate) fn enter_port(&mut self, link: usize, packet: &mut Packet, now: Time) {
-        if self.links[link].labels {
-            self.relabel(link, packet);
+        if self.links[link].staged {
+            self.leave(link, packet);
         }
         // Set here, so that packets in pipes need no room for it.
         packet.hash = self.flows[packet.flow as usize].hash;

@@ -13,6 +13,7 @@ use crate::observe::SeriesRecorder;
 use crate::outcome::Outcome;
 use crate::pipes::Pipes;
 use crate::tcp::Segments;
+use crate::tokens::buckets;
 
 impl<S: EventSet> World<S> {
     /// The simulated time that has passed, as a fraction from 0 to 1.
@@ -98,8 +99,7 @@ impl<S: EventSet> World<S> {
             flows: &self.meters,
             links: &self.links,
             lane: Some(&self.lane),
-            mpls: self.mpls.as_deref(),
-            inputs: self.inputs.as_deref(),
+            stages: self.stages.as_deref(),
             colored: &self.colored,
             marked: self.marked.as_deref(),
             nodes: self.nodes.as_deref(),
@@ -116,7 +116,12 @@ impl<S: EventSet> World<S> {
             bounds: found.bounds,
             class_delays,
             series: series.map(SeriesRecorder::into_curves).unwrap_or_default(),
-            draining: draining.map_or_else(Vec::new, |t| t.draining(plan, &self.buckets())),
+            draining: draining.map_or_else(Vec::new, |t| {
+                t.draining(
+                    plan,
+                    &buckets(self.now, &self.links, self.stages.as_deref()),
+                )
+            }),
             unsettled: settled.map_or_else(Vec::new, |a| a.unsettled()),
             admissions,
             digest: self.digest(),

@@ -1,12 +1,14 @@
 //! Ports and links with anything out of the ordinary: transmit rings, whose packets have left the
 //! discipline and wait for the server; servers whose rate varies; links that are down, that lose or
-//! reorder packets, or carry labels; and whatever looks at each packet.
+//! reorder packets, or to whose ports stages act; and whatever looks at each packet.
 
 use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
+use spillgate_nodes::stage::Sending;
 
 use super::World;
 use crate::channel::Carried;
+use crate::tap::Place;
 
 impl<S: EventSet> World<S> {
     /// A packet arrives at a port with anything out of the ordinary.
@@ -136,7 +138,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Handles a packet sent on a link that carries labels, fails, or loses and delays packets at
+    /// Handles a packet sent on a link with stages, or that fails, or loses and delays packets at
     /// random: when it reaches the far end, none if it is lost on the link.
     #[inline(never)]
     pub(crate) fn cross_special_link(
@@ -147,8 +149,9 @@ impl<S: EventSet> World<S> {
         end: Time,
         mut due: Time,
     ) -> Option<Time> {
-        if self.links[link].labels {
-            self.meter_labels(link, packet, start, end);
+        if let Some(stages) = self.stages.as_mut().filter(|_| self.links[link].staged) {
+            let cut = None;
+            stages.send(link, packet, Sending { start, end, cut });
         }
         let Some(port) = &mut self.links[link].port else {
             return Some(due);
@@ -171,7 +174,7 @@ impl<S: EventSet> World<S> {
         let (place, packet) = (self.link_hashes[link], *packet);
         let lost = Dropped { packet, reason };
         if self.tap.is_some() {
-            self.tap_lost(Some(link), false, &lost);
+            self.tap_lost(Some(link as u32), Place::Wire(link as u32), &lost);
         }
         self.lose(due, place, &lost);
         None

@@ -41,7 +41,7 @@ pub(super) struct Onward {
     pub(super) pipe: u32,
     /// As for the engine's link.
     pub(super) special: bool,
-    pub(super) labels: bool,
+    pub(super) staged: bool,
     /// The port has known departures, and all its packets come over one other link.
     pub(super) single_feeder: bool,
     /// The host at its far end acknowledges at once, and receives packets over this link only.
@@ -86,7 +86,7 @@ impl ExpressLink {
                 ahead: Ahead::Nothing,
                 pipe: number,
                 special: link.special,
-                labels: link.labels,
+                staged: link.staged,
                 single_feeder: false,
                 acks_at_once: false,
             },
@@ -143,7 +143,7 @@ impl ExpressLink {
     pub(super) fn turn(&mut self, now: Time, packet: &Packet, window: Window) -> Dur {
         let has_many = self.port.as_ref().is_some_and(|p| p.has_many());
         match self.uncontended.tx_time(packet.l3_len) {
-            Some(tx) if !self.onward.labels && !has_many => tx,
+            Some(tx) if !self.onward.staged && !has_many => tx,
             _ => self.tune(now, packet, window),
         }
     }
@@ -201,7 +201,7 @@ impl ExpressLink {
     fn open(&mut self, window: Window) {
         let (_, l3_len, _) = self.uncontended.passed();
         let until = match &self.port {
-            Some(fifo) if !self.onward.labels => {
+            Some(fifo) if !self.onward.staged => {
                 fifo.open_until(self.overhead.wire_len(l3_len), window)
             }
             _ => Time::ZERO,

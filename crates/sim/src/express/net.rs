@@ -71,8 +71,8 @@ impl<S: EventSet> World<S> {
             self.enter_port(link, packet, now);
             return None;
         }
-        if self.lane.links[link].onward.labels {
-            self.relabel(link, packet);
+        if self.lane.links[link].onward.staged {
+            self.leave(link, packet);
         }
         if now < self.lane.links[link].latest() {
             self.breach(link, now);

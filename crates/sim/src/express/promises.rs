@@ -50,10 +50,10 @@ pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
     // A classifier may match metadata of the arrival: the link or the tag.
     let looks = plan.links.iter().filter(|l| l.discipline.looks_at_marks());
     let looking: BTreeSet<u32> = looks.map(|l| l.from).collect();
-    let tags = plan.has_inputs() && plan.links.iter().any(|l| l.dot1q);
+    let tags = plan.notes_arrivals() && plan.links.iter().any(|l| l.dot1q);
     let passes = |(id, l): (u32, &LinkPlan)| {
         Promises::of(l).in_order
-            && l.input.is_none()
+            && !plan.stages.act_at_arrival(id)
             && !tags
             && plan.holding.at(l.to).is_none()
             && !looking.contains(&l.to)
@@ -66,13 +66,9 @@ pub(super) fn passing(plan: &WorldPlan) -> Vec<bool> {
 /// The parts of a world for which the express engine has no shortcuts, and why, for people who
 /// wonder about the time of a run.
 pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
-    let named = |wanted: &dyn Fn(&LinkPlan) -> bool| {
-        let names: Vec<&str> = plan
-            .links
-            .iter()
-            .filter(|l| wanted(l))
-            .map(|l| &*l.name)
-            .collect();
+    let named = |wanted: &dyn Fn((u32, &LinkPlan)) -> bool| {
+        let links = (0..).zip(&plan.links).filter(|l| wanted(*l));
+        let names: Vec<&str> = links.map(|(_, l)| &*l.name).collect();
         match names.len() {
             0 => None,
             1..=4 => Some(names.join(", ")),
@@ -92,15 +88,15 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
     let mut seen = BTreeSet::new();
     reasons.retain(|reason| seen.insert(*reason));
     for reason in reasons {
-        note(named(&|l| why(l) == Some(reason)), reason);
+        note(named(&|(_, l)| why(l) == Some(reason)), reason);
     }
     note(
-        named(&|l| !Promises::of(l).in_order),
+        named(&|(_, l)| !Promises::of(l).in_order),
         "packets are lost or late at random, so they are served one by one, and each arrival is an event",
     );
     note(
-        named(&|l| l.input.is_some()),
-        "a policy looks at what arrives, so each arrival is an event",
+        named(&|(id, _)| plan.stages.act_at_arrival(id)),
+        "policies or labels act on what arrives, so each arrival is an event",
     );
     let kept = plan.holding.nodes();
     let kept: Vec<&str> = kept.map(|n| &*plan.nodes[n as usize]).collect();
@@ -113,10 +109,12 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
         "packets are held there, so each arrival is an event",
     );
     note(
-        named(&|l| l.server.is_none() && l.tx_ring.holds_packets()),
+        named(&|(_, l)| l.server.is_none() && l.tx_ring.holds_packets()),
         "the port has a transmit ring, so packets are served one by one",
     );
-    let served = |l: &LinkPlan| Promises::of(l).departures() && !l.discipline.decides_at_arrival();
+    let served = |(_, l): (u32, &LinkPlan)| {
+        Promises::of(l).departures() && !l.discipline.decides_at_arrival()
+    };
     note(
         named(&served),
         "the discipline decides when packets leave, so they are served one by one",

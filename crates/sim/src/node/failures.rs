@@ -14,9 +14,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Rng, Time};
 use spillgate_events::{EventSet, Rank};
+use spillgate_nodes::stage::Sending;
 use spillgate_scenario::plan::{FailurePlan, WorldPlan};
 
 use crate::engine::World;
+use crate::tap::Place;
 
 /// What happens to a link. Changes at one instant are handled in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -215,8 +217,9 @@ impl<S: EventSet> World<S> {
             let cut = (start, end, now);
             port.queues[usize::from(packet.leaf)].on_cut(window, packet.len, cut);
             port.discipline.transmits_until(packet.leaf, now);
-            if l.labels {
-                self.cut_labels(link, &packet, cut);
+            if let Some(stages) = self.stages.as_mut().filter(|_| l.staged) {
+                let cut = Some(now);
+                stages.send(link, &packet, Sending { start, end, cut });
             }
         }
         let place = self.link_hashes[link];
@@ -230,7 +233,7 @@ impl<S: EventSet> World<S> {
             let packet = head.packet();
             let lost = Dropped { packet, reason };
             if self.tap.is_some() {
-                self.tap_lost(Some(link), false, &lost);
+                self.tap_lost(Some(link as u32), Place::Wire(link as u32), &lost);
             }
             self.lose(now, place, &lost);
         }
@@ -259,7 +262,7 @@ impl<S: EventSet> World<S> {
             }
             let lost = Dropped { packet, reason };
             if self.tap.is_some() {
-                self.tap_lost(Some(link), false, &lost);
+                self.tap_lost(Some(link as u32), Place::Wire(link as u32), &lost);
             }
             self.lose(now, place, &lost);
         }

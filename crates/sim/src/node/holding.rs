@@ -14,8 +14,10 @@ use spillgate_measure::{Measures, Samples, Window};
 use spillgate_nodes::{AtPort, Holding, Node, Outbox, PortEvent, Put, Sent, Start};
 use spillgate_scenario::plan::WorldPlan;
 
+use super::stages::names;
 use crate::engine::World;
 use crate::pipes::Placed;
+use crate::tap::Place;
 
 /// A node, with its wake and its name.
 struct Holder {
@@ -64,7 +66,7 @@ impl Nodes {
         }
         let mut behind = vec![None; plan.links.len()];
         let mut followers = vec![Vec::new(); plan.links.len()];
-        let mut holders = Vec::new();
+        let (links, mut holders) = (names(plan), Vec::new());
         for (number, holding) in (0..).zip(plan.holding.iter()) {
             for link in &holding.declared.inputs {
                 behind[*link as usize] = Some(number);
@@ -77,6 +79,7 @@ impl Nodes {
                 &Start {
                     window: Window::new(plan.warmup, plan.duration),
                     flows,
+                    links: &links,
                     seed,
                     path: &holding.path,
                     percentiles: plan.backlog_percentiles,
@@ -222,6 +225,9 @@ impl<S: EventSet> World<S> {
 
     /// The measured period begins or ends.
     pub(crate) fn nodes_pass_edge(&mut self, edge: Time) {
+        if let Some(stages) = &mut self.stages {
+            stages.pass_edge(edge);
+        }
         let Some(nodes) = &mut self.nodes else {
             return;
         };
@@ -275,7 +281,7 @@ impl<S: EventSet> World<S> {
         }
         for (from, evidence, lost) in out.lost.drain(..) {
             if self.tap.is_some() {
-                self.tap_kept_out(from, evidence, &lost);
+                self.tap_lost(Some(from), Place::Kept(from, evidence), &lost);
             }
             self.lose(now, name_hash, &lost);
         }

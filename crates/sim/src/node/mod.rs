@@ -1,20 +1,16 @@
 //! What nodes do with packets beyond passing them from a link to the next port at once.
 //!
-//! `holding`: nodes that pass packets on later; their kinds are in `spillgate_nodes`. The other
-//! modules act at once, at nodes of any kind: `inputs` polices
-//! and marks packets that arrive, `mpls` pushes and pops labels, `routing` and `failures` find
-//! other paths while links fail.
+//! `holding`: nodes that pass packets on later; `stages`: what packets pass at once, at nodes of any
+//! kind. The kinds of both are in `spillgate_nodes`. `routing` and `failures` find other paths while
+//! links fail.
 
 mod failures;
 mod holding;
-mod inputs;
-mod mpls;
 mod next_hops;
 mod routing;
+mod stages;
 
 pub(crate) use failures::{Failures, Underway, failing};
 pub(crate) use holding::Nodes;
-pub(crate) use inputs::{Inputs, names};
-pub use mpls::LabelCounts;
-pub(crate) use mpls::{Mpls, at_ports};
 pub(crate) use routing::Routing;
+pub(crate) use stages::{Stages, names};

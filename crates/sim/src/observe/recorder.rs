@@ -11,7 +11,7 @@ use spillgate_scenario::plan::{LinkPlan, Traffic, WorldPlan};
 use crate::arrivals::Arrivals;
 use crate::express::Lane;
 use crate::link::Link;
-use crate::node::{Inputs, Nodes};
+use crate::node::{Nodes, Stages};
 use crate::outcome::Curve;
 use crate::session::Workload;
 use crate::tcp::Connection;
@@ -23,7 +23,7 @@ const MAX_CURVES: usize = 20;
 /// What is sampled of a world that runs.
 pub(crate) struct Sampling<'a> {
     pub(crate) links: &'a [Link],
-    pub(crate) inputs: Option<&'a Inputs>,
+    pub(crate) stages: Option<&'a Stages>,
     pub(crate) lane: &'a mut Lane,
     pub(crate) arrivals: &'a Arrivals,
     /// The connections of the plan's flows come first.
@@ -227,12 +227,9 @@ fn sample_tokens(
             port.map_or_else(Vec::new, |port| port.discipline.tokens(now))
         }
     };
-    let input = of.input.as_ref().map(|input| match observed {
+    let input = plan.stages.input(link as u32).map(|input| match observed {
         None => input.recipe.tokens(),
-        Some(o) => {
-            let conditioner = o.inputs.and_then(|i| i.conditioner(link));
-            conditioner.map_or_else(Vec::new, |c| c.tokens(now))
-        }
+        Some(o) => o.stages.map_or_else(Vec::new, |s| s.tokens(link, now)),
     });
     for (class, level) in port {
         put_state(&level, &mut out.of(|| format!("{}/{class}", of.name)));

@@ -4,7 +4,6 @@ use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::EventSet;
 use spillgate_nodes::Carries;
-use spillgate_queueing::Evidence;
 
 use crate::engine::World;
 use crate::flow::{Flow, NO_METER, Origin};
@@ -61,40 +60,24 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     pub(crate) fn tap_sent(&mut self, packet: &Packet) {
-        let Some(tap) = &mut self.tap else { return };
         let timeouts = match self.flows[packet.flow as usize].origin {
             Origin::Data(c) => self.tcp[c as usize].sender.stats().timeouts,
             _ => 0,
         };
-        let segment = segment(&self.flows, &self.segments, packet);
-        let labels = [0; 2];
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.sent(self.now, seen, timeouts);
+        self.tell(None, packet, |tap, now, seen| tap.sent(now, seen, timeouts));
     }
 
     #[cold]
     pub(crate) fn tap_offered(&mut self, link: usize, packet: &Packet) {
-        let labels = self.label_values(link, packet);
-        let Some(tap) = &mut self.tap else { return };
-        let Some(port) = &mut self.links[link].port else {
-            return;
-        };
-        let leaf = port.discipline.leaf_of(packet);
-        let view = view_of(self.now, link, port);
-        let segment = segment(&self.flows, &self.segments, packet);
-        let packet = &Packet { leaf, ..*packet };
-        tap.offered(
-            &view,
-            Seen {
-                packet,
-                segment,
-                labels,
-            },
-        );
+        let packet = self.classified(link, packet);
+        self.tell_at_port(link, &packet, |tap, port, seen| tap.offered(port, seen));
+    }
+
+    /// A packet with the leaf that it has at a port.
+    fn classified(&mut self, link: usize, packet: &Packet) -> Packet {
+        let port = self.links[link].port.as_mut();
+        let leaf = port.map_or(packet.leaf, |p| p.discipline.leaf_of(packet));
+        Packet { leaf, ..*packet }
     }
 
     /// How many packets the discipline of a port has marked so far.
@@ -108,22 +91,11 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     pub(crate) fn tap_marked(&mut self, link: usize, packet: &Packet) {
-        let labels = self.label_values(link, packet);
-        let Some(tap) = &mut self.tap else { return };
-        let Some(port) = &mut self.links[link].port else {
-            return;
-        };
-        let leaf = port.discipline.leaf_of(packet);
-        let packet = &Packet { leaf, ..*packet };
-        let why = port.discipline.mark_evidence(self.now, packet);
-        let view = view_of(self.now, link, port);
-        let segment = segment(&self.flows, &self.segments, packet);
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.marked(&view, &why, seen);
+        let packet = self.classified(link, packet);
+        self.tell_at_port(link, &packet, |tap, port, seen| {
+            let why = port.discipline.mark_evidence(port.now, seen.packet);
+            tap.marked(port, &why, seen);
+        });
     }
 
     #[cold]
@@ -147,71 +119,40 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     pub(crate) fn tap_served(&mut self, link: usize, packet: &Packet) {
-        let labels = self.label_values(link, packet);
-        let Some(tap) = &mut self.tap else { return };
-        if let Some(port) = &self.links[link].port {
-            let view = view_of(self.now, link, port);
-            let segment = segment(&self.flows, &self.segments, packet);
-            tap.served(
-                &view,
-                Seen {
-                    packet,
-                    segment,
-                    labels,
-                },
-            );
-        }
-    }
-
-    /// Must be called before [`World::lose`], which frees the segment.
-    #[cold]
-    pub(crate) fn tap_lost(&mut self, link: Option<usize>, by_port: bool, lost: &Dropped) {
-        let labels = link.map_or([0; 2], |l| self.label_values(l, &lost.packet));
-        let Some(tap) = &mut self.tap else { return };
-        let place = match link.map(|l| (l as u32, &self.links[l].port)) {
-            Some((link, Some(port))) if by_port => {
-                Place::Port(link, port.discipline.evidence(self.now, lost))
-            }
-            Some((link, _)) => Place::Wire(link),
-            None => Place::Node,
-        };
-        let packet = &lost.packet;
-        let segment = segment(&self.flows, &self.segments, packet);
-        tap.lost(
-            self.now,
-            place,
-            lost,
-            Seen {
-                packet,
-                segment,
-                labels,
-            },
-        );
+        self.tell_at_port(link, packet, |tap, port, seen| tap.served(port, seen));
     }
 
     /// What the policers of a port found of the packet that it was offered last.
     #[cold]
     pub(crate) fn tap_metered(&mut self, link: usize, packet: &Packet) {
-        let labels = self.label_values(link, packet);
-        let Some(tap) = &mut self.tap else { return };
-        let Some(port) = &self.links[link].port else {
-            return;
-        };
         let refused = self.drops.as_slice().iter().any(|lost| {
             let same = (lost.packet.flow, lost.packet.seq) == (packet.flow, packet.seq);
             same && lost.reason == DropReason::Policer
         });
-        let found = port.discipline.colors(refused);
-        if found.is_empty() {
-            return;
+        self.tell_at_port(link, packet, |tap, port, seen| {
+            let found = port.discipline.colors(refused);
+            if !found.is_empty() {
+                tap.metered(port, &found, seen);
+            }
+        });
+    }
+
+    /// The queue of a port loses a packet.
+    #[cold]
+    pub(crate) fn tap_dropped(&mut self, link: usize, lost: &Dropped) {
+        if let Some(port) = &self.links[link].port {
+            let why = port.discipline.evidence(self.now, lost);
+            self.tap_lost(Some(link as u32), Place::Port(link as u32, why), lost);
         }
-        let segment = segment(&self.flows, &self.segments, packet);
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.metered(&view_of(self.now, link, port), &found, seen);
+    }
+
+    /// A packet is lost that came to this link; must be called before [`World::lose`], which frees
+    /// the segment.
+    #[cold]
+    pub(crate) fn tap_lost(&mut self, link: Option<u32>, place: Place, lost: &Dropped) {
+        self.tell(link, &lost.packet, |tap, now, seen| {
+            tap.lost(now, place, lost, seen);
+        });
     }
 
     /// Tells the tap of a packet, with its labels if it is at a link.
@@ -232,30 +173,24 @@ impl<S: EventSet> World<S> {
         tell(&mut **tap, self.now, seen);
     }
 
-    /// An input policy at the receiving end of a link drops a packet; must be called before
-    /// [`World::lose`].
-    #[cold]
-    pub(crate) fn tap_refused(
+    /// The same of a packet at a port.
+    fn tell_at_port(
         &mut self,
-        link: u32,
-        class: u16,
-        evidence: Evidence,
-        lost: &Dropped,
+        link: usize,
+        packet: &Packet,
+        tell: impl FnOnce(&mut dyn Tap, &PortView<'_>, Seen<'_>),
     ) {
-        let place = Place::Input(link, class, evidence);
-        self.tell(Some(link), &lost.packet, |tap, now, seen| {
-            tap.lost(now, place, lost, seen);
-        });
-    }
-
-    /// A node has no room for a packet that came over `link`; must be called before
-    /// [`World::lose`].
-    #[cold]
-    pub(crate) fn tap_kept_out(&mut self, link: u32, evidence: Evidence, lost: &Dropped) {
-        let place = Place::Kept(link, evidence);
-        self.tell(Some(link), &lost.packet, |tap, now, seen| {
-            tap.lost(now, place, lost, seen);
-        });
+        let labels = self.label_values(link, packet);
+        let (Some(tap), Some(port)) = (&mut self.tap, &self.links[link].port) else {
+            return;
+        };
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tell(&mut **tap, &view_of(self.now, link, port), seen);
     }
 
     /// A packet has crossed the fabric of the switch before the port of `link`.

@@ -1,5 +1,6 @@
 //! Scenarios from text, and their values by name.
 
+mod labels;
 mod words;
 
 use std::any::Any;
@@ -14,6 +15,7 @@ use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::tap::Tap;
 use spillgate_sim::{Campaign, Engine, Finished, Outcome, Stop, World, layout};
 
+pub(crate) use labels::{LabelCounts, labels};
 pub(crate) use words::{overhead, ring};
 
 /// A tap that ignores everything.

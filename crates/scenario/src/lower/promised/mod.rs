@@ -125,7 +125,8 @@ impl<'a> Check<'a> {
                 for (i, l) in path.iter().enumerate() {
                     let link = &world.links[*l as usize];
                     let before = i.checked_sub(1).map(|b| &world.links[path[b] as usize]);
-                    let input = link.input.as_ref().map(|p| p.policy.as_str());
+                    let arriving = world.stages.input(*l);
+                    let input = arriving.map(|p| p.policy.as_str());
                     let places = [
                         (Some(link.policy.as_str()), before, false),
                         (input, Some(link), true),
@@ -147,7 +148,7 @@ impl<'a> Check<'a> {
                         let Some(customer) = self.class(policy, &seen, 0) else {
                             continue;
                         };
-                        let line = match (&link.input, arrives) {
+                        let line = match (arriving, arrives) {
                             (Some(input), true) => input.recipe.line(),
                             _ => match link.discipline.line() {
                                 Some(line) => line,
@@ -329,18 +330,18 @@ impl<'a> Check<'a> {
 
     fn unknown(&self, ctx: &mut Ctx<'_>, root: &Node) {
         // Nodes see only the label of a labelled packet.
-        if self.world.mpls.is_some() {
+        if self.world.stages.mpls().is_some() {
             return;
         }
         for (policy, classes) in &self.customers {
             let this = BTreeMap::from([(*policy, ())]);
-            let on = |l: &LinkPlan| {
-                let input = l.input.as_ref().map(|p| p.policy.as_str());
+            let on = |(id, l): (u32, &LinkPlan)| {
+                let input = self.world.stages.input(id).map(|p| p.policy.as_str());
                 let mut both = [Some(l.policy.as_str()), input].into_iter().flatten();
                 both.any(|p| leads_to(self.policies, p, &this, 0))
             };
             let path = steps!["policies", *policy, "class-based", "classes"];
-            if !self.world.links.iter().any(on) {
+            if !(0..).zip(&self.world.links).any(on) {
                 let message =
                     format!("no link has policy `{policy}`: its agreements have no effect");
                 let d = Diagnostic::warning(codes::W_AGREEMENT, message).hint(format!(

@@ -226,7 +226,7 @@ impl<'a> Check<'a> {
     pub(super) fn unprotected(&self, ctx: &mut Ctx<'_>, root: &Node) {
         let mut found = Vec::new();
         // Nodes see only the label of a labelled packet.
-        if self.world.mpls.is_some() {
+        if self.world.stages.mpls().is_some() {
             return;
         }
         for ((l, _), met) in &self.traffics.queues {

@@ -1,8 +1,13 @@
-//! The validated form of `topology.mpls`, and the labels that follow from it.
+//! A provider's MPLS network, validated, and the labels that follow from it.
+
+use std::fmt;
 
 use spillgate_core::{Dscp, Labels};
 
-pub use crate::schema::MplsModel;
+use super::MplsModel;
+use super::running::Mpls;
+use crate::Start;
+use crate::stage::{Acts, Network, Stage, StageRecipe};
 
 /// The role of a node in the provider's network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,11 +62,6 @@ pub struct Tunnel {
 }
 
 impl MplsPlan {
-    /// Whether EXP bits that changed in the network are copied to the DSCP (uniform model).
-    pub fn copies_exp(&self) -> bool {
-        self.model == MplsModel::Uniform
-    }
-
     /// Whether a node is of the provider.
     #[inline]
     pub fn is_provider(&self, node: u32) -> bool {
@@ -172,28 +172,19 @@ impl MplsPlan {
     /// Pushes or pops labels until the packet has `depth` labels, as on the next link. It has fewer
     /// labels before only if it has none.
     #[inline]
-    pub fn relabel(&self, labels: &mut Labels, dscp: &mut Dscp, depth: u8) -> Change {
-        let before = labels.depth();
-        if before == 0 && depth > 0 {
+    pub(super) fn relabel(&self, labels: &mut Labels, dscp: &mut Dscp, depth: u8) {
+        if labels.depth() == 0 && depth > 0 {
             let by_dscp = self.exp_of[usize::from(dscp.value() & 63)];
             let exp = labels.intended().unwrap_or(by_dscp);
             (0..depth).for_each(|_| labels.push(exp));
-            return Change::Pushed(depth);
         }
-        if before > depth {
-            let uniform = self.model == MplsModel::Uniform;
-            while labels.depth() > depth {
-                let exp = labels.pop(uniform).unwrap_or(0);
-                if labels.depth() == 0 {
-                    self.dispose(labels, dscp, exp);
-                }
+        let uniform = self.model == MplsModel::Uniform;
+        while labels.depth() > depth {
+            let exp = labels.pop(uniform).unwrap_or(0);
+            if labels.depth() == 0 {
+                self.dispose(labels, dscp, exp);
             }
-            return Change::Popped(before - depth);
         }
-        if before > 0 {
-            return Change::Swapped;
-        }
-        Change::None
     }
 
     /// The last label is gone, whose EXP bits were `exp`.
@@ -208,17 +199,45 @@ impl MplsPlan {
     }
 }
 
-/// What a node did to a packet's labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// It had none and has none.
-    None,
-    /// It got so many.
-    Pushed(u8),
-    /// It lost so many.
-    Popped(u8),
-    /// The top label was replaced by that of the next node.
-    Swapped,
+impl StageRecipe for MplsPlan {
+    fn build(&self, start: &Start<'_>, network: &Network<'_>) -> Box<dyn Stage> {
+        Box::new(Mpls::new(self, start.window, network))
+    }
+
+    fn path(&self) -> String {
+        "mpls".to_owned()
+    }
+
+    /// At provider nodes and one hop behind them labels may change. Where links fail, provider
+    /// nodes send packets into tunnels.
+    fn declares(&self, network: &Network<'_>) -> Acts {
+        let mut behind = vec![false; self.roles.len()];
+        for (from, to) in network.ends {
+            behind[*to as usize] |= self.is_provider(*from);
+        }
+        let links = |acts: &dyn Fn(u32, u32) -> bool| {
+            let all = (0..).zip(network.ends);
+            let found = all.filter(|(_, (from, to))| acts(*from, *to));
+            found.map(|(id, _)| id).collect()
+        };
+        Acts {
+            arrivals: links(&|_, to| network.looked_up && self.is_provider(to)),
+            ports: links(&|from, _| self.is_provider(from) || behind[from as usize]),
+            ways: network.looked_up,
+            notes: false,
+        }
+    }
+
+    fn marks(&self) -> Vec<Dscp> {
+        match self.model {
+            MplsModel::Uniform => self.dscp_of.to_vec(),
+            MplsModel::ShortPipe | MplsModel::Pipe => Vec::new(),
+        }
+    }
+
+    fn write_identity(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        write!(out, "{self:?}")
+    }
 }
 
 #[cfg(test)]
