@@ -29,6 +29,7 @@ format_value = _native.format_value
 format_rough = _native.format_rough
 format_count = _native.format_count
 rounded_up = _native.rounded_up
+nearest = _native.nearest
 
 
 def schema(of: str) -> dict[str, Any]:

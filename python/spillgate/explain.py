@@ -6,7 +6,6 @@ picoseconds, so the parts of a delay add up to it exactly.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -233,12 +232,10 @@ def explain(
 
 
 def _alike(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, list(dict.fromkeys(known)), 3)
-    return (
-        f"; did you mean {' or '.join(close)}?"
-        if close
-        else f"; there are {_some(list(dict.fromkeys(known)))}"
-    )
+    meant = _engine.nearest(name, list(known))
+    if meant is not None:
+        return f"; did you mean {meant}?"
+    return f"; there are {_some(list(dict.fromkeys(known)))}"
 
 
 def _some(names: Sequence[str]) -> str:

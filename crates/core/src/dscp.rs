@@ -1,12 +1,12 @@
 //! Differentiated services code points and the ECN field.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error as _, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::textual;
 
 /// A differentiated services code point, 0..=63 (RFC 2474).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,53 +117,19 @@ impl FromStr for Dscp {
     }
 }
 
-impl Serialize for Dscp {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
+textual!(
+    Dscp,
+    "Dscp",
+    "a DSCP: ef, af11 .. af43, cs0 .. cs7, default, le, or 0 to 63",
+    str::parse::<Dscp>,
+    {
+        "description": "Differentiated services code point: a name (ef, af41, cs3, default, le) or a number.",
+        "anyOf": [
+            {"type": "integer", "minimum": 0, "maximum": 63},
+            {"type": "string", "pattern": "^([Ee][Ff]|[Bb][Ee]|[Ll][Ee]|[Dd]efault|voice-admit|[Aa][Ff][1-4][1-3]|[Cc][Ss][0-7]|[0-9]|[1-5][0-9]|6[0-3])$"}
+        ]
     }
-}
-
-impl<'de> Deserialize<'de> for Dscp {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct V;
-        impl Visitor<'_> for V {
-            type Value = Dscp;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a DSCP: ef, af11 .. af43, cs0 .. cs7, default, le, or 0 to 63")
-            }
-            fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<Dscp, E> {
-                v.parse().map_err(E::custom)
-            }
-            fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<Dscp, E> {
-                u8::try_from(v)
-                    .ok()
-                    .and_then(Dscp::new)
-                    .ok_or_else(|| E::invalid_value(Unexpected::Unsigned(v), &self))
-            }
-            fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<Dscp, E> {
-                u64::try_from(v)
-                    .map_err(|_| E::invalid_value(Unexpected::Signed(v), &self))
-                    .and_then(|v| self.visit_u64(v))
-            }
-        }
-        d.deserialize_any(V).map_err(D::Error::custom)
-    }
-}
-
-impl JsonSchema for Dscp {
-    fn schema_name() -> Cow<'static, str> {
-        "Dscp".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "Differentiated services code point: a name (ef, af41, cs3, default, le) or a number.",
-            "anyOf": [
-                {"type": "integer", "minimum": 0, "maximum": 63},
-                {"type": "string", "pattern": "^([Ee][Ff]|[Bb][Ee]|[Ll][Ee]|[Dd]efault|voice-admit|[Aa][Ff][1-4][1-3]|[Cc][Ss][0-7]|[0-9]|[1-5][0-9]|6[0-3])$"}
-            ]
-        })
-    }
-}
+);
 
 /// The ECN field of the IP header (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

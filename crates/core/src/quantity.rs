@@ -1,18 +1,14 @@
 //! Quantities in scenario files: serde and JSON Schema for the types of
 //! [`crate::units`] and [`crate::time`], all written as text with a unit.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error as _, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use crate::Problem;
 use crate::overhead::{Overhead, parse_overhead};
+use crate::textual;
 use crate::time::Dur;
 use crate::units::{
-    Rate, UnitError, is_packets, parse_dur, parse_packets, parse_percent, parse_rate, parse_size,
-    split_number,
+    Rate, is_packets, parse_dur, parse_packets, parse_percent, parse_rate, parse_size, split_number,
 };
 
 /// A size in bytes.
@@ -91,7 +87,7 @@ impl Burst {
 ///
 /// # Errors
 /// Those of [`parse_rate`], but for a rate of 0.
-pub fn parse_rate_or_zero(text: &str) -> Result<RateOrZero, UnitError> {
+pub fn parse_rate_or_zero(text: &str) -> Result<RateOrZero, Problem> {
     let (number, unit) = split_number(text).unwrap_or((1.0, ""));
     if number != 0.0 {
         return parse_rate(text).map(|r| RateOrZero(Some(r)));
@@ -99,13 +95,13 @@ pub fn parse_rate_or_zero(text: &str) -> Result<RateOrZero, UnitError> {
     // Of a rate of 1 the unit is right or wrong, as of this one.
     parse_rate(&format!("1 {unit}"))
         .map(|_| RateOrZero(None))
-        .map_err(|e| UnitError {
+        .map_err(|e| Problem {
             found: text.to_owned(),
             ..e
         })
 }
 
-fn parse_rate_or_percent(text: &str) -> Result<RateOrPercent, UnitError> {
+fn parse_rate_or_percent(text: &str) -> Result<RateOrPercent, Problem> {
     if text.contains('%') || text.contains("percent") {
         parse_percent(text).map(|p| RateOrPercent::Percent(Percent(p)))
     } else {
@@ -116,7 +112,7 @@ fn parse_rate_or_percent(text: &str) -> Result<RateOrPercent, UnitError> {
     }
 }
 
-fn parse_limit(text: &str) -> Result<Limit, UnitError> {
+fn parse_limit(text: &str) -> Result<Limit, Problem> {
     if is_packets(text) {
         return parse_packets(text).map(Limit::Packets).map_err(|mut e| {
             e.hint = "write a limit such as 64 packets, 96 kB or 20 ms".to_owned();
@@ -129,17 +125,17 @@ fn parse_limit(text: &str) -> Result<Limit, UnitError> {
         .or_else(|_| parse_dur(text).map(Limit::Time))
         .map_err(|mut e| {
             e.hint = "write a limit such as 64 packets, 96 kB or 20 ms".to_owned();
-            if !e.problem.contains("missing") && !e.problem.contains("negative") {
+            if !e.message.contains("missing") && !e.message.contains("negative") {
                 let unit = text
                     .trim()
                     .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-                e.problem = format!("`{}` is not a unit that fits here", unit.trim());
+                e.message = format!("`{}` is not a unit that fits here", unit.trim());
             }
             e
         })
 }
 
-fn parse_burst(text: &str) -> Result<Burst, UnitError> {
+fn parse_burst(text: &str) -> Result<Burst, Problem> {
     parse_size(text)
         .map(Burst::Bytes)
         .or_else(|_| parse_dur(text).map(Burst::Time))
@@ -208,140 +204,130 @@ impl fmt::Display for Burst {
     }
 }
 
-/// Serde and schema of a type that is written as text and has `Display`.
-macro_rules! textual {
-    ($type:ty, $name:literal, $parse:expr, $what:literal, $pattern:expr, [$($example:literal),+]) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                struct V;
-                impl Visitor<'_> for V {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($what)
-                    }
-                    fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<$type, E> {
-                        $parse(v).map_err(E::custom)
-                    }
-                    fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                    fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                    fn visit_f64<E: serde::de::Error>(self, v: f64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                }
-                d.deserialize_any(V).map_err(D::Error::custom)
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
-                    "type": "string",
-                    "description": $what,
-                    "pattern": $pattern,
-                    "examples": [$($example),+]
-                })
-            }
-        }
-    };
-}
-
 textual!(
     Rate,
     "Rate",
-    parse_rate,
     "a bit rate with its unit",
-    r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
-    ["100 Mb/s", "64 kb/s"]
+    parse_rate,
+    {
+        "type": "string",
+        "description": "a bit rate with its unit",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
+        "examples": ["100 Mb/s", "64 kb/s"]
+    }
 );
 textual!(
     RateOrZero,
     "RateOrZero",
-    parse_rate_or_zero,
     "a bit rate with its unit, perhaps 0 b/s",
-    r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
-    ["12 Mb/s", "0 b/s"]
+    parse_rate_or_zero,
+    {
+        "type": "string",
+        "description": "a bit rate with its unit, perhaps 0 b/s",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
+        "examples": ["12 Mb/s", "0 b/s"]
+    }
 );
 textual!(
     Dur,
     "Duration",
-    parse_dur,
     "a length of time with its unit",
-    r"^\s*[0-9][0-9_.eE+-]*\s*(s|ms|us|µs|μs|ns|min|h)\s*$",
-    ["20 ms", "60 s"]
+    parse_dur,
+    {
+        "type": "string",
+        "description": "a length of time with its unit",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(s|ms|us|µs|μs|ns|min|h)\s*$",
+        "examples": ["20 ms", "60 s"]
+    }
 );
 textual!(
     Size,
     "Size",
-    |t: &str| parse_size(t).map(Size),
     "a size with its unit",
-    r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b)\s*$",
-    ["1500 B", "64 kB"]
+    |t: &str| parse_size(t).map(Size),
+    {
+        "type": "string",
+        "description": "a size with its unit",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b)\s*$",
+        "examples": ["1500 B", "64 kB"]
+    }
 );
 textual!(
     Packets,
     "Packets",
-    |t: &str| parse_packets(t).map(Packets),
     "a number of packets",
-    r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p)\s*$",
-    ["1 packet", "64 packets"]
+    |t: &str| parse_packets(t).map(Packets),
+    {
+        "type": "string",
+        "description": "a number of packets",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p)\s*$",
+        "examples": ["1 packet", "64 packets"]
+    }
 );
 textual!(
     Percent,
     "Percent",
-    |t: &str| parse_percent(t).map(Percent),
     "a percentage from 0 % to 100 %",
-    r"^\s*[0-9][0-9_.eE+-]*\s*(%|percent)\s*$",
-    ["35 %"]
+    |t: &str| parse_percent(t).map(Percent),
+    {
+        "type": "string",
+        "description": "a percentage from 0 % to 100 %",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(%|percent)\s*$",
+        "examples": ["35 %"]
+    }
 );
 textual!(
     RateOrPercent,
     "RateOrPercent",
-    parse_rate_or_percent,
     "a bit rate, or a percentage of the enclosing rate",
-    r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s|%|percent)\s*$",
-    ["15 Mb/s", "35 %"]
+    parse_rate_or_percent,
+    {
+        "type": "string",
+        "description": "a bit rate, or a percentage of the enclosing rate",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s|%|percent)\s*$",
+        "examples": ["15 Mb/s", "35 %"]
+    }
 );
 textual!(
     Limit,
     "Limit",
-    parse_limit,
     "a queue limit in packets, bytes or time",
-    r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p|[kMG]?B|bytes?|[KMG]iB|s|ms|us|µs|μs|ns)\s*$",
-    ["64 packets", "96 kB", "20 ms"]
+    parse_limit,
+    {
+        "type": "string",
+        "description": "a queue limit in packets, bytes or time",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p|[kMG]?B|bytes?|[KMG]iB|s|ms|us|µs|μs|ns)\s*$",
+        "examples": ["64 packets", "96 kB", "20 ms"]
+    }
 );
 textual!(
     Burst,
     "Burst",
-    parse_burst,
     "a burst in bytes, or in time at the rate of its bucket",
-    r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b|s|ms|us|µs|μs|ns)\s*$",
-    ["8000 B", "20 ms"]
+    parse_burst,
+    {
+        "type": "string",
+        "description": "a burst in bytes, or in time at the rate of its bucket",
+        "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b|s|ms|us|µs|μs|ns)\s*$",
+        "examples": ["8000 B", "20 ms"]
+    }
 );
 textual!(
     Overhead,
     "Overhead",
-    parse_overhead,
     "what the link adds to a packet: bytes, or keywords in a row",
-    crate::overhead::words::pattern(),
-    [
+    parse_overhead,
+    {
+        "type": "string",
+        "description": "what the link adds to a packet: bytes, or keywords in a row",
+        "pattern": crate::overhead::words::pattern(),
+        "examples": [
         "18 B",
         "ethernet",
         "pppoe-ptm ether-vlan",
         "overhead 44 mpu 64 atm"
     ]
+    }
 );
 
 #[cfg(test)]
@@ -354,9 +340,9 @@ mod tests {
         assert_eq!(parse_limit("96 kB"), Ok(Limit::Bytes(96_000)));
         assert_eq!(parse_limit("20 ms"), Ok(Limit::Time(Dur::from_ms(20))));
         let e = parse_limit("20 Mb/s").unwrap_err();
-        assert_eq!(e.problem, "`Mb/s` is not a unit that fits here");
+        assert_eq!(e.message, "`Mb/s` is not a unit that fits here");
         assert_eq!(
-            parse_limit("64").unwrap_err().problem,
+            parse_limit("64").unwrap_err().message,
             "the unit is missing"
         );
     }
@@ -370,7 +356,7 @@ mod tests {
             assert_eq!(parse_burst(&burst.to_string()), Ok(burst));
         }
         let e = parse_burst("20").unwrap_err();
-        assert_eq!(e.problem, "the unit is missing");
+        assert_eq!(e.message, "the unit is missing");
     }
 
     #[test]

@@ -5,26 +5,8 @@
 
 use std::fmt;
 
+use crate::Problem;
 use crate::time::{Dur, PS_PER_SEC};
-
-/// Why a text is not the quantity that was wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnitError {
-    /// The offending text.
-    pub found: String,
-    /// What is wrong with it.
-    pub problem: String,
-    /// What would be valid.
-    pub hint: String,
-}
-
-impl fmt::Display for UnitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}; {}", self.found, self.problem, self.hint)
-    }
-}
-
-impl std::error::Error for UnitError {}
 
 /// A bit rate in bits per second, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,15 +89,11 @@ pub fn split_number(text: &str) -> Result<(f64, &str), String> {
     }
 }
 
-fn error(found: &str, problem: impl Into<String>, hint: &str) -> UnitError {
-    UnitError {
-        found: found.to_owned(),
-        problem: problem.into(),
-        hint: hint.to_owned(),
-    }
+fn error(found: &str, message: impl Into<String>, hint: &str) -> Problem {
+    Problem::new("", found, message, hint)
 }
 
-fn scaled(text: &str, units: &[(&str, f64)], hint: &str) -> Result<f64, UnitError> {
+fn scaled(text: &str, units: &[(&str, f64)], hint: &str) -> Result<f64, Problem> {
     let (n, unit) = split_number(text).map_err(|p| error(text, p, hint))?;
     if unit.is_empty() {
         return Err(error(text, "the unit is missing", hint));
@@ -173,7 +151,7 @@ const RATE_UNITS: [(&str, f64); 24] = [
 ];
 
 /// Parses a bit rate; zero is refused.
-pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
+pub fn parse_rate(text: &str) -> Result<Rate, Problem> {
     let bps = scaled(text, &RATE_UNITS, RATE_HINT)?;
     if bps > 1e15 {
         return Err(error(text, "it is above 1000 Tb/s", RATE_HINT));
@@ -200,7 +178,7 @@ const DUR_UNITS: [(&str, f64); 7] = [
 pub const MAX_DUR: Dur = Dur::from_secs(100 * 86_400);
 
 /// Parses a length of time; zero is allowed, up to [`MAX_DUR`].
-pub fn parse_dur(text: &str) -> Result<Dur, UnitError> {
+pub fn parse_dur(text: &str) -> Result<Dur, Problem> {
     let s = scaled(text, &DUR_UNITS, DUR_HINT)?;
     if s > MAX_DUR.as_secs_f64() {
         return Err(error(text, "it is above 100 days", DUR_HINT));
@@ -225,7 +203,7 @@ const SIZE_UNITS: [(&str, f64); 12] = [
 ];
 
 /// Parses a size in bytes; zero is allowed, up to 1 TB.
-pub fn parse_size(text: &str) -> Result<u64, UnitError> {
+pub fn parse_size(text: &str) -> Result<u64, Problem> {
     let b = scaled(text, &SIZE_UNITS, SIZE_HINT)?;
     if b > 1e12 {
         return Err(error(text, "it is above 1 TB", SIZE_HINT));
@@ -242,7 +220,7 @@ pub(crate) fn is_packets(text: &str) -> bool {
 }
 
 /// Parses a number of packets.
-pub fn parse_packets(text: &str) -> Result<u32, UnitError> {
+pub fn parse_packets(text: &str) -> Result<u32, Problem> {
     const HINT: &str = "write a whole number of packets such as 64 packets";
     let n = scaled(text, &COUNT_UNITS, HINT)?;
     if n.fract() != 0.0 {
@@ -255,7 +233,7 @@ pub fn parse_packets(text: &str) -> Result<u32, UnitError> {
 }
 
 /// Parses a percentage in 0..=100 as a fraction in 0..=1.
-pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
+pub fn parse_percent(text: &str) -> Result<f64, Problem> {
     const HINT: &str = "write a percentage from 0 % to 100 %, such as 35 %";
     // Divided, which rounds once: 0.01 is not exact, and 35 * 0.01 is not 0.35.
     let f = scaled(text, &[("%", 1.0), ("percent", 1.0)], HINT)? / 100.0;
@@ -280,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        let problem = |t| parse_rate(t).unwrap_err().problem;
+        let problem = |t| parse_rate(t).unwrap_err().message;
         assert_eq!(problem("100"), "the unit is missing");
         assert_eq!(problem("0 Mb/s"), "a rate must be at least 1 b/s");
         assert_eq!(problem("0.5 b/s"), "a rate must be at least 1 b/s");
@@ -292,7 +270,7 @@ mod tests {
         // The micro sign and the Greek letter.
         assert_eq!(parse_dur("3 \u{b5}s"), parse_dur("3 us"));
         assert_eq!(parse_dur("3 \u{3bc}s"), parse_dur("3 us"));
-        let packets = |t| parse_packets(t).unwrap_err().problem;
+        let packets = |t| parse_packets(t).unwrap_err().message;
         assert_eq!(packets("1.5 packets"), "packets are whole");
         assert_eq!(packets("1e10 packets"), "it is above 4,000,000,000 packets");
         assert_eq!(problem("-3 Mb/s"), "it must not be negative");

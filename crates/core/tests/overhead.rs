@@ -155,7 +155,7 @@ fn words_that_contradict_each_other_are_told_apart() {
     ];
     for (text, problem) in two {
         let e = parse_overhead(text).unwrap_err();
-        assert_eq!((e.problem.as_str(), e.found.as_str()), (problem, text));
+        assert_eq!((e.message.as_str(), e.found.as_str()), (problem, text));
         assert!(e.hint.starts_with("leave one"), "{text}: {}", e.hint);
     }
 }
@@ -193,12 +193,12 @@ fn what_is_no_overhead_is_told() {
     ];
     for (text, problem) in table {
         let e = parse_overhead(text).unwrap_err();
-        assert_eq!((e.problem.as_str(), e.found.as_str()), (problem, text));
+        assert_eq!((e.message.as_str(), e.found.as_str()), (problem, text));
         assert!(e.hint.starts_with("write "), "{text}: {}", e.hint);
     }
     let tags = "ether-vlan ".repeat(65);
     assert_eq!(
-        parse_overhead(&tags).unwrap_err().problem,
+        parse_overhead(&tags).unwrap_err().message,
         "260 B are above 256 B a packet"
     );
     assert!(parse_overhead(&"ether-vlan ".repeat(20_000)).is_err());

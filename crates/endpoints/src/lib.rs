@@ -18,7 +18,7 @@
 //! let first = source.next(&mut rng).unwrap();
 //! let second = source.next(&mut rng).unwrap();
 //! assert!(first.at <= second.at && first.len == 1500);
-//! # Ok::<(), spillgate_endpoints::source::spec::SpecProblem>(())
+//! # Ok::<(), spillgate_core::Problem>(())
 //! ```
 //!
 //! # Open and closed loops

@@ -1,9 +1,10 @@
 //! What a user may write, and what is said about mistakes.
 
+use spillgate_core::Problem;
 use spillgate_core::Size;
 use spillgate_endpoints::source::KINDS;
 use spillgate_endpoints::source::spec::{
-    GenomeSpec, Imix, PacketSizeSpec, SizeRange, SourceSpec, SpecProblem, WeightedSize,
+    GenomeSpec, Imix, PacketSizeSpec, SizeRange, SourceSpec, WeightedSize,
 };
 
 fn sizes(json: &str) -> Result<PacketSizeSpec, String> {
@@ -142,7 +143,7 @@ fn mistakes_in_packet_sizes_are_explained() {
     }
 }
 
-fn problem(json: &str) -> SpecProblem {
+fn problem(json: &str) -> Problem {
     let spec: SourceSpec = serde_json::from_str(json).unwrap();
     spec.check().unwrap_err()
 }

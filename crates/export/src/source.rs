@@ -345,7 +345,7 @@ pub fn rate(text: &str) -> Result<Rate, Diagnostics> {
     parse_rate(text).map_err(|e| {
         let d = Diagnostic::error(
             codes::BAD_RATE,
-            format!("`{text}` is not a rate: {}", e.problem),
+            format!("`{text}` is not a rate: {}", e.message),
         );
         d.found(text).hint(e.hint).into()
     })

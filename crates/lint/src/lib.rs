@@ -151,7 +151,7 @@ impl Selection {
                 let known = all.any(|r| means(entry, r.id, r.name)) || reader(entry);
                 if !known {
                     let ids = RULES.iter().map(|r| r.id);
-                    let near = spillgate_scenario::nearest(entry, ids)
+                    let near = spillgate_core::suggest::nearest(entry, ids)
                         .map_or_else(String::new, |n| format!("did you mean `{n}`? "));
                     let d =
                         Diagnostic::error(NO_RULE, format!("{option}: there is no rule `{entry}`"));

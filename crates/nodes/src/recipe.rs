@@ -6,7 +6,8 @@ use std::ops::Range;
 use spillgate_core::{Dur, Rate};
 use spillgate_queueing::Recipe as Policy;
 
-use crate::{Fact, Node, NodePlan, Problem, Start};
+use crate::{Fact, Node, NodePlan, Start};
+use spillgate_core::Problem;
 
 /// A kind of node, as written.
 pub trait NodeSpec {

@@ -17,9 +17,10 @@ use spillgate_measure::{Measures, QueueMeter, Window};
 use spillgate_queueing::{Evidence, QueueLimit};
 
 use crate::{
-    Around, Carried, Code, Declared, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed,
-    Problem, Reader, Recipe, Start,
+    Around, Carried, Declared, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed, Reader,
+    Recipe, Start,
 };
+use spillgate_core::{Code, Problem};
 
 /// A router that forwards in software: one processor looks each packet up, whichever link it came
 /// over, in the order of their arrival.

@@ -20,7 +20,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
-use spillgate_core::DropReason;
+use spillgate_core::{DropReason, suggest};
 use spillgate_measure::sla::{self, Verdict};
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Metric, Scope};
@@ -38,6 +38,13 @@ fn schema(of: &str) -> PyResult<String> {
             "there is no schema of {of:?}"
         ))),
     }
+}
+
+/// The one of `known` that `name` is probably meant to be, if one is near enough.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "it comes from Python")]
+fn nearest(name: &str, known: Vec<String>) -> Option<String> {
+    suggest::nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// Everything that can be named in a scenario, by family, as JSON.
@@ -235,6 +242,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(interval, m)?)?;
     m.add_function(wrap_pyfunction!(judge, m)?)?;
     m.add_function(wrap_pyfunction!(job::stored_runs, m)?)?;
+    m.add_function(wrap_pyfunction!(nearest, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;

@@ -19,7 +19,7 @@ pub(crate) fn rate_call(voice: &str, delay: f64, loss: f64, burst_ratio: f64) ->
     };
     let profile = match spec.profile(None) {
         Ok(profile) => profile,
-        Err(p) => return bad(format!("{}: {} ({})", p.path.join("."), p.message, p.hint)),
+        Err(p) => return bad(format!("{}: {} ({})", p.path, p.message, p.hint)),
     };
     for (name, value, low, high) in [
         ("delay", delay, 0.0, 60.0),

@@ -12,8 +12,9 @@ use crate::engine::Engine;
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::leaf::{Leaf, Queue};
-use crate::recipe::{BuildError, Origin};
+use crate::recipe::Origin;
 use crate::stats::{Cx, LeafGauges, LeafStats, State, Total};
+use spillgate_core::Problem;
 
 /// A queue discipline: the queues in front of a port's server.
 ///
@@ -132,7 +133,7 @@ impl Discipline {
     ///
     /// # Errors
     /// If the policy cannot be built for this rate. The discipline is as before.
-    pub fn set_rate(&mut self, now: Time, rate: Rate) -> Result<Vec<String>, BuildError> {
+    pub fn set_rate(&mut self, now: Time, rate: Rate) -> Result<Vec<String>, Problem> {
         if let Engine::Custom(custom) = &mut self.engine {
             custom.set_rate(now, rate);
         }

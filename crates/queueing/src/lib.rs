@@ -37,7 +37,7 @@ pub use line::{Counting, Line, Longest};
 pub use outline::{
     AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,
 };
-pub use recipe::{BuildError, Recipe};
+pub use recipe::Recipe;
 pub use registry::{Family, Kind, kinds};
 pub use size::Sizes;
 pub use stats::{LeafGauges, LeafStats, State};

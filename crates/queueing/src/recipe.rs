@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{Dscp, FlowKey, Limit, Rate, Time};
+use spillgate_core::{Dscp, FlowKey, Limit, Problem, Rate, Time, suggest};
 
 use crate::aqm::{Custom, CustomAqm, UpstreamUse};
 use crate::discipline::Discipline;
@@ -19,31 +19,6 @@ use crate::stats::{LeafGauges, State};
 
 /// A byte limit from which on a queue counts as unlimited: 1 GB.
 pub(crate) const UNLIMITED_BYTES: u64 = 1_000_000_000;
-
-/// Why a policy cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError {
-    /// The path from the scenario's root: `policies.CBWFQ.class-based.classes[2].bandwidth`.
-    pub path: String,
-    /// The offending value as written.
-    pub found: String,
-    /// What is wrong with it.
-    pub message: String,
-    /// What to do about it.
-    pub hint: String,
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: `{}`: {}; {}",
-            self.path, self.found, self.message, self.hint
-        )
-    }
-}
-
-impl std::error::Error for BuildError {}
 
 /// The current path in the scenario, for errors and warnings.
 pub(crate) struct At<'a> {
@@ -95,14 +70,9 @@ impl At<'_> {
         found: impl fmt::Display,
         message: impl Into<String>,
         hint: impl Into<String>,
-    ) -> BuildError {
+    ) -> Problem {
         let dot = if key.is_empty() { "" } else { "." };
-        BuildError {
-            path: format!("{}{dot}{key}", self.path),
-            found: found.to_string(),
-            message: message.into(),
-            hint: hint.into(),
-        }
+        Problem::new(format!("{}{dot}{key}", self.path), found, message, hint)
     }
 
     /// The error of [`At::error`] unless `ok`.
@@ -113,7 +83,7 @@ impl At<'_> {
         found: impl fmt::Display,
         message: &str,
         hint: &str,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Problem> {
         if ok {
             Ok(())
         } else {
@@ -130,7 +100,7 @@ impl At<'_> {
     }
 
     /// A queue limit that is not zero.
-    pub(crate) fn bound(&self, key: &str, limit: Limit, rate: Rate) -> Result<Bound, BuildError> {
+    pub(crate) fn bound(&self, key: &str, limit: Limit, rate: Rate) -> Result<Bound, Problem> {
         let bound = Bound::new(limit, rate);
         self.check(
             bound.packets > 0 && bound.bytes > 0,
@@ -147,22 +117,12 @@ impl At<'_> {
 }
 
 /// A hint that names the valid name nearest to `found`, or lists some.
-pub(crate) fn nearest<'a>(found: &str, valid: impl Iterator<Item = &'a String> + Clone) -> String {
-    let similarity = |name: &str| strsim::jaro_winkler(&found.to_lowercase(), &name.to_lowercase());
-    let best = valid
-        .clone()
-        .map(|name| (similarity(name), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match best {
-        None => "no policy is defined".to_owned(),
-        Some((s, name)) if s > 0.75 => format!("did you mean `{name}`?"),
-        Some(_) => {
-            let mut names: Vec<_> = valid.take(8).map(|n| format!("`{n}`")).collect();
-            if names.len() == 8 {
-                names[7] = "...".to_owned();
-            }
-            format!("defined are {}", names.join(", "))
-        }
+pub(crate) fn valid_names<'a>(found: &str, valid: impl Iterator<Item = &'a String>) -> String {
+    let valid: Vec<&str> = valid.map(String::as_str).collect();
+    match suggest::nearest(found, valid.iter().copied()) {
+        _ if valid.is_empty() => "no policy is defined".to_owned(),
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("defined are {}", suggest::list(valid)),
     }
 }
 
@@ -210,7 +170,7 @@ impl Origin {
     }
 
     /// The engine at `rate`, and warnings.
-    pub(crate) fn engine(&self, rate: Rate) -> Result<(Engine, Vec<String>), BuildError> {
+    pub(crate) fn engine(&self, rate: Rate) -> Result<(Engine, Vec<String>), Problem> {
         resolve_policy(&self.name, &self.policies, self.line.at(rate))
     }
 }
@@ -220,7 +180,7 @@ fn resolve_policy(
     name: &str,
     policies: &BTreeMap<String, DisciplineSpec>,
     line: Line,
-) -> Result<(Engine, Vec<String>), BuildError> {
+) -> Result<(Engine, Vec<String>), Problem> {
     let mut warnings = Vec::new();
     let mut at = At::new(&mut warnings);
     let Some(spec) = policies.get(name) else {
@@ -228,7 +188,7 @@ fn resolve_policy(
             "",
             name,
             "there is no policy of this name",
-            nearest(name, policies.keys()),
+            valid_names(name, policies.keys()),
         ));
     };
     let scope = Scope {
@@ -263,7 +223,7 @@ impl Recipe {
         name: &str,
         policies: &BTreeMap<String, DisciplineSpec>,
         line: impl Into<Line>,
-    ) -> Result<(Self, Vec<String>), BuildError> {
+    ) -> Result<(Self, Vec<String>), Problem> {
         let line = line.into();
         let (engine, warnings) = resolve_policy(name, policies, line)?;
         let origin = Arc::new(Origin::of(name, policies, line));
@@ -279,10 +239,7 @@ impl Recipe {
     ///
     /// # Errors
     /// If it cannot be built, or a class of it names a policy.
-    pub fn of(
-        spec: DisciplineSpec,
-        line: impl Into<Line>,
-    ) -> Result<(Self, Vec<String>), BuildError> {
+    pub fn of(spec: DisciplineSpec, line: impl Into<Line>) -> Result<(Self, Vec<String>), Problem> {
         let policies = BTreeMap::from([("policy".to_owned(), spec)]);
         Self::resolve("policy", &policies, line)
     }
@@ -293,16 +250,11 @@ impl Recipe {
     ///
     /// # Errors
     /// If there is no such leaf, or it is of a kind that takes no AQM.
-    pub fn manage(&mut self, leaf: &str, aqm: Box<dyn CustomAqm>) -> Result<(), BuildError> {
-        let error = |message: &str, hint| BuildError {
-            path: "leaves".to_owned(),
-            found: leaf.to_owned(),
-            message: message.to_owned(),
-            hint,
-        };
+    pub fn manage(&mut self, leaf: &str, aqm: Box<dyn CustomAqm>) -> Result<(), Problem> {
+        let error = |message: &str, hint| Problem::new("leaves", leaf, message, hint);
         let names = self.leaf_names();
         let Some(found) = names.iter().position(|n| n == leaf) else {
-            let hint = nearest(leaf, names.iter());
+            let hint = valid_names(leaf, names.iter());
             return Err(error("there is no leaf of this name", hint));
         };
         let leaves = self.prototype.leaves_mut();

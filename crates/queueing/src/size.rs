@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::BuildError;
 use crate::recipe::At;
 use crate::spec::{ClassBasedSpec, DisciplineSpec};
 use crate::tree::DEFAULT;
+use spillgate_core::Problem;
 
 /// The largest number of classes of a policy with all policies nested in it, not counting classes
 /// that hold policies.
@@ -41,7 +41,7 @@ impl<'a> Sizes<'a> {
     ///
     /// # Errors
     /// If it has more; if it has them because it contains itself, the error says so.
-    pub fn check(&mut self, name: &str) -> Result<(), BuildError> {
+    pub fn check(&mut self, name: &str) -> Result<(), Problem> {
         let name = match self.policies.get_key_value(name) {
             Some((name, _)) if self.within(name, MAX_DEPTH) > MAX_CLASSES as u64 => name.as_str(),
             _ => return Ok(()),

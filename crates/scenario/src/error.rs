@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use spillgate_nodes::{Code, Problem};
+use spillgate_core::{Code, Problem};
 
 use crate::codes;
 
@@ -102,7 +102,7 @@ impl Diagnostic {
     /// kind cannot be.
     pub(crate) fn of(problem: &Problem, code: &'static str) -> Self {
         let code = match problem.code {
-            Code::Kind | Code::Promised => code,
+            Code::Value | Code::Promised => code,
             Code::Range => codes::OUT_OF_RANGE,
             Code::Twice => codes::DUPLICATE_NAME,
         };

@@ -46,7 +46,6 @@ pub mod schema;
 mod schema_path;
 mod set;
 mod splice;
-mod suggest;
 pub mod survey;
 mod table;
 mod text;
@@ -59,7 +58,6 @@ pub use import::{
     Files, Imported, ImportedInterface, Importer, NoImporter, Platform, read_bounded,
 };
 pub use load::{InputPolicy, LinkPolicy, Loaded, Options, PortPolicies, load, port_policies};
-pub use suggest::nearest;
 pub use text::{MAX_BYTES, decode};
 pub use yaml::{MAX_ALIASED, MAX_DEPTH};
 

@@ -8,8 +8,8 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Span, Step};
-use crate::suggest::{did_you_mean, list};
 use crate::text::{Texts, clamp};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// A cell and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Percent};
+use spillgate_core::{Dur, Percent, Problem};
 
 use crate::codec::{CODECS, Codec, MISSING_BAND};
 use crate::{Beyond, Buffer, EModel, Profile, Scale};
@@ -111,17 +111,6 @@ impl Default for AdaptiveSpec {
     }
 }
 
-/// What is wrong with a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VoiceProblem {
-    /// Keys that lead to it.
-    pub path: Vec<&'static str>,
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub hint: String,
-}
-
 /// What a source of speech says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceCodec {
@@ -139,7 +128,7 @@ impl VoiceSpec {
     ///
     /// # Errors
     /// The first value that is wrong or missing.
-    pub fn profile(&self, source: Option<&SourceCodec>) -> Result<Profile, VoiceProblem> {
+    pub fn profile(&self, source: Option<&SourceCodec>) -> Result<Profile, Problem> {
         let name = self
             .codec
             .as_deref()
@@ -192,48 +181,49 @@ impl VoiceSpec {
         Ok(profile)
     }
 
-    fn check(&self, p: &Profile) -> Result<(), VoiceProblem> {
-        within(&["ie"], p.ie, 0.0, 95.0)?;
-        within(&["bpl"], p.bpl, 1.0, 100.0)?;
+    fn check(&self, p: &Profile) -> Result<(), Problem> {
+        within("ie", p.ie, 0.0, 95.0)?;
+        within("bpl", p.bpl, 1.0, 100.0)?;
         let second = Dur::from_secs(1);
         let least = Dur::from_us(125);
-        lasts(&["packetization"], p.packetization, least, second)?;
-        lasts(&["frame"], p.frame, Dur::from_us(1), second)?;
-        lasts(&["look_ahead"], p.look_ahead, Dur::ZERO, second)?;
-        lasts(&["beyond_delay"], p.beyond.delay, Dur::ZERO, LONGEST)?;
+        lasts("packetization", p.packetization, least, second)?;
+        lasts("frame", p.frame, Dur::from_us(1), second)?;
+        lasts("look_ahead", p.look_ahead, Dur::ZERO, second)?;
+        lasts("beyond_delay", p.beyond.delay, Dur::ZERO, LONGEST)?;
         if p.frame > p.packetization {
-            return Err(VoiceProblem {
-                path: vec!["packetization"],
-                message: format!(
-                    "a packet of {} holds no whole frame of {}, which lasts {}",
-                    p.packetization, p.codec, p.frame
-                ),
-                hint: format!("write a multiple of {}", p.frame),
-            });
+            let message = format!(
+                "a packet of {} holds no whole frame of {}, which lasts {}",
+                p.packetization, p.codec, p.frame
+            );
+            let hint = format!("write a multiple of {}", p.frame);
+            return Err(Problem::new(
+                "packetization",
+                p.packetization,
+                message,
+                hint,
+            ));
         }
         match &self.jitter_buffer {
             JitterBufferSpec::Fixed(room) => {
-                lasts(&["jitter_buffer", "fixed"], *room, Dur::ZERO, LONGEST)?;
+                lasts("jitter_buffer.fixed", *room, Dur::ZERO, LONGEST)?;
             }
             JitterBufferSpec::Adaptive(a) => a.check()?,
         }
         for (name, value, low, high) in self.e_model.parameters() {
-            within(&["e_model", name], value, low, high)?;
+            within(&format!("e_model.{name}"), value, low, high)?;
         }
         if let Some(name) = self.e_model.without_effect(p.scale) {
-            return Err(VoiceProblem {
-                path: vec!["e_model", name],
-                message: format!("the wideband E-model does not know `{name}`"),
-                hint: "remove it, or write `scale: narrowband` with a narrow-band codec".to_owned(),
-            });
+            let message = format!("the wideband E-model does not know `{name}`");
+            let hint = "remove it, or write `scale: narrowband` with a narrow-band codec";
+            return Err(Problem::new(format!("e_model.{name}"), "", message, hint));
         }
         Ok(())
     }
 }
 
 impl AdaptiveSpec {
-    fn check(&self) -> Result<(), VoiceProblem> {
-        let at = |key| ["jitter_buffer", "adaptive", key];
+    fn check(&self) -> Result<(), Problem> {
+        let at = |key| format!("jitter_buffer.adaptive.{key}");
         lasts(&at("max"), self.max, Dur::ZERO, LONGEST)?;
         lasts(&at("initial"), self.initial, Dur::ZERO, self.max)?;
         lasts(&at("min"), self.min, Dur::ZERO, self.max)?;
@@ -258,49 +248,37 @@ impl JitterBufferSpec {
     }
 }
 
-fn unknown(name: Option<&str>) -> VoiceProblem {
+fn unknown(name: Option<&str>) -> Problem {
     let names: Vec<&str> = CODECS.iter().map(|c| c.name).collect();
-    VoiceProblem {
-        path: name.map_or_else(Vec::new, |_| vec!["codec"]),
-        message: match name {
-            Some(name) => format!("no planning values are known of a codec `{name}`"),
-            None => "the codec is missing".to_owned(),
-        },
-        hint: format!("write one of {}, or `ie` and `bpl`", names.join(", ")),
+    let hint = format!("write one of {}, or `ie` and `bpl`", names.join(", "));
+    match name {
+        Some(name) => {
+            let message = format!("no planning values are known of a codec `{name}`");
+            Problem::new("codec", name, message, hint)
+        }
+        None => Problem::new("", "", "the codec is missing", hint),
     }
 }
 
 /// A wideband codec on the narrow-band scale.
-fn too_wide(codec: &Codec) -> VoiceProblem {
-    VoiceProblem {
-        path: vec!["scale"],
-        message: format!("{} has no values on the narrow-band scale", codec.name),
-        hint: format!(
-            "write `scale: wideband`, on which narrow-band codecs can be rated too ({MISSING_BAND} points lower), or `ie`"
-        ),
-    }
+fn too_wide(codec: &Codec) -> Problem {
+    let message = format!("{} has no values on the narrow-band scale", codec.name);
+    let hint = format!(
+        "write `scale: wideband`, on which narrow-band codecs can be rated too ({MISSING_BAND} points lower), or `ie`"
+    );
+    Problem::new("scale", "", message, hint)
 }
 
-fn within(path: &[&'static str], value: f64, low: f64, high: f64) -> Result<(), VoiceProblem> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err(VoiceProblem {
-        path: path.to_vec(),
-        message: format!("{value} is outside {low} to {high}"),
-        hint: format!("write a number from {low} to {high}"),
-    })
+fn within(path: &str, value: f64, low: f64, high: f64) -> Result<(), Problem> {
+    let message = format!("{value} is outside {low} to {high}");
+    let hint = format!("write a number from {low} to {high}");
+    Problem::check((low..=high).contains(&value), path, value, &message, &hint)
 }
 
-fn lasts(path: &[&'static str], value: Dur, low: Dur, high: Dur) -> Result<(), VoiceProblem> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err(VoiceProblem {
-        path: path.to_vec(),
-        message: format!("{value} is outside {low} to {high}"),
-        hint: format!("write a time from {low} to {high}"),
-    })
+fn lasts(path: &str, value: Dur, low: Dur, high: Dur) -> Result<(), Problem> {
+    let message = format!("{value} is outside {low} to {high}");
+    let hint = format!("write a time from {low} to {high}");
+    Problem::check((low..=high).contains(&value), path, value, &message, &hint)
 }
 
 #[cfg(test)]
@@ -383,7 +361,7 @@ mod tests {
             ),
         ] {
             let problem = spec(json).profile(None).unwrap_err();
-            assert_eq!(problem.path.join("."), path, "{json}");
+            assert_eq!(problem.path, path, "{json}");
             assert!(!problem.hint.is_empty());
         }
         assert!(serde_json::from_str::<VoiceSpec>(r#"{"codecs": "g711"}"#).is_err());

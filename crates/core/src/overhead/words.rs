@@ -6,7 +6,8 @@
 //! what an earlier one says, this is an error.
 
 use super::{Cells, Overhead};
-use crate::units::{UnitError, parse_size};
+use crate::Problem;
+use crate::units::parse_size;
 
 /// A keyword.
 #[derive(Clone, Copy, Debug)]
@@ -242,12 +243,8 @@ impl<'t> Said<'t> {
 ///
 /// # Errors
 /// A word or a number that is none, and words that contradict each other.
-pub fn parse_overhead(text: &str) -> Result<Overhead, UnitError> {
-    let error = |(problem, hint): Wrong| UnitError {
-        found: text.to_owned(),
-        problem,
-        hint,
-    };
+pub fn parse_overhead(text: &str) -> Result<Overhead, Problem> {
+    let error = |(problem, hint): Wrong| Problem::new("", text, problem, hint);
     if text
         .trim_start()
         .starts_with(|c: char| !c.is_ascii_alphabetic())
@@ -282,7 +279,7 @@ pub fn parse_overhead(text: &str) -> Result<Overhead, UnitError> {
 
 /// Bytes with their unit.
 fn bytes(text: &str) -> Result<Overhead, Wrong> {
-    let bytes = parse_size(text).map_err(|e| (e.problem, hint()))?;
+    let bytes = parse_size(text).map_err(|e| (e.message, hint()))?;
     match i16::try_from(bytes) {
         Ok(n) if n.unsigned_abs() <= Overhead::MOST => Ok(Overhead::new(n, 0, Cells::None)),
         _ => Err((format!("it is above {} B a packet", Overhead::MOST), hint())),

@@ -7,8 +7,8 @@ use super::{
     PragueSpec, RenoSpec, TahoeSpec, Traits, Window,
 };
 use super::{bbr, cubic, dctcp, newreno, prague, reno, tahoe};
-use crate::source::spec::SpecProblem;
 use crate::tcp::config::TcpConfig;
+use spillgate_core::Problem;
 
 /// From one line per algorithm: the spec enum, the runtime enum, the dispatch and the list of
 /// kinds.
@@ -50,7 +50,7 @@ macro_rules! algorithms {
             ///
             /// # Errors
             /// The first value out of range, with its path below `cc`.
-            pub fn check(&self) -> Result<(), SpecProblem> {
+            pub fn check(&self) -> Result<(), Problem> {
                 match self { $(Self::$variant(s) => s.check(),)+ }.map_err(|p| p.under(self.kind()))
             }
 

@@ -176,7 +176,7 @@ macro_rules! no_parameters {
         pub struct $spec {}
 
         impl $spec {
-            pub(super) fn check(&self) -> Result<(), crate::source::spec::SpecProblem> {
+            pub(super) fn check(&self) -> Result<(), spillgate_core::Problem> {
                 Ok(())
             }
         }

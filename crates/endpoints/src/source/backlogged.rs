@@ -6,8 +6,9 @@
 
 use spillgate_core::{Rng, Time};
 
-use super::spec::{BackloggedSpec, SpecProblem, check_size, size_in_range};
+use super::spec::{BackloggedSpec, check_size, size_in_range};
 use super::{Emission, Envelope, Model};
+use spillgate_core::Problem;
 
 /// Packets of a flow that wait or cross.
 const WINDOW: u8 = 2;
@@ -53,7 +54,7 @@ impl Model for Backlogged {
         size_in_range(spec.packet)
     }
 
-    fn check(spec: &BackloggedSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &BackloggedSpec) -> Result<(), Problem> {
         check_size("packet", spec.packet)
     }
 }

@@ -7,8 +7,9 @@
 
 use spillgate_core::{Rng, Time, math, time::PS_PER_SEC};
 
-use super::spec::{BernoulliSpec, SpecProblem, check_size, size_in_range};
+use super::spec::{BernoulliSpec, check_size, size_in_range};
 use super::{Emission, Envelope, Model};
+use spillgate_core::Problem;
 
 #[derive(Clone, Debug)]
 pub(super) struct Bernoulli {
@@ -99,12 +100,12 @@ impl Model for Bernoulli {
         size_in_range(spec.packet)
     }
 
-    fn check(spec: &BernoulliSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &BernoulliSpec) -> Result<(), Problem> {
         check_size("packet", spec.packet)?;
         if spec.load.0 > 0.0 && spec.load.0 <= 1.0 {
             return Ok(());
         }
-        Err(SpecProblem::new(
+        Err(Problem::new(
             "load",
             &spec.load,
             "it is the probability that a slot has a packet",

@@ -13,8 +13,9 @@
 use spillgate_core::{Dur, Percent, Rate, Rng, Time, time::PS_PER_SEC};
 
 use super::size::Sizes;
-use super::spec::{CbrSpec, SpecProblem};
+use super::spec::CbrSpec;
 use super::{Emission, Envelope, Model};
+use spillgate_core::Problem;
 
 /// Exact transmission times at one rate, one after the other.
 #[derive(Clone, Debug)]
@@ -111,18 +112,18 @@ impl Model for Cbr {
         Sizes::new(&spec.packet).0.shortest()
     }
 
-    fn check(spec: &CbrSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &CbrSpec) -> Result<(), Problem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         check_jitter(spec.jitter)
     }
 }
 
 /// Refuses a jitter by which packets could overtake each other.
-pub(super) fn check_jitter(jitter: Percent) -> Result<(), SpecProblem> {
+pub(super) fn check_jitter(jitter: Percent) -> Result<(), Problem> {
     if (0.0..=0.5).contains(&jitter.0) {
         return Ok(());
     }
-    Err(SpecProblem::new(
+    Err(Problem::new(
         "jitter",
         &jitter,
         "it is above 50 % of the gap, so packets could overtake each other",

@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::Size;
 
-use super::spec::{MAX_PACKET, MIN_PACKET, SpecProblem};
+use super::spec::{MAX_PACKET, MIN_PACKET};
+use spillgate_core::Problem;
 
 /// What an Ethernet frame has beside the IP packet, in bytes: header and FCS.
 const FRAMING: u16 = 18;
@@ -130,11 +131,11 @@ impl GenomeSpec {
     ///
     /// # Errors
     /// A letter without a size, a size that no IP packet has, a sequence that is empty or too long.
-    pub(super) fn packets(&self) -> Result<Vec<u16>, SpecProblem> {
+    pub(super) fn packets(&self) -> Result<Vec<u16>, Problem> {
         for (letter, size) in &self.sizes {
             let mut chars = letter.chars();
             if !matches!((chars.next(), chars.next()), (Some('A'..='Z'), None)) {
-                return Err(SpecProblem::new(
+                return Err(Problem::new(
                     "sizes",
                     letter,
                     "only a capital letter can be given a size",
@@ -169,13 +170,13 @@ impl GenomeSpec {
         Ok(packets)
     }
 
-    fn problem(&self, message: impl Into<String>, hint: &str) -> SpecProblem {
+    fn problem(&self, message: impl Into<String>, hint: &str) -> Problem {
         let shown: String = self.sequence.chars().take(40).collect();
-        SpecProblem::new("sequence", &shown, message, hint)
+        Problem::new("sequence", &shown, message, hint)
     }
 
     /// The IP packet that a letter stands for.
-    fn letter(&self, letter: char) -> Result<u16, SpecProblem> {
+    fn letter(&self, letter: char) -> Result<u16, Problem> {
         if letter == 'z' {
             return self.within("mtu", self.mtu.0, self.mtu.0);
         }
@@ -196,14 +197,14 @@ impl GenomeSpec {
     }
 
     /// The IP packet of a frame.
-    fn packet(&self, path: &str, frame: u64) -> Result<u16, SpecProblem> {
+    fn packet(&self, path: &str, frame: u64) -> Result<u16, Problem> {
         self.within(path, frame, frame.saturating_sub(self.framing.0))
     }
 
-    fn within(&self, path: &str, found: u64, packet: u64) -> Result<u16, SpecProblem> {
+    fn within(&self, path: &str, found: u64, packet: u64) -> Result<u16, Problem> {
         match u16::try_from(packet) {
             Ok(len) if len >= MIN_PACKET => Ok(len),
-            _ => Err(SpecProblem::new(
+            _ => Err(Problem::new(
                 path,
                 &Size(found),
                 format!(

@@ -17,8 +17,9 @@ use spillgate_core::{Dur, Rng, Time, time::PS_PER_SEC};
 
 use super::cbr::{later, mean_gap};
 use super::size::Sizes;
-use super::spec::{MmppSpec, SpecProblem};
+use super::spec::MmppSpec;
 use super::{Emission, Envelope, Model};
+use spillgate_core::Problem;
 
 /// Between two packets the rate changes at most so many times on average: a bound on the work.
 const CHANGES_PER_PACKET: f64 = 1_000.0;
@@ -116,10 +117,10 @@ impl Model for Mmpp {
         Sizes::new(&spec.packet).0.shortest()
     }
 
-    fn check(spec: &MmppSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &MmppSpec) -> Result<(), Problem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         if let Some(low) = spec.low.filter(|low| *low > spec.high) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "low",
                 &low,
                 format!("the low rate is above the high one, {}", spec.high),
@@ -128,7 +129,7 @@ impl Model for Mmpp {
         }
         for (key, d) in [("high_for", spec.high_for), ("low_for", spec.low_for)] {
             if d.is_zero() {
-                return Err(SpecProblem::new(
+                return Err(Problem::new(
                     key,
                     &d,
                     "the rate must stay for some time",
@@ -137,7 +138,7 @@ impl Model for Mmpp {
             }
         }
         if (spec.high_for.as_ps() as f64) < shortest(spec) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "high_for",
                 &spec.high_for,
                 "the rate changes over 1000 times between two packets",

@@ -24,7 +24,7 @@ mod video;
 mod voip;
 mod wire;
 
-use spillgate_core::{Rng, Time};
+use spillgate_core::{Problem, Rng, Time};
 
 pub use codec::CODECS;
 pub use imix::MIXES;
@@ -92,5 +92,5 @@ trait Model: Sized {
         spec::MIN_PACKET
     }
     /// Checks the ranges that the types do not.
-    fn check(spec: &Self::Spec) -> Result<(), spec::SpecProblem>;
+    fn check(spec: &Self::Spec) -> Result<(), Problem>;
 }

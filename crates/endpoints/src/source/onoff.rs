@@ -21,8 +21,9 @@ use spillgate_core::{Dur, Rng, Time, math};
 
 use super::cbr::{Grid, later, mean_gap};
 use super::size::Sizes;
-use super::spec::{OnOffSpec, PeriodDistribution, SpecProblem};
+use super::spec::{OnOffSpec, PeriodDistribution};
 use super::{Emission, Envelope, Model};
+use spillgate_core::Problem;
 
 /// A packet may span this many bursts of the shortest typical length: a bound on the work per
 /// packet.
@@ -126,10 +127,10 @@ impl Model for OnOff {
         Sizes::new(&spec.packet).0.shortest()
     }
 
-    fn check(spec: &OnOffSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &OnOffSpec) -> Result<(), Problem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         if spec.on.is_zero() {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "on",
                 &spec.on,
                 "a burst must take some time",
@@ -138,7 +139,7 @@ impl Model for OnOff {
         }
         if let PeriodDistribution::Pareto(shape) = spec.distribution {
             if !(shape.is_finite() && shape > 1.0) {
-                return Err(SpecProblem::new(
+                return Err(Problem::new(
                     "distribution.pareto",
                     &shape,
                     "the shape must be above 1, else the mean is infinite",
@@ -149,7 +150,7 @@ impl Model for OnOff {
         let (_, mean) = Sizes::new(&spec.packet);
         let gap = mean_gap(mean, spec.peak);
         if (spec.on.as_ps() as f64) < shortest_mean(spec.distribution, gap) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "on",
                 &spec.on,
                 format!(

@@ -6,8 +6,9 @@ use spillgate_core::{Dur, Rng, Time, time::PS_PER_SEC};
 
 use super::cbr::later;
 use super::size::Sizes;
-use super::spec::{PoissonSpec, SpecProblem};
+use super::spec::PoissonSpec;
 use super::{Emission, Envelope, Model};
+use spillgate_core::Problem;
 
 #[derive(Clone, Debug)]
 pub(super) struct Poisson {
@@ -59,7 +60,7 @@ impl Model for Poisson {
         Sizes::new(&spec.packet).0.shortest()
     }
 
-    fn check(spec: &PoissonSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &PoissonSpec) -> Result<(), Problem> {
         spec.packet.check().map_err(|p| p.under("packet"))
     }
 }

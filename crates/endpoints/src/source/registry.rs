@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Rng, Time};
 
 use super::spec::{
-    BackloggedSpec, BernoulliSpec, CbrSpec, MmppSpec, OnOffSpec, PoissonSpec, SpecProblem,
-    VideoSpec, VoipSpec,
+    BackloggedSpec, BernoulliSpec, CbrSpec, MmppSpec, OnOffSpec, PoissonSpec, VideoSpec, VoipSpec,
 };
 use super::{
     Emission, Envelope, Model, backlogged, bernoulli, cbr, mmpp, onoff, poisson, video, voip,
 };
+use spillgate_core::Problem;
 
 /// From one line per kind: the spec enum, the runtime enum, the dispatch and the list of kinds.
 macro_rules! sources {
@@ -50,7 +50,7 @@ macro_rules! sources {
             /// # Errors
             /// The first value out of range, with its path below the source
             /// (`cbr.jitter`), what was found and what is valid.
-            pub fn check(&self) -> Result<(), SpecProblem> {
+            pub fn check(&self) -> Result<(), Problem> {
                 match self {
                     $(Self::$variant(s) => <$model as Model>::check(s),)+
                 }

@@ -1,10 +1,8 @@
 //! Traffic sources as a user writes them.
 
-use std::fmt::Display;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Percent, Rate, Size};
+use spillgate_core::{Dur, Percent, Problem, Rate, Size};
 
 pub use super::codec::Codec;
 pub use super::imix::{GenomeSpec, Imix};
@@ -161,55 +159,6 @@ pub struct SizeRange {
     pub max: Size,
 }
 
-/// A value out of range.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpecProblem {
-    /// Where below the source, such as `cbr.packet.table[2].weight`.
-    pub path: String,
-    /// The offending value.
-    pub found: String,
-    /// What is wrong with it.
-    pub message: String,
-    /// What would be valid.
-    pub hint: String,
-}
-
-impl SpecProblem {
-    pub(crate) fn new(
-        path: impl Into<String>,
-        found: &impl Display,
-        message: impl Into<String>,
-        hint: &str,
-    ) -> Self {
-        Self {
-            path: path.into(),
-            found: found.to_string(),
-            message: message.into(),
-            hint: hint.to_owned(),
-        }
-    }
-
-    /// The same problem seen from one level above.
-    pub(crate) fn under(mut self, key: &str) -> Self {
-        self.path = format!("{key}.{}", self.path);
-        self
-    }
-}
-
-impl Display for SpecProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            path,
-            found,
-            message,
-            hint,
-        } = self;
-        write!(f, "{path}: `{found}`: {message}; {hint}")
-    }
-}
-
-impl std::error::Error for SpecProblem {}
-
 impl PacketSizeSpec {
     /// The mean size in bytes; sizes out of range count as the nearest that an IP packet has.
     pub fn mean(&self) -> f64 {
@@ -220,7 +169,7 @@ impl PacketSizeSpec {
     ///
     /// # Errors
     /// The first value out of range, with its path below the packet sizes.
-    pub(super) fn check(&self) -> Result<(), SpecProblem> {
+    pub(super) fn check(&self) -> Result<(), Problem> {
         match self {
             Self::Fixed(s) => check_size("fixed", *s),
             Self::Exponential(s) => check_size("exponential", *s),
@@ -230,7 +179,7 @@ impl PacketSizeSpec {
                 check_size("uniform.min", r.min)?;
                 check_size("uniform.max", r.max)?;
                 if r.min > r.max {
-                    return Err(SpecProblem::new(
+                    return Err(Problem::new(
                         "uniform.min",
                         &r.min,
                         format!("the smallest size is above the largest, {}", r.max),
@@ -241,7 +190,7 @@ impl PacketSizeSpec {
             }
             Self::Table(rows) => {
                 if rows.is_empty() {
-                    return Err(SpecProblem::new(
+                    return Err(Problem::new(
                         "table",
                         &"[]",
                         "the table is empty",
@@ -251,7 +200,7 @@ impl PacketSizeSpec {
                 for (i, row) in rows.iter().enumerate() {
                     check_size(format!("table[{i}].size"), row.size)?;
                     if !(row.weight.is_finite() && row.weight > 0.0) {
-                        return Err(SpecProblem::new(
+                        return Err(Problem::new(
                             format!("table[{i}].weight"),
                             &row.weight,
                             "a weight must be above 0 and finite",
@@ -270,11 +219,11 @@ pub(super) fn size_in_range(s: Size) -> u16 {
     s.0.clamp(MIN_PACKET.into(), MAX_PACKET.into()) as u16
 }
 
-pub(super) fn check_size(path: impl Into<String>, s: Size) -> Result<(), SpecProblem> {
+pub(super) fn check_size(path: impl Into<String>, s: Size) -> Result<(), Problem> {
     if (u64::from(MIN_PACKET)..=u64::from(MAX_PACKET)).contains(&s.0) {
         return Ok(());
     }
-    Err(SpecProblem::new(
+    Err(Problem::new(
         path,
         &s,
         format!("an IP packet has {MIN_PACKET} to {MAX_PACKET} bytes"),

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time, math, time::PS_PER_SEC};
 
 use super::cbr::later;
-use super::spec::{MAX_PACKET, SpecProblem};
+use super::spec::MAX_PACKET;
 use super::{Emission, Envelope, Model};
+use spillgate_core::Problem;
 
 /// The shortest packet: headers of IPv4, UDP and RTP, and one byte.
 const SHORTEST: u16 = 41;
@@ -340,9 +341,9 @@ impl Model for Video {
         spec.mtu.0.min(u64::from(MAX_PACKET)) as u16
     }
 
-    fn check(spec: &VideoSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &VideoSpec) -> Result<(), Problem> {
         if !(0.1..=1000.0).contains(&spec.fps) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "fps",
                 &spec.fps,
                 "the number of frames per second is outside 0.1 to 1000",
@@ -355,7 +356,7 @@ impl Model for Video {
             ("scene_variation", spec.scene_variation),
         ] {
             if !(0.0..=1.0).contains(&cv.0) {
-                return Err(SpecProblem::new(
+                return Err(Problem::new(
                     key,
                     &cv,
                     "a coefficient of variation outside 0 % to 100 %",
@@ -364,7 +365,7 @@ impl Model for Video {
             }
         }
         if let Some(scene) = spec.scene.filter(|s| *s < spec.period()) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "scene",
                 &scene,
                 "a scene is shorter than a frame",
@@ -372,7 +373,7 @@ impl Model for Video {
             ));
         }
         if !(u64::from(LEAST_MTU)..=u64::from(MAX_PACKET)).contains(&spec.mtu.0) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "mtu",
                 &spec.mtu,
                 format!("the largest packet has {LEAST_MTU} to {MAX_PACKET} bytes"),
@@ -380,7 +381,7 @@ impl Model for Video {
             ));
         }
         if !(0.0..=1.0).contains(&spec.spread.0) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "spread",
                 &spec.spread,
                 "packets cannot be spread over more than the time of a frame",
@@ -391,7 +392,7 @@ impl Model for Video {
     }
 }
 
-fn check_group(spec: &VideoSpec) -> Result<(), SpecProblem> {
+fn check_group(spec: &VideoSpec) -> Result<(), Problem> {
     let shown: String = spec.gop.chars().take(40).collect();
     let bad = spec.gop.chars().find(|l| spec.weight(*l).is_none());
     let problem = match bad {
@@ -402,7 +403,7 @@ fn check_group(spec: &VideoSpec) -> Result<(), SpecProblem> {
     };
     if let Some(message) = problem {
         let hint = "write letters I, P and B such as IBBPBBPBBPBB";
-        return Err(SpecProblem::new("gop", &shown, message, hint));
+        return Err(Problem::new("gop", &shown, message, hint));
     }
     let weights = [
         ("weights.i", spec.weights.i),
@@ -411,7 +412,7 @@ fn check_group(spec: &VideoSpec) -> Result<(), SpecProblem> {
     ];
     for (key, w) in weights {
         if !(w.is_finite() && w > 0.0) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 key,
                 &w,
                 "a weight must be above 0 and finite",
@@ -423,12 +424,12 @@ fn check_group(spec: &VideoSpec) -> Result<(), SpecProblem> {
 }
 
 /// The rate must give frames that are frames.
-fn check_rate(spec: &VideoSpec) -> Result<(), SpecProblem> {
+fn check_rate(spec: &VideoSpec) -> Result<(), Problem> {
     let frame = spec.frame();
     if (LEAST_FRAME..=MOST_FRAME).contains(&frame) {
         return Ok(());
     }
-    Err(SpecProblem::new(
+    Err(Problem::new(
         "rate",
         &spec.rate,
         format!("a frame would have {frame:.0} bytes on average; 100 B to 100 MB are possible"),

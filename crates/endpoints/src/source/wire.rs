@@ -42,7 +42,7 @@ impl<'de> Visitor<'de> for V {
             Ok(bytes) => Ok(PacketSizeSpec::Fixed(Size(bytes))),
             Err(e) => Err(E::custom(format_args!(
                 "`{}`: {}; {VALID}",
-                e.found, e.problem
+                e.found, e.message
             ))),
         }
     }

@@ -13,7 +13,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use spillgate_core::Dur;
 
-use crate::source::spec::SpecProblem;
+use spillgate_core::Problem;
 
 /// The gaps between attempts, of SYN, SYN-ACK and data, while no answer comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,12 +44,12 @@ impl Attempts {
         key: &str,
         default: u32,
         most: u32,
-    ) -> Result<u32, SpecProblem> {
+    ) -> Result<u32, Problem> {
         match given {
             None => Ok(default),
             Some(Self::Unlimited) => Ok(u32::MAX),
             Some(Self::Count(n)) if n <= most => Ok(n),
-            Some(Self::Count(n)) => Err(SpecProblem::new(
+            Some(Self::Count(n)) => Err(Problem::new(
                 key,
                 &n,
                 format!("it must be from 0 to {most}"),

@@ -7,7 +7,7 @@ use spillgate_core::{Dur, Size};
 use super::config::{DelayedAck, EcnMode, LossBase, Repair, RtoFloor, TcpConfig};
 use super::retry::{Attempts, RetrySpec};
 use crate::cc::{CcSpec, CubicSpec, NewRenoSpec};
-use crate::source::spec::SpecProblem;
+use spillgate_core::Problem;
 
 /// Bundles of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -154,7 +154,7 @@ impl TcpSpec {
     ///
     /// # Errors
     /// The first value out of range or in contradiction to another, by key.
-    pub fn resolve(&self) -> Result<TcpConfig, SpecProblem> {
+    pub fn resolve(&self) -> Result<TcpConfig, Problem> {
         let (ns2, linux) = (self.profile == Profile::Ns2, self.profile == Profile::Linux);
         let mut cc = self.cc.clone().unwrap_or_else(|| {
             if linux {
@@ -182,7 +182,7 @@ impl TcpSpec {
 
         let sack = self.resolve_sack(&cc, own_repair)?;
         let with_sack = |key: &str, wanted: Option<bool>, default: bool| match wanted {
-            Some(true) if !sack => Err(SpecProblem::new(
+            Some(true) if !sack => Err(Problem::new(
                 key,
                 &true,
                 format!("`{key}` works on a scoreboard, and `sack` is off"),
@@ -194,7 +194,7 @@ impl TcpSpec {
         let prr = with_sack("prr", self.prr, linux && !traits.paces_itself)?;
         let rack_tlp = with_sack("rack_tlp", self.rack_tlp, linux)?;
         if prr && traits.paces_itself {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "prr",
                 &true,
                 format!("`{}` sets its own window in recovery", cc.kind()),
@@ -202,7 +202,7 @@ impl TcpSpec {
             ));
         }
         if self.pacing == Some(false) && traits.paces_itself {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "pacing",
                 &false,
                 format!("`{}` is a pacing rate and cannot work without", cc.kind()),
@@ -282,11 +282,10 @@ impl TcpSpec {
         })
     }
 
-    fn resolve_jitter(&self, pacing: bool) -> Result<Dur, SpecProblem> {
+    fn resolve_jitter(&self, pacing: bool) -> Result<Dur, Problem> {
         let jitter = self.send_jitter.unwrap_or(Dur::ZERO);
-        let fail = |message: &str, hint: &str| {
-            Err(SpecProblem::new("send_jitter", &jitter, message, hint))
-        };
+        let fail =
+            |message: &str, hint: &str| Err(Problem::new("send_jitter", &jitter, message, hint));
         if jitter > Dur::from_secs(1) {
             return fail("it must be from 0 s to 1 s", "write a time such as 1 ms");
         }
@@ -299,14 +298,14 @@ impl TcpSpec {
         Ok(jitter)
     }
 
-    fn resolve_max_rto(&self, min: Dur, initial: Dur) -> Result<Dur, SpecProblem> {
+    fn resolve_max_rto(&self, min: Dur, initial: Dur) -> Result<Dur, Problem> {
         let Some(max) = self.max_rto else {
             return Ok(Dur::from_secs(60).max(min).max(initial));
         };
         positive("max_rto", Some(max), max)?;
         for (key, other) in [("min_rto", min), ("initial_rto", initial)] {
             if max < other {
-                return Err(SpecProblem::new(
+                return Err(Problem::new(
                     "max_rto",
                     &max,
                     format!("the largest timeout is below `{key}`, {other}"),
@@ -317,7 +316,7 @@ impl TcpSpec {
         Ok(max)
     }
 
-    fn resolve_mss(&self, timestamps: bool) -> Result<u16, SpecProblem> {
+    fn resolve_mss(&self, timestamps: bool) -> Result<u16, Problem> {
         let default = match self.profile {
             Profile::Ns2 => 1000,
             _ if timestamps => 1448,
@@ -328,7 +327,7 @@ impl TcpSpec {
         Ok(mss as u16)
     }
 
-    fn resolve_window(&self, mss: u16) -> Result<u64, SpecProblem> {
+    fn resolve_window(&self, mss: u16) -> Result<u64, Problem> {
         const UNSCALED: u64 = 65_535;
         let scaling = self.window_scaling.unwrap_or(true);
         let default = match self.profile {
@@ -337,9 +336,8 @@ impl TcpSpec {
             _ => 6 << 20,
         };
         let window = self.max_window.unwrap_or(Size(default));
-        let fail = |message: String, hint: &str| {
-            Err(SpecProblem::new("max_window", &window, message, hint))
-        };
+        let fail =
+            |message: String, hint: &str| Err(Problem::new("max_window", &window, message, hint));
         if window.0 < u64::from(mss) {
             return fail(
                 format!("no segment of {mss} B fits into the window"),
@@ -361,7 +359,7 @@ impl TcpSpec {
         Ok(window.0)
     }
 
-    fn resolve_delayed_ack(&self) -> Result<Option<DelayedAck>, SpecProblem> {
+    fn resolve_delayed_ack(&self) -> Result<Option<DelayedAck>, Problem> {
         let d = self.delayed_ack.unwrap_or(match self.profile {
             Profile::Ns2 => DelayedAckSpec {
                 timeout: Dur::ZERO,
@@ -378,7 +376,7 @@ impl TcpSpec {
         });
         in_range("delayed_ack.every", d.every.into(), 1, 64)?;
         if d.timeout > Dur::from_ms(500) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "delayed_ack.timeout",
                 &d.timeout,
                 "an acknowledgment is delayed by at most 500 ms",
@@ -392,10 +390,10 @@ impl TcpSpec {
     }
 
     /// `repair` is what the algorithm does without.
-    fn resolve_sack(&self, cc: &CcSpec, repair: Option<Repair>) -> Result<bool, SpecProblem> {
+    fn resolve_sack(&self, cc: &CcSpec, repair: Option<Repair>) -> Result<bool, Problem> {
         let traits = cc.traits();
         match self.sack {
-            Some(true) if repair.is_some() => Err(SpecProblem::new(
+            Some(true) if repair.is_some() => Err(Problem::new(
                 "sack",
                 &true,
                 format!(
@@ -404,7 +402,7 @@ impl TcpSpec {
                 ),
                 "leave sack out, or write cc: newreno for the same window with SACK recovery",
             )),
-            Some(false) if traits.needs_sack => Err(SpecProblem::new(
+            Some(false) if traits.needs_sack => Err(Problem::new(
                 "sack",
                 &false,
                 format!(
@@ -419,9 +417,9 @@ impl TcpSpec {
         }
     }
 
-    fn resolve_ecn(&self, cc: &CcSpec) -> Result<EcnMode, SpecProblem> {
+    fn resolve_ecn(&self, cc: &CcSpec) -> Result<EcnMode, Problem> {
         let fail = |found: &str, message: String, hint: &str| {
-            Err(SpecProblem::new("ecn", &found, message, hint))
+            Err(Problem::new("ecn", &found, message, hint))
         };
         let own = cc.traits().ecn;
         match (self.ecn, own) {
@@ -454,11 +452,11 @@ impl TcpSpec {
     }
 }
 
-fn in_range(key: &str, found: u64, min: u64, max: u64) -> Result<(), SpecProblem> {
+fn in_range(key: &str, found: u64, min: u64, max: u64) -> Result<(), Problem> {
     if (min..=max).contains(&found) {
         return Ok(());
     }
-    Err(SpecProblem::new(
+    Err(Problem::new(
         key,
         &found,
         format!("it must be from {min} to {max}"),
@@ -466,10 +464,10 @@ fn in_range(key: &str, found: u64, min: u64, max: u64) -> Result<(), SpecProblem
     ))
 }
 
-fn positive(key: &str, given: Option<Dur>, default: Dur) -> Result<Dur, SpecProblem> {
+fn positive(key: &str, given: Option<Dur>, default: Dur) -> Result<Dur, Problem> {
     let d = given.unwrap_or(default);
     if d.is_zero() || d > Dur::from_secs(3600) {
-        return Err(SpecProblem::new(
+        return Err(Problem::new(
             key,
             &d,
             "it must be above 0 s and at most 1 h",

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Rng, Time};
 
-use crate::source::spec::SpecProblem;
+use spillgate_core::Problem;
 
 /// A process of session starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,13 +54,13 @@ impl ArrivalSpec {
     ///
     /// # Errors
     /// The first value out of range, with its path below the arrivals.
-    pub fn check(&self) -> Result<(), SpecProblem> {
+    pub fn check(&self) -> Result<(), Problem> {
         let (kind, gap, count) = match self {
             Self::Poisson(p) => ("poisson", p.gap, p.count),
             Self::Fixed(f) => ("fixed", f.gap, f.count),
         };
         if count == Some(0) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 format!("{kind}.count"),
                 &0,
                 "no session would begin",
@@ -68,7 +68,7 @@ impl ArrivalSpec {
             ));
         }
         if gap.is_zero() && (kind == "poisson" || count.is_none()) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 format!("{kind}.gap"),
                 &gap,
                 "infinitely many sessions would begin at once",
@@ -76,7 +76,7 @@ impl ArrivalSpec {
             ));
         }
         if let Some(count) = count.filter(|&n| gap.is_zero() && n > MOST_AT_ONCE) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 format!("{kind}.count"),
                 &count,
                 format!("at most {MOST_AT_ONCE} sessions begin at once"),

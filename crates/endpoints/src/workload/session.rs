@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Rng};
 
 use super::size::TransferSize;
-use crate::source::spec::SpecProblem;
+use spillgate_core::Problem;
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +77,7 @@ fn one() -> u32 {
 }
 
 impl LifetimeSpec {
-    fn check_spread(&self) -> Result<(), SpecProblem> {
+    fn check_spread(&self) -> Result<(), Problem> {
         let uniform = self.distribution == LifetimeDistribution::Uniform;
         let (problem, hint) = match (uniform, self.spread) {
             (true, None | Some(Dur::ZERO)) => {
@@ -93,7 +93,7 @@ impl LifetimeSpec {
             _ => return Ok(()),
         };
         let found = self.spread.unwrap_or_default();
-        Err(SpecProblem::new("lifetime.spread", &found, problem, hint))
+        Err(Problem::new("lifetime.spread", &found, problem, hint))
     }
 }
 
@@ -113,15 +113,15 @@ impl SessionSpec {
     ///
     /// # Errors
     /// The first value out of range, with its path below the session.
-    pub fn check(&self) -> Result<(), SpecProblem> {
+    pub fn check(&self) -> Result<(), Problem> {
         match self {
             Self::Transfer(t) => t.size.check().map_err(|p| p.under("transfer.size")),
             Self::RequestResponse(r) => {
-                let under = |p: SpecProblem, key| p.under(key).under("request-response");
+                let under = |p: Problem, key| p.under(key).under("request-response");
                 r.request.check().map_err(|p| under(p, "request"))?;
                 r.response.check().map_err(|p| under(p, "response"))?;
                 if !(1..=1_000_000).contains(&r.requests) {
-                    return Err(SpecProblem::new(
+                    return Err(Problem::new(
                         "request-response.requests",
                         &r.requests,
                         "a session has 1 to 1000000 requests",
@@ -130,7 +130,7 @@ impl SessionSpec {
                 }
                 Ok(())
             }
-            Self::Lifetime(l) if l.mean.is_zero() => Err(SpecProblem::new(
+            Self::Lifetime(l) if l.mean.is_zero() => Err(Problem::new(
                 "lifetime.mean",
                 &l.mean,
                 "no session would live",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Rng, Size, math};
 
 use super::table::SizeTable;
-use crate::source::spec::SpecProblem;
+use spillgate_core::Problem;
 
 /// No transfer is larger: 1 TiB.
 const LARGEST: u64 = 1 << 40;
@@ -53,7 +53,7 @@ impl TransferSize {
     ///
     /// # Errors
     /// The first value out of range, with its path below the size.
-    pub fn check(&self) -> Result<(), SpecProblem> {
+    pub fn check(&self) -> Result<(), Problem> {
         match self {
             Self::Fixed(s) => positive("fixed", *s),
             Self::Pareto(p) => {
@@ -113,11 +113,11 @@ fn normal(rng: &mut Rng) -> f64 {
     }
 }
 
-fn positive(path: impl Into<String>, s: Size) -> Result<(), SpecProblem> {
+fn positive(path: impl Into<String>, s: Size) -> Result<(), Problem> {
     if (1..=LARGEST).contains(&s.0) {
         return Ok(());
     }
-    Err(SpecProblem::new(
+    Err(Problem::new(
         path,
         &s,
         "a transfer has 1 B to 1 TiB",
@@ -125,9 +125,9 @@ fn positive(path: impl Into<String>, s: Size) -> Result<(), SpecProblem> {
     ))
 }
 
-fn number(path: &str, found: f64, ok: bool, message: &str, hint: &str) -> Result<(), SpecProblem> {
+fn number(path: &str, found: f64, ok: bool, message: &str, hint: &str) -> Result<(), Problem> {
     if ok && found.is_finite() {
         return Ok(());
     }
-    Err(SpecProblem::new(path, &found, message, hint))
+    Err(Problem::new(path, &found, message, hint))
 }

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use spillgate_core::Size;
 
-use crate::source::spec::SpecProblem;
+use spillgate_core::Problem;
 
 /// A point of an empirical distribution function.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -177,8 +177,8 @@ impl SizeTable {
     /// Checks order and ends.
     pub(super) fn check(
         &self,
-        positive: impl Fn(String, Size) -> Result<(), SpecProblem>,
-    ) -> Result<(), SpecProblem> {
+        positive: impl Fn(String, Size) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
         let Self::Points(steps) = self else {
             return Ok(());
         };
@@ -188,7 +188,7 @@ impl SizeTable {
             let before = i.checked_sub(1).map(|i| steps[i]);
             let ascending = before.is_none_or(|b| b.cdf < s.cdf && b.size <= s.size);
             if !ascending || !(0.0..=1.0).contains(&s.cdf) {
-                return Err(SpecProblem::new(
+                return Err(Problem::new(
                     format!("table[{i}].cdf"),
                     &s.cdf,
                     "a distribution function ascends from 0 to 1",
@@ -198,13 +198,13 @@ impl SizeTable {
         }
         match steps.last() {
             Some(last) if last.cdf == 1.0 => Ok(()),
-            Some(last) => Err(SpecProblem::new(
+            Some(last) => Err(Problem::new(
                 format!("table[{}].cdf", steps.len() - 1),
                 &last.cdf,
                 "the last share must be 1",
                 hint,
             )),
-            None => Err(SpecProblem::new("table", &"[]", "the table is empty", hint)),
+            None => Err(Problem::new("table", &"[]", "the table is empty", hint)),
         }
     }
 }

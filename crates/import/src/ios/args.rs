@@ -1,5 +1,6 @@
 //! The arguments of one command, read one after the other.
 
+use spillgate_core::suggest::nearest;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 
@@ -331,17 +332,4 @@ fn with_nearest<'n>(
         fault.hint = format!("did you mean `{near}`? {}", fault.hint);
     }
     fault.into()
-}
-
-/// The name most like `found`, if one is near enough to be a slip of the pen.
-pub(crate) fn nearest<'n>(found: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let length = found.chars().count();
-    let allowed = (length / 3).max(1);
-    let lower = found.to_lowercase();
-    names
-        .filter(|n| n.chars().count().abs_diff(length) <= allowed)
-        .map(|n| (strsim::damerau_levenshtein(&lower, &n.to_lowercase()), n))
-        .filter(|(d, _)| *d <= allowed)
-        .min()
-        .map(|(_, n)| n)
 }

@@ -5,12 +5,13 @@
 
 use spillgate_queueing::spec::PortRange;
 
-use super::args::{Args, nearest, unexpected};
+use super::args::{Args, unexpected};
 use super::ast::{Criterion, Test};
 use super::fault::{Refusal, unmodelled};
 use super::interface_words::canonical;
 use super::keyword::{Found, find};
 use super::protocols::known;
+use spillgate_core::suggest::nearest;
 
 #[derive(Clone, Copy, PartialEq)]
 enum CriterionKind {

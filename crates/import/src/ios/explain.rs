@@ -9,7 +9,6 @@ use spillgate_scenario::import::RouterCounting;
 use spillgate_scenario::plan::{RingFrom, RingPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Imported, ImportedInterface};
 
-use super::args::nearest;
 use super::ast::{Config, Test};
 use super::fault::code;
 use super::interface_words::canonical;
@@ -17,6 +16,7 @@ use super::lower::rates::{Source, reference_of};
 use super::platform::{PlatformProfile, Reference};
 use super::ports::ports;
 use super::understood::{CircuitFacts, InterfaceTree, PlatformFacts, RingFacts, Understood};
+use spillgate_core::suggest::nearest;
 
 /// Classes of an interface's policy with all that is nested in it; the queueing engine takes no
 /// more.

@@ -4,7 +4,7 @@
 use spillgate_core::Rate;
 use spillgate_queueing::spec::FairQueueSpec;
 
-use super::args::{Args, nearest};
+use super::args::Args;
 use super::ast::{At, FairQueue, Inside, Interface, InterfaceQueueing, Origin, Wred};
 use super::circuit::{self, ring, vc};
 use super::fault::{Fault, Refusal, code};
@@ -17,6 +17,7 @@ use super::parse::{Command, HEADS, Inner, Kind, Mode, Parser, Within, lookup};
 use super::policy_map::path;
 use super::queue::power_of_two;
 use super::wred;
+use spillgate_core::suggest::nearest;
 
 /// `interface NAME`.
 pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind {

@@ -6,7 +6,7 @@
 //! block they are of the block, and not understood; else, in text that is
 //! indented, they begin something else.
 
-use super::args::{Args, nearest};
+use super::args::Args;
 use super::ast::{Config, Origin, Owner, Said};
 use super::fault::{Fault, code};
 use super::globals::{ATTACHMENTS, GLOBALS, Global, IN_BLOCKS, MARKS, SERVICES};
@@ -16,6 +16,7 @@ use super::report::Report;
 use super::session::{self, Noise};
 use super::shown::{self, Shown};
 use super::{circuit, heads, interface, policy_map};
+use spillgate_core::suggest::nearest;
 
 /// Where the next line belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

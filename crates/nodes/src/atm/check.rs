@@ -7,7 +7,7 @@ use spillgate_core::{Rate, aal5::CELL};
 
 use super::plan::{AtmLinePlan, AtmLink, AtmPlan, AtmSwitchPlan};
 use super::{At, AtmSpec, CellPolice, Contract, Entry, Flow, Report, VcSpec, Written};
-use crate::{Code, Problem};
+use spillgate_core::{Code, Problem};
 
 /// A circuit of a line.
 struct Sharing<'a> {

@@ -6,7 +6,7 @@ use spillgate_core::{Overhead, Rate, aal5, overhead::Cells as Counted};
 
 use super::{Cells, ContractSpec, VcSpec};
 use crate::words::words;
-use crate::{Code, Problem};
+use spillgate_core::{Code, Problem};
 
 /// The link is a virtual circuit of ATM: each packet becomes an AAL5 frame that leaves as cells,
 /// when the traffic contract allows it.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Rate};
 
 use super::category::{Contract, Promise};
-use crate::Problem;
+use spillgate_core::Problem;
 
 /// Most tolerance of a peak cell rate.
 const MOST_CDVT: Dur = Dur::from_secs(1);

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Problem;
 use crate::words::words;
+use spillgate_core::Problem;
 
 /// An ATM switch: cells wait at its output ports. Links that end there are circuits from edges
 /// (`atm`), or come from other ATM switches; those that begin there are lines that all circuits

@@ -1,13 +1,10 @@
 //! Identifiers of virtual circuits.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error as _, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use spillgate_core::UnitError;
+use spillgate_core::Problem;
+use spillgate_core::textual;
 
 /// A virtual circuit on a line at a user-network interface (ITU-T I.361), written `VPI/VCI`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,14 +27,10 @@ impl fmt::Display for VcSpec {
 }
 
 impl FromStr for VcSpec {
-    type Err = UnitError;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        let error = |problem: &str, hint: &str| UnitError {
-            found: text.to_owned(),
-            problem: problem.to_owned(),
-            hint: hint.to_owned(),
-        };
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let error = |message: &str, hint: &str| Problem::new("", text, message, hint);
         let is_number = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
         let parts = text.trim().split_once('/');
         let parts = parts.filter(|(vpi, vci)| is_number(vpi) && is_number(vci));
@@ -55,42 +48,18 @@ impl FromStr for VcSpec {
     }
 }
 
-impl Serialize for VcSpec {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
+textual!(
+    VcSpec,
+    "Vc",
+    "a virtual circuit as VPI/VCI, such as 1/32",
+    str::parse::<VcSpec>,
+    {
+        "type": "string",
+        "description": "A virtual circuit as VPI/VCI, from 0/1 to 255/65535; a VCI below 32 is reserved.",
+        "pattern": r"^\s*[0-9]{1,3}/[0-9]{1,5}\s*$",
+        "examples": ["1/32", "0/100"]
     }
-}
-
-impl<'de> Deserialize<'de> for VcSpec {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct V;
-        impl Visitor<'_> for V {
-            type Value = VcSpec;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a virtual circuit as VPI/VCI, such as 1/32")
-            }
-            fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<VcSpec, E> {
-                v.parse().map_err(E::custom)
-            }
-        }
-        d.deserialize_str(V).map_err(D::Error::custom)
-    }
-}
-
-impl JsonSchema for VcSpec {
-    fn schema_name() -> Cow<'static, str> {
-        "Vc".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "description": "A virtual circuit as VPI/VCI, from 0/1 to 255/65535; a VCI below 32 is reserved.",
-            "pattern": r"^\s*[0-9]{1,3}/[0-9]{1,5}\s*$",
-            "examples": ["1/32", "0/100"]
-        })
-    }
-}
+);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use spillgate_core::Overhead;
 
 use super::{AtmLink, AtmSpec};
-use crate::Problem;
+use spillgate_core::Problem;
 
 /// A network as it is written.
 pub struct Written<'a> {

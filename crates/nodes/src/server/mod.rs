@@ -17,7 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Rate, Rng, Time};
 
-use crate::{Problem, Put};
+use crate::Put;
+use spillgate_core::Problem;
 
 pub use on_off::{OnOff, OnOffSpec};
 pub use opportunities::Opportunities;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Rate, RateOrZero, Rng, Time};
 
 use super::{Segment, Server, ServerFacts, ServerReader, ServerRecipe, finish, integral};
-use crate::Problem;
+use spillgate_core::Problem;
 
 /// A server that is slower, or stands still, for random times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

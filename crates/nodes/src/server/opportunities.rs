@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spillgate_core::{Dur, Rate, Rng, Time};
 
 use super::{Server, ServerFacts, ServerReader, ServerRecipe, TraceSpec};
-use crate::Problem;
+use spillgate_core::Problem;
 
 /// Bytes that can leave at each opportunity.
 const BYTES: u32 = 1500;

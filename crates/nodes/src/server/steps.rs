@@ -10,7 +10,7 @@ use spillgate_core::{Dur, Rate, RateOrZero, Rng, Time};
 use super::{
     Segment, Server, ServerFacts, ServerReader, ServerRecipe, TraceSpec, finish, integral,
 };
-use crate::Problem;
+use spillgate_core::Problem;
 
 /// Rates from given times on; before the first time the link's own rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

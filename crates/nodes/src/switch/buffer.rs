@@ -3,9 +3,9 @@
 use spillgate_core::Limit;
 use spillgate_queueing::QueueLimit;
 
-use crate::problem::Problem;
 use crate::switch::spec::{BufferSpec, Share};
 use crate::switch::stats::Level;
+use spillgate_core::Problem;
 
 /// The backlog of a queue, of an input or of the switch.
 #[derive(Clone, Copy, Debug, Default)]

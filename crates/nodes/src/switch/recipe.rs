@@ -6,7 +6,6 @@ use std::sync::Arc;
 use spillgate_core::{FlowKey, Rate};
 use spillgate_queueing::Recipe;
 
-use crate::problem::Problem;
 use crate::switch::buffer::Buffer;
 use crate::switch::fabric::{Crossbar, Fabric, Packets, Parallel};
 use crate::switch::matcher::MatchingSpec;
@@ -15,6 +14,7 @@ use crate::switch::ports::MAX_PORTS;
 use crate::switch::queues::Inputs;
 use crate::switch::running::Switch;
 use crate::switch::spec::{Architecture, FabricSpec, SlotSize, Speedup, SwitchSpec};
+use spillgate_core::Problem;
 
 /// A packet that waits, in a ring that is full and grows to twice its size.
 const PER_PACKET: u64 = 3 * 72;

@@ -8,7 +8,8 @@ use spillgate_core::Rate;
 use spillgate_queueing::UpstreamUse;
 
 use super::{SwitchPlan, SwitchRecipe, SwitchSpec};
-use crate::{Around, Code, LinkFacts, NodePlan, NodeSpec, Problem, Reader};
+use crate::{Around, LinkFacts, NodePlan, NodeSpec, Reader};
+use spillgate_core::{Code, Problem};
 
 /// Which ends of links ports are at.
 #[derive(Clone, Copy)]

@@ -1,11 +1,10 @@
 //! A switch as a scenario describes it.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::textual;
 use spillgate_core::units::parse_size;
 use spillgate_core::{Limit, Rate};
 
@@ -272,72 +271,27 @@ impl fmt::Display for SlotSize {
     }
 }
 
-/// Reads and writes a type as a text, and describes it.
-macro_rules! textual {
-    ($type:ty, $name:literal, $what:literal, $kinds:expr, $parse:expr) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                struct V;
-                impl Visitor<'_> for V {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($what)
-                    }
-                    fn visit_str<E: Error>(self, v: &str) -> Result<$type, E> {
-                        $parse(v).map_err(E::custom)
-                    }
-                    fn visit_u64<E: Error>(self, v: u64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                    fn visit_i64<E: Error>(self, v: i64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                    fn visit_f64<E: Error>(self, v: f64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                }
-                d.deserialize_any(V).map_err(D::Error::custom)
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": $kinds, "description": $what })
-            }
-        }
-    };
-}
-
 textual!(
     Speedup,
     "Speedup",
     "a number or a fraction, such as 2, 1.5 or 4/3",
-    ["number", "string"],
     |text: &str| {
         Speedup::parse(text).ok_or_else(|| format!(
         "`{text}`: not a speedup; write a number above 0 with at most six decimals or a fraction, such as 1.5 or 4/3"
     ))
-    }
+    },
+    {"type": ["number", "string"], "description": "a number or a fraction, such as 2, 1.5 or 4/3"}
 );
 
 textual!(
     SlotSize,
     "Cell",
     "a size, such as 64 B, or `packets`",
-    "string",
     |text: &str| match text {
         "packets" => Ok(SlotSize::Packets),
         size => parse_size(size)
             .map(SlotSize::Bytes)
             .map_err(|e| e.to_string()),
-    }
+    },
+    {"type": "string", "description": "a size, such as 64 B, or `packets`"}
 );

@@ -16,10 +16,11 @@ use spillgate_core::{Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{MovedRed, MovedVars, RedCurve};
 use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
+use crate::Thresholds;
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::stats::State;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// More steps than this change nothing: the range of `max_p` has been crossed.
 const MOST_STEPS: u64 = 200;
@@ -110,7 +111,7 @@ impl AdaptiveRedSpec {
         &self,
         at: &mut At<'_>,
         leaf: &LeafFacts,
-    ) -> Result<AdaptiveRed, BuildError> {
+    ) -> Result<AdaptiveRed, Problem> {
         let weight = self.weight(leaf.rate);
         let packet = (self.mean_packet, self.idle);
         let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;

@@ -22,11 +22,12 @@ use super::automaton::DropStage;
 use super::early::RedCurve;
 use super::rio::{self, Colors, RioMode, RioSpec, profile_bits};
 use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
+use crate::Thresholds;
 use crate::condition::SlidingRate;
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::stats::State;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// Parameters of adaptive RIO.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -139,7 +140,7 @@ impl AdaptiveRioSpec {
         &self,
         at: &mut At<'_>,
         leaf: &LeafFacts,
-    ) -> Result<AdaptiveRio, BuildError> {
+    ) -> Result<AdaptiveRio, Problem> {
         at.check(
             self.alpha.is_finite() && self.alpha > 1.0,
             "alpha",

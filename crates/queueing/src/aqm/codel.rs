@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Packet, Size, Time, Verdict};
 
 use super::{Automaton, Backlog, Draw, DropStage, LeafFacts};
-use crate::BuildError;
 use crate::evidence::{Cause, Waited};
 use crate::recipe::At;
 use crate::stats::State;
+use spillgate_core::Problem;
 
 /// Parameters of CoDel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +108,7 @@ impl CodelSpec {
     }
 
     /// Checks the parameters.
-    fn params(&self, at: &mut At<'_>) -> Result<CodelParams, BuildError> {
+    fn params(&self, at: &mut At<'_>) -> Result<CodelParams, Problem> {
         at.check(
             !self.target.is_zero(),
             "target",
@@ -159,12 +159,12 @@ impl CodelSpec {
         })
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Codel, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Codel, Problem> {
         self.running(at)
     }
 
     /// A new CoDel.
-    pub(crate) fn running(&self, at: &mut At<'_>) -> Result<Codel, BuildError> {
+    pub(crate) fn running(&self, at: &mut At<'_>) -> Result<Codel, Problem> {
         Ok(Codel::new(self.params(at)?))
     }
 }

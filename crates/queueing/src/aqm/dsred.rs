@@ -18,9 +18,10 @@ use super::early::{Count, Region, checked_average};
 use super::{
     Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default,
 };
+use crate::Thresholds;
 use crate::evidence::Odds;
 use crate::recipe::At;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// Parameters of double-slope RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +76,7 @@ impl DsredSpec {
         }]
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Dsred, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Dsred, Problem> {
         super::early::RedCurve {
             min_th: self.min_th,
             max_th: self.max_th,

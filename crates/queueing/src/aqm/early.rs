@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Packet, Size, Time, Verdict};
 
 use super::{Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle};
-use crate::BuildError;
 use crate::evidence::Odds;
 use crate::recipe::At;
+use spillgate_core::Problem;
 
 /// What an average says of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ impl RedCurve {
     }
 
     /// Checks thresholds and probability.
-    pub(super) fn checked(&self, at: &mut At<'_>, limit: Option<u32>) -> Result<(), BuildError> {
+    pub(super) fn checked(&self, at: &mut At<'_>, limit: Option<u32>) -> Result<(), Problem> {
         at.check(
             self.min_th.is_finite() && self.min_th >= 0.0,
             "min_th",
@@ -101,7 +101,7 @@ pub(super) fn checked_average(
     weight: f64,
     mean_packet: Size,
     idle: RedIdle,
-) -> Result<(), BuildError> {
+) -> Result<(), Problem> {
     idle.check(at);
     at.check(
         weight > 0.0 && weight <= 1.0,
@@ -213,7 +213,7 @@ impl MovedRed {
         (mean_packet, idle): (Size, RedIdle),
         gentle: bool,
         ecn: bool,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, Problem> {
         checked_average(at, weight, mean_packet, idle)?;
         Ok(Self {
             gentle,

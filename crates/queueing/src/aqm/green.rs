@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Time, Verdict};
 
 use super::{Automaton, Backlog, Draw, LeafFacts, Upstream, UpstreamUse};
-use crate::BuildError;
 use crate::evidence::{Cause, RateOdds};
 use crate::recipe::At;
 use crate::stats::State;
+use spillgate_core::Problem;
 
 /// Parameters of GREEN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,7 +64,7 @@ impl GreenSpec {
         Vec::new()
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Green, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Green, Problem> {
         at.check(
             self.utilization > 0.0 && self.utilization <= 1.0,
             "utilization",

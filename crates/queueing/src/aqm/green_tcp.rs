@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::{Automaton, Backlog, Draw, LeafFacts};
-use crate::BuildError;
 use crate::evidence::{Cause, FlowOdds};
 use crate::recipe::At;
 use crate::stats::State;
+use spillgate_core::Problem;
 
 /// Parameters of GREEN by TCP's equation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,11 +58,7 @@ impl GreenTcpSpec {
         Vec::new()
     }
 
-    pub(super) fn resolve(
-        &self,
-        at: &mut At<'_>,
-        leaf: &LeafFacts,
-    ) -> Result<GreenTcp, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<GreenTcp, Problem> {
         for (key, time) in [("rtt", self.rtt), ("window", self.window)] {
             at.check(
                 !time.is_zero(),

@@ -24,10 +24,11 @@ use spillgate_core::{Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{MovedRed, MovedVars, RedCurve};
 use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
+use crate::Thresholds;
 use crate::evidence::Odds;
 use crate::recipe::{At, UNLIMITED_BYTES};
 use crate::stats::State;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// Parameters of load-adaptive RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -152,7 +153,7 @@ impl LoadAdaptiveRedSpec {
         &self,
         at: &mut At<'_>,
         leaf: &LeafFacts,
-    ) -> Result<LoadAdaptiveRed, BuildError> {
+    ) -> Result<LoadAdaptiveRed, Problem> {
         let (weight, packet) = (self.weight, (self.mean_packet, self.idle));
         let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;
         for (key, share, least) in [

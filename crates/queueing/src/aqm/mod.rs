@@ -124,14 +124,14 @@ macro_rules! registry {
                 match self { $(Self::$variant(s) => s.thresholds(limit, rate),)+ }
             }
 
-            pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, crate::BuildError> {
+            pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, spillgate_core::Problem> {
                 match self {
                     $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(|a| Aqm::$variant(Managed::new(a))),)+
                 }
             }
 
             /// A fair queue that has this AQM in each of its queues.
-            pub(crate) fn manage<O: Order>(&self, frame: Frame<O>, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Box<dyn FlowQueue>, crate::BuildError> {
+            pub(crate) fn manage<O: Order>(&self, frame: Frame<O>, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Box<dyn FlowQueue>, spillgate_core::Problem> {
                 match self {
                     $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(|a| frame.under(a)),)+
                 }

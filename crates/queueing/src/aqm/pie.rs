@@ -29,10 +29,10 @@ use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::drain::{DrainRate, DrainRule};
 use super::{Automaton, Backlog, Draw, DropStage, LeafFacts, UpstreamUse};
-use crate::BuildError;
 use crate::evidence::{Cause, DelayOdds};
 use crate::recipe::At;
 use crate::stats::State;
+use spillgate_core::Problem;
 
 /// Implementations of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,7 +101,7 @@ impl PieSpec {
         Vec::new()
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Pie, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Pie, Problem> {
         at.check(
             !self.target.is_zero(),
             "target",

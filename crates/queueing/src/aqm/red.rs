@@ -20,12 +20,12 @@ use spillgate_core::{DropReason, Packet, Time, Verdict};
 
 use super::red_spec::{RedMarks, RedRules, RedShape, RedSpec, RedSpread, SizeScaling};
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
-use crate::BuildError;
 use crate::evidence::Odds;
 use crate::recipe::At;
+use spillgate_core::Problem;
 
 impl RedSpec {
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Red, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Red, Problem> {
         let rules = self.checked(at, leaf)?;
         Ok(Red {
             params: Params {

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Rate, Size};
 
 use super::{LeafFacts, RedIdle, is_default};
+use crate::Thresholds;
 use crate::recipe::At;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// Parameters of RED.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -301,11 +302,7 @@ impl RedSpec {
     }
 
     /// The rules, checked.
-    pub(super) fn checked(
-        &self,
-        at: &mut At<'_>,
-        leaf: &LeafFacts,
-    ) -> Result<RedRules, BuildError> {
+    pub(super) fn checked(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<RedRules, Problem> {
         let r = self.rules();
         r.idle.check(at);
         let (unit, usual) = match r.unit {

@@ -28,9 +28,10 @@ use super::{
     Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, Upstream, UpstreamUse,
     is_default,
 };
+use crate::Thresholds;
 use crate::evidence::Odds;
 use crate::recipe::At;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// Parameters of RIO.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,7 +114,7 @@ impl RioSpec {
         vec![self.within.shown(names(true)), self.out.shown(names(false))]
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Rio, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Rio, Problem> {
         checked_average(at, self.weight, self.mean_packet, self.idle)?;
         at.check(
             !self.profile.is_empty(),

@@ -17,10 +17,11 @@ use spillgate_core::{Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{MovedRed, MovedVars, RedCurve};
 use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
+use crate::Thresholds;
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::stats::State;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// The least `max_p`.
 const LEAST: f64 = 1e-4;
@@ -93,7 +94,7 @@ impl SelfConfiguringRedSpec {
         &self,
         at: &mut At<'_>,
         leaf: &LeafFacts,
-    ) -> Result<SelfConfiguringRed, BuildError> {
+    ) -> Result<SelfConfiguringRed, Problem> {
         let (weight, packet) = (self.weight, (self.mean_packet, self.idle));
         let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;
         let curve = self.curve();

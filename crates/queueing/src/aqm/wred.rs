@@ -27,9 +27,10 @@ use spillgate_core::{DropReason, Dscp, Dur, Limit, Packet, Rate, Size, Time, Ver
 use super::{
     Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default,
 };
+use crate::Thresholds;
 use crate::evidence::Odds;
 use crate::recipe::At;
-use crate::{BuildError, Thresholds};
+use spillgate_core::Problem;
 
 /// The length for which a packet counts in a limit in packets, where thresholds are in bytes.
 const FULL: u64 = 1500;
@@ -363,7 +364,7 @@ impl WredSpec {
         all
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Wred, BuildError> {
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Wred, Problem> {
         self.idle.check(at);
         let n = self.weighting_constant(leaf.limit, leaf.rate);
         at.check(
@@ -458,7 +459,7 @@ fn check(
     profile: &WredProfile,
     unit: WredUnit,
     leaf: &LeafFacts,
-) -> Result<(), BuildError> {
+) -> Result<(), Problem> {
     let WredProfile {
         min,
         max,

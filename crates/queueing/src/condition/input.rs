@@ -10,17 +10,17 @@ use std::sync::Arc;
 use spillgate_core::{Dscp, FlowKey, Packet, Rate, Rng, Time};
 
 use super::{Color, Colored, Step};
-use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::evidence::{BucketLevel, Evidence};
 use crate::line::{Line, bytes};
-use crate::recipe::{At, nearest};
+use crate::recipe::{At, valid_names};
 use crate::size::Sizes;
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
 use crate::stats::State;
 use crate::tree::check::{check_match, check_names};
 use crate::tree::parts::steps;
 use crate::tree::{DEFAULT, maximum};
+use spillgate_core::Problem;
 
 /// The largest number of classes of a policy with all policies nested in it.
 const MAX_CLASSES: usize = 4096;
@@ -46,7 +46,7 @@ impl InputRecipe {
         name: &str,
         policies: &BTreeMap<String, DisciplineSpec>,
         line: impl Into<Line>,
-    ) -> Result<(Self, Vec<String>), BuildError> {
+    ) -> Result<(Self, Vec<String>), Problem> {
         let line = line.into();
         let mut warnings = Vec::new();
         let mut at = At::new(&mut warnings);
@@ -220,7 +220,7 @@ struct InputBuilder<'a> {
 
 impl InputBuilder<'_> {
     /// The classifier's node of a policy inside classes with the steps `outer`. Percentages refer
-    /// to `most`, the rate that the nearest enclosing policer admits.
+    /// to `most`, the rate that the valid_names enclosing policer admits.
     fn policy(
         &mut self,
         name: &str,
@@ -228,7 +228,7 @@ impl InputBuilder<'_> {
         outer: &[u16],
         most: Rate,
         at: &mut At<'_>,
-    ) -> Result<u16, BuildError> {
+    ) -> Result<u16, Problem> {
         let spec = self.find(name, at)?;
         self.stack.push(name.to_owned());
         let node = at.policy(name, |at| {
@@ -240,7 +240,7 @@ impl InputBuilder<'_> {
         Ok(node)
     }
 
-    fn find(&self, name: &str, at: &At<'_>) -> Result<ClassBasedSpec, BuildError> {
+    fn find(&self, name: &str, at: &At<'_>) -> Result<ClassBasedSpec, Problem> {
         let key = if self.stack.is_empty() { "" } else { "policy" };
         if let Some(i) = self.stack.iter().position(|n| n == name) {
             let cycle = self.stack[i..].join(" -> ");
@@ -270,7 +270,7 @@ impl InputBuilder<'_> {
                 key,
                 name,
                 "there is no policy of this name",
-                nearest(name, self.policies.keys()),
+                valid_names(name, self.policies.keys()),
             )),
         }
     }
@@ -282,7 +282,7 @@ impl InputBuilder<'_> {
         outer: &[u16],
         most: Rate,
         at: &mut At<'_>,
-    ) -> Result<u16, BuildError> {
+    ) -> Result<u16, Problem> {
         let mut classes = spec.classes;
         if classes.last().is_none_or(|c| c.name != DEFAULT) {
             classes.push(ClassSpec {
@@ -310,7 +310,7 @@ impl InputBuilder<'_> {
         outer: &[u16],
         most: Rate,
         at: &mut At<'_>,
-    ) -> Result<Target, BuildError> {
+    ) -> Result<Target, Problem> {
         match &class.matching {
             None => at.check(
                 class.name == DEFAULT,

@@ -10,17 +10,17 @@ use super::lists::FlowList;
 use super::mechanism::Mechanism;
 use super::scheduler::{FairQueue, FairQueueParams};
 use super::spec::{FanMechanism, FanScheduler, FanSpec, PdrrMode};
-use crate::BuildError;
 use crate::leaf::Bound;
 use crate::line::Longest;
 use crate::recipe::At;
 use crate::spec::{DisciplineSpec, Scope};
+use spillgate_core::Problem;
 
 /// The largest MTU and quantum, above any packet length.
 const MAX_UNIT: u64 = 1_000_000;
 
 impl FanSpec {
-    pub(crate) fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Fan, BuildError> {
+    pub(crate) fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Fan, Problem> {
         let rate = scope.line.rate;
         let bound = at.bound("limit", self.limit, rate)?;
         let queue = self.queue(at, bound, scope.line.longest)?;
@@ -44,12 +44,7 @@ impl FanSpec {
         }))
     }
 
-    fn queue(
-        &self,
-        at: &mut At<'_>,
-        limit: Bound,
-        longest: Longest,
-    ) -> Result<FairQueue, BuildError> {
+    fn queue(&self, at: &mut At<'_>, limit: Bound, longest: Longest) -> Result<FairQueue, Problem> {
         let mtu = unit(at, "mtu", self.unit(longest).0)?;
         let params = FairQueueParams {
             limit,
@@ -87,7 +82,7 @@ impl FanSpec {
         })
     }
 
-    fn measuring(&self, at: &mut At<'_>) -> Result<Measuring, BuildError> {
+    fn measuring(&self, at: &mut At<'_>) -> Result<Measuring, Problem> {
         let (f, p) = (&self.fair_rate, &self.priority_load);
         let checks = [
             ("fair_rate", f.interval, f.smoothing),
@@ -114,7 +109,7 @@ impl FanSpec {
         })
     }
 
-    fn thresholds(&self, at: &mut At<'_>, rate: Rate) -> Result<AdmissionThresholds, BuildError> {
+    fn thresholds(&self, at: &mut At<'_>, rate: Rate) -> Result<AdmissionThresholds, Problem> {
         at.check(
             (0.0..=1.0).contains(&self.p_add),
             "p_add",
@@ -134,7 +129,7 @@ impl FanSpec {
         })
     }
 
-    fn check_mechanism(&self, at: &mut At<'_>) -> Result<(), BuildError> {
+    fn check_mechanism(&self, at: &mut At<'_>) -> Result<(), Problem> {
         at.key("mechanism", |at| {
             at.key(self.mechanism.kind(), |at| match &self.mechanism {
                 FanMechanism::Basic(_) => Ok(()),
@@ -152,7 +147,7 @@ impl FanSpec {
         Ok(())
     }
 
-    fn list(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<FlowList, BuildError> {
+    fn list(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<FlowList, Problem> {
         lasting(at, "pfl_flow_timeout", self.pfl_flow_timeout)?;
         at_least_one(at, "pfl_max", self.pfl_max, "nothing could be listed")?;
         if let Some(name) = &self.protected_list {
@@ -193,7 +188,7 @@ impl FanSpec {
 }
 
 /// A size that a packet may have.
-fn unit(at: &At<'_>, key: &str, bytes: u64) -> Result<u32, BuildError> {
+fn unit(at: &At<'_>, key: &str, bytes: u64) -> Result<u32, Problem> {
     at.check(
         (1..=MAX_UNIT).contains(&bytes),
         key,
@@ -205,7 +200,7 @@ fn unit(at: &At<'_>, key: &str, bytes: u64) -> Result<u32, BuildError> {
 }
 
 /// A time above zero.
-fn lasting(at: &At<'_>, key: &str, time: Dur) -> Result<(), BuildError> {
+fn lasting(at: &At<'_>, key: &str, time: Dur) -> Result<(), Problem> {
     at.check(
         !time.is_zero(),
         key,
@@ -221,7 +216,7 @@ fn at_least_one(
     key: &str,
     number: Option<u32>,
     consequence: &str,
-) -> Result<(), BuildError> {
+) -> Result<(), Problem> {
     at.check(
         number != Some(0),
         key,
@@ -240,7 +235,7 @@ fn threshold(r: RateOrPercent, rate: Rate) -> u64 {
 }
 
 /// A threshold up to the rate of the link, in b/s.
-fn within(at: &At<'_>, key: &str, r: RateOrPercent, rate: Rate) -> Result<f64, BuildError> {
+fn within(at: &At<'_>, key: &str, r: RateOrPercent, rate: Rate) -> Result<f64, Problem> {
     let threshold = threshold(r, rate);
     at.check(
         threshold <= rate.bps(),

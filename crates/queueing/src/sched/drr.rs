@@ -28,11 +28,11 @@ use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
 use super::flows::{Flows, Own, Sorting};
 use super::pgps::WfqWeights;
 use super::table::Flow;
-use crate::BuildError;
 use crate::aqm::AqmSpec;
 use crate::leaf::Bound;
 use crate::line::{Line, Longest};
 use crate::recipe::At;
+use spillgate_core::Problem;
 
 /// The smallest quantum: that of an Ethernet frame. It bounds the turns for one packet.
 pub(crate) const LEAST_QUANTUM: u64 = 64;
@@ -79,7 +79,7 @@ pub(crate) fn default_quantum(longest: Longest) -> Size {
 }
 
 /// Checks a quantum.
-pub(crate) fn check_quantum(quantum: Size, at: &At<'_>) -> Result<i32, BuildError> {
+pub(crate) fn check_quantum(quantum: Size, at: &At<'_>) -> Result<i32, Problem> {
     at.check(
         (LEAST_QUANTUM..=MOST_QUANTUM).contains(&quantum.0),
         "quantum",
@@ -91,7 +91,7 @@ pub(crate) fn check_quantum(quantum: Size, at: &At<'_>) -> Result<i32, BuildErro
 }
 
 /// Checks a number of queues.
-pub(crate) fn check_queues(queues: u32, key: &str, at: &At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_queues(queues: u32, key: &str, at: &At<'_>) -> Result<(), Problem> {
     at.check(
         (1..=65_536).contains(&queues),
         key,
@@ -107,7 +107,7 @@ impl DrrSpec {
         self.quantum.unwrap_or_else(|| default_quantum(longest))
     }
 
-    fn frame(&self, at: &mut At<'_>, line: &Line) -> Result<Frame<Rounds>, BuildError> {
+    fn frame(&self, at: &mut At<'_>, line: &Line) -> Result<Frame<Rounds>, Problem> {
         let quantum = check_quantum(self.turn(line.longest), at)?;
         let bound = at.bound("limit", self.limit, line.rate)?;
         if let Some(queues) = self.queues {
@@ -130,7 +130,7 @@ impl DrrSpec {
 }
 
 impl FlowQueueSpec for DrrSpec {
-    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError> {
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem> {
         let frame = self.frame(at, line)?;
         managed(frame, self.aqm.as_ref(), at, line.rate)
     }

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::flows::{Flows, Sorting};
-use crate::BuildError;
 use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
 use crate::line::Line;
 use crate::recipe::At;
 use crate::stats::{Cx, State};
+use spillgate_core::Problem;
 
 /// The backlog that the AQM of a queue sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -82,7 +82,7 @@ impl<O: Order> Frame<O> {
 /// The specification of a fair queue.
 pub(crate) trait FlowQueueSpec {
     /// Checks the parameters; the rate of `line` is that of the queue.
-    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError>;
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem>;
     /// The limit of all queues together, with times converted at `rate`.
     fn bound(&self, rate: Rate) -> Bound;
     /// The AQM of each queue.
@@ -104,7 +104,7 @@ pub(super) fn managed<O: Order>(
     aqm: Option<&AqmSpec>,
     at: &mut At<'_>,
     rate: Rate,
-) -> Result<Box<dyn FlowQueue>, BuildError> {
+) -> Result<Box<dyn FlowQueue>, Problem> {
     let Some(aqm) = aqm else {
         return Ok(frame.under(Unmanaged));
     };

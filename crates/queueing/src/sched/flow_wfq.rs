@@ -24,9 +24,9 @@ use spillgate_core::Packet;
 use spillgate_core::rng::mix;
 
 use super::heap::MinHeap;
-use crate::BuildError;
 use crate::evidence::{Cause, QueueLimit};
 use crate::recipe::At;
+use spillgate_core::Problem;
 
 /// Cisco's flow-based WFQ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +108,7 @@ impl FairQueueSpec {
 }
 
 impl FairQueueSpec {
-    pub(crate) fn resolve(&self, at: &mut At<'_>) -> Result<Conversations, BuildError> {
+    pub(crate) fn resolve(&self, at: &mut At<'_>) -> Result<Conversations, Problem> {
         let n = self.queues;
         at.check(
             n.is_power_of_two() && (16..=4096).contains(&n),

@@ -24,11 +24,11 @@ use spillgate_core::{Limit, Packet, Rate, Size};
 use super::drr::{check_quantum, check_queues, default_quantum};
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
 use super::flows::{Flows, Sorting};
-use crate::BuildError;
 use crate::aqm::AqmSpec;
 use crate::leaf::Bound;
 use crate::line::{Line, Longest};
 use crate::recipe::At;
+use spillgate_core::Problem;
 
 /// Fair queueing with new queues first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,7 +83,7 @@ impl FqSpec {
         queues: &str,
         at: &mut At<'_>,
         line: &Line,
-    ) -> Result<Frame<Lists>, BuildError> {
+    ) -> Result<Frame<Lists>, Problem> {
         let rate = line.rate;
         at.bound("limit", self.limit, rate)?;
         at.check(
@@ -119,7 +119,7 @@ impl FqSpec {
 }
 
 impl FlowQueueSpec for FqSpec {
-    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError> {
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem> {
         let frame = self.frame("fq", "queues", at, line)?;
         managed(frame, self.aqm.as_ref(), at, line.rate)
     }

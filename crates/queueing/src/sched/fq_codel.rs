@@ -9,11 +9,11 @@ use spillgate_core::{Dur, Limit, Rate, Size};
 
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Guard};
 use super::fq::FqSpec;
-use crate::BuildError;
 use crate::aqm::{AqmSpec, CodelSpec, CodelVariant, InverseSqrt};
 use crate::leaf::Bound;
 use crate::line::Line;
 use crate::recipe::At;
+use spillgate_core::Problem;
 
 /// FQ-CoDel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -119,7 +119,7 @@ impl FqCodelSpec {
 }
 
 impl FlowQueueSpec for FqCodelSpec {
-    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, BuildError> {
+    fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem> {
         let frame = self.parts().frame("fq-codel", "flows", at, line)?;
         Ok(frame.under(self.codel().running(at)?))
     }

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use spillgate_core::textual;
 use spillgate_core::{Dscp, Ipv4Net};
 
 /// A condition on a packet. All keys that are given must hold; a list holds
@@ -231,50 +232,24 @@ impl fmt::Display for NetSpec {
     }
 }
 
-/// Serde through `FromStr` and `Display`; numbers are taken as their text.
-macro_rules! from_text {
-    ($type:ty, $name:literal, $what:literal) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(self)
-            }
-        }
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                struct V;
-                impl Visitor<'_> for V {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($what)
-                    }
-                    fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<$type, E> {
-                        v.parse().map_err(E::custom)
-                    }
-                    fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                    fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<$type, E> {
-                        self.visit_str(&v.to_string())
-                    }
-                }
-                d.deserialize_any(V)
-            }
-        }
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({"type": ["string", "integer"], "description": $what})
-            }
-        }
-    };
-}
-
-from_text!(
+textual!(
     NetSpec,
     "Net",
-    "an IPv4 address, a prefix such as 10.1.0.0/16, or any"
+    "an IPv4 address, a prefix such as 10.1.0.0/16, or any",
+    str::parse::<NetSpec>,
+    {"type": ["string", "integer"], "description": "an IPv4 address, a prefix such as 10.1.0.0/16, or any"}
 );
-from_text!(PortRange, "Ports", "a port, or a range such as 16384-32767");
-from_text!(Protocol, "Protocol", "an IP protocol by name or number");
+textual!(
+    PortRange,
+    "Ports",
+    "a port, or a range such as 16384-32767",
+    str::parse::<PortRange>,
+    {"type": ["string", "integer"], "description": "a port, or a range such as 16384-32767"}
+);
+textual!(
+    Protocol,
+    "Protocol",
+    "an IP protocol by name or number",
+    str::parse::<Protocol>,
+    {"type": ["string", "integer"], "description": "an IP protocol by name or number"}
+);

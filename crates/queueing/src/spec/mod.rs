@@ -36,7 +36,6 @@ pub use crate::sched::fq::FqSpec;
 pub use crate::sched::fq_codel::FqCodelSpec;
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 
-use crate::BuildError;
 use crate::engine::Engine;
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::line::Line;
@@ -45,6 +44,7 @@ use crate::registry::Kind;
 use crate::sched::flow_queue::FlowQueueSpec;
 use crate::sched::pgps::Pgps;
 use crate::tree::Tree;
+use spillgate_core::Problem;
 
 /// The context in which a discipline is resolved.
 pub(crate) struct Scope<'a> {
@@ -88,7 +88,7 @@ macro_rules! registry {
                 match self { $(Self::$flow(s) => Some(s),)+ _ => None }
             }
 
-            pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, BuildError> {
+            pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, Problem> {
                 match self {
                     $(Self::$variant(s) => at.key($kind, |at| s.engine(at, scope)).map(Engine::from),)+
                     $(Self::$flow(s) => {
@@ -135,7 +135,7 @@ impl DisciplineSpec {
 }
 
 impl FifoSpec {
-    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, Problem> {
         let bound = at.bound("limit", self.limit, scope.line.rate)?;
         let facts = crate::aqm::LeafFacts {
             rate: scope.line.rate,
@@ -151,7 +151,7 @@ impl FifoSpec {
 }
 
 impl WfqSpec {
-    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Pgps, BuildError> {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Pgps, Problem> {
         at.bound("limit", self.limit, scope.line.rate)?;
         at.bound("hold_queue", self.hold_queue, scope.line.rate)?;
         Ok(Pgps::new(self, scope.line.rate))
@@ -159,14 +159,14 @@ impl WfqSpec {
 }
 
 impl FairQueueSpec {
-    fn engine(&self, at: &mut At<'_>, _: &Scope<'_>) -> Result<Leaf, BuildError> {
+    fn engine(&self, at: &mut At<'_>, _: &Scope<'_>) -> Result<Leaf, Problem> {
         let queue = Queue::Fair(self.resolve(at)?.into());
         Ok(Leaf::new(queue, Bound::NONE, None))
     }
 }
 
 impl ClassBasedSpec {
-    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Tree, BuildError> {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Tree, Problem> {
         crate::tree::resolve(self, at, scope)
     }
 }

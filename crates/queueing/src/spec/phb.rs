@@ -7,12 +7,11 @@
 //! is in profile is dropped with the rest, where RFC 2597 section 2 wants a committed rate to be
 //! kept.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
+use spillgate_core::textual;
 use spillgate_core::{Dscp, Limit, Rate, RateOrPercent};
 
 use super::{ClassSpec, MatchSpec, OneOrMany, PrioritySpec};
@@ -156,34 +155,17 @@ impl FromStr for Phb {
     }
 }
 
-impl Serialize for Phb {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
+textual!(
+    Phb,
+    "Phb",
+    "a per-hop behavior: default, le, ef, af1 .. af4 or cs0 .. cs7",
+    str::parse::<Phb>,
+    {
+        "type": "string",
+        "enum": Phb::all().map(|p| p.to_string()).chain(OTHER_NAMES.map(str::to_owned)).collect::<Vec<_>>(),
+        "description": "A per-hop behavior: default, le, ef, af1 .. af4 or cs1 .. cs7."
     }
-}
-
-impl<'de> Deserialize<'de> for Phb {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(d)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Phb {
-    fn schema_name() -> Cow<'static, str> {
-        "Phb".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut names: Vec<String> = Self::all().map(|p| p.to_string()).collect();
-        names.extend(OTHER_NAMES.map(str::to_owned));
-        json_schema!({
-            "type": "string",
-            "enum": names,
-            "description": "A per-hop behavior: default, le, ef, af1 .. af4 or cs1 .. cs7."
-        })
-    }
-}
+);
 
 #[cfg(test)]
 mod tests {

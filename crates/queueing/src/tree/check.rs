@@ -5,15 +5,15 @@ use spillgate_core::{Rate, RateOrPercent};
 use super::parts::{check_cos, check_group, positive};
 use super::resolve::DEFAULT;
 use super::shares::{ROUNDING, Want};
-use crate::BuildError;
 use crate::recipe::At;
 use crate::spec::{ClassSpec, MatchSpec};
+use spillgate_core::Problem;
 
 /// The largest number of classes of one policy.
 const MAX_CLASSES: usize = 250;
 
 /// Names are given, unique, and end with `class-default`.
-pub(crate) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), Problem> {
     at.check(
         classes.len() <= MAX_CLASSES,
         "classes",
@@ -57,7 +57,7 @@ pub(crate) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), 
 }
 
 /// Checks that the statements of a class are compatible.
-pub(crate) fn check_class(c: &ClassSpec, at: &mut At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_class(c: &ClassSpec, at: &mut At<'_>) -> Result<(), Problem> {
     match &c.matching {
         None => at.check(
             c.name == DEFAULT,
@@ -140,7 +140,7 @@ pub(crate) fn warn_unqueued(classes: &[ClassSpec], queued: &[bool], at: &mut At<
 }
 
 /// Checks for keys of a class that exclude each other.
-fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
+fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
     let policy = ("policy", c.policy.is_some());
     let has = c.queueing_keys().chain([policy]);
     let exclude = |key: &str, others: &[&str], why: &str, hint: &str| {
@@ -229,7 +229,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
     )
 }
 
-pub(crate) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), Problem> {
     let empty = [
         ("dscp", m.dscp.as_ref().is_some_and(|l| l.0.is_empty())),
         (
@@ -308,7 +308,7 @@ pub(crate) fn check_sums(
     wants: &[Want],
     rate: Rate,
     at: &mut At<'_>,
-) -> Result<(), BuildError> {
+) -> Result<(), Problem> {
     let mut sum = 0_u64;
     let mut remaining = 0.0;
     let mut in_rates = false;

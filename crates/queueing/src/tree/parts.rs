@@ -8,7 +8,6 @@ use spillgate_core::{Burst, Dscp, Dur, Limit, Rate, RateOrPercent};
 use super::check::check_match;
 use super::divide::Enclosing;
 use super::shares::Want;
-use crate::BuildError;
 use crate::aqm::LeafFacts;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{
@@ -19,6 +18,7 @@ use crate::leaf::{Bound, DscpBounds, Leaf, Queue};
 use crate::line::{Counting, Line, Longest};
 use crate::recipe::At;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
+use spillgate_core::Problem;
 
 /// Default bursts, in bytes; the specifications name their sources. All hold the longest packet of
 /// the line.
@@ -80,7 +80,7 @@ pub(crate) fn positive(
     rate: Rate,
     key: &str,
     at: &At<'_>,
-) -> Result<Rate, BuildError> {
+) -> Result<Rate, Problem> {
     let zero = matches!(r, RateOrPercent::Percent(p) if p.0 <= 0.0);
     at.check(
         !zero,
@@ -98,7 +98,7 @@ pub(crate) fn shaper(
     rate: Rate,
     longest: Longest,
     at: &mut At<'_>,
-) -> Result<(Rate, u64), BuildError> {
+) -> Result<(Rate, u64), Problem> {
     let shaped = positive(s.rate, rate, "rate", at)?;
     if shaped > rate {
         at.warn(format!(
@@ -148,12 +148,7 @@ pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate, longest: Longest) -> Opt
 }
 
 /// The policer of a class.
-fn policer(
-    p: &PoliceSpec,
-    name: &str,
-    line: &Line,
-    at: &mut At<'_>,
-) -> Result<Policer, BuildError> {
+fn policer(p: &PoliceSpec, name: &str, line: &Line, at: &mut At<'_>) -> Result<Policer, Problem> {
     let rate = line.rate;
     let cir = positive(p.rate, rate, "rate", at)?;
     if let Some(peak) = p.peak_rate.map(|r| r.of(rate)) {
@@ -196,7 +191,7 @@ fn policer(
 }
 
 /// The meter of a policer without a window.
-fn buckets(p: &PoliceSpec, line: &Line, at: &At<'_>) -> Result<Meter, BuildError> {
+fn buckets(p: &PoliceSpec, line: &Line, at: &At<'_>) -> Result<Meter, Problem> {
     let (rate, longest) = (line.rate, line.longest);
     let cir = p.rate.of(rate);
     let burst = policer_depth(p.burst, cir, longest);
@@ -245,7 +240,7 @@ fn sliding_window(
     name: &str,
     rate: Rate,
     at: &At<'_>,
-) -> Result<Meter, BuildError> {
+) -> Result<Meter, Problem> {
     at.check(
         window > Dur::ZERO,
         "window",
@@ -286,7 +281,7 @@ fn sliding_window(
     Ok(Meter::Window(SlidingWindow::new(cir, peak, window, name)))
 }
 
-fn check_actions(key: &str, actions: &PoliceActions, at: &At<'_>) -> Result<(), BuildError> {
+fn check_actions(key: &str, actions: &PoliceActions, at: &At<'_>) -> Result<(), Problem> {
     at.check(
         actions.iter().next().is_some(),
         key,
@@ -318,7 +313,7 @@ fn check_actions(key: &str, actions: &PoliceActions, at: &At<'_>) -> Result<(), 
     Ok(())
 }
 
-pub(crate) fn check_cos(key: &str, cos: u8, at: &At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_cos(key: &str, cos: u8, at: &At<'_>) -> Result<(), Problem> {
     at.check(
         cos <= 7,
         key,
@@ -328,7 +323,7 @@ pub(crate) fn check_cos(key: &str, cos: u8, at: &At<'_>) -> Result<(), BuildErro
     )
 }
 
-pub(crate) fn check_group(key: &str, group: u16, at: &At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_group(key: &str, group: u16, at: &At<'_>) -> Result<(), Problem> {
     at.check(
         group <= MAX_QOS_GROUP,
         key,
@@ -339,7 +334,7 @@ pub(crate) fn check_group(key: &str, group: u16, at: &At<'_>) -> Result<(), Buil
 }
 
 /// The colors with which packets arrive, for a color-aware policer.
-fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<ColorRules>, BuildError> {
+fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<ColorRules>, Problem> {
     let Some(conform) = &p.conform_color else {
         at.check(
             p.exceed_color.is_none(),
@@ -372,13 +367,13 @@ pub(crate) fn priority_leaf(
     p: &PrioritySpec,
     rate: Rate,
     at: &mut At<'_>,
-) -> Result<Leaf, BuildError> {
+) -> Result<Leaf, Problem> {
     let own = p.rate.map_or(rate, |r| r.of(rate));
     Ok(Leaf::fifo(at.bound("limit", p.limit, own)?, None))
 }
 
 /// The queue of any other class.
-pub(crate) fn leaf(c: &ClassSpec, line: &Line, at: &mut At<'_>) -> Result<Leaf, BuildError> {
+pub(crate) fn leaf(c: &ClassSpec, line: &Line, at: &mut At<'_>) -> Result<Leaf, Problem> {
     let guaranteed = line.rate;
     let (queue, default) = if let Some(f) = &c.fair_queue {
         let queue = at.key("fair_queue", |at| f.resolve(at))?;
@@ -419,7 +414,7 @@ pub(crate) fn thresholds(
     c: &ClassSpec,
     rate: Rate,
     at: &mut At<'_>,
-) -> Result<Option<DscpBounds>, BuildError> {
+) -> Result<Option<DscpBounds>, Problem> {
     if !has_thresholds(c) {
         return Ok(None);
     }
@@ -456,7 +451,7 @@ pub(crate) fn steps(
     around: Enclosing,
     counting: Counting,
     at: &mut At<'_>,
-) -> Result<Vec<Step>, BuildError> {
+) -> Result<Vec<Step>, Problem> {
     let line = Line {
         rate: around.most,
         longest: around.longest,

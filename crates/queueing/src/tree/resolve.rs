@@ -9,12 +9,12 @@ use super::parts::{
 };
 use super::shares::{RANKS, Share, Want, shares};
 use super::{ClassState, Content, LeafPlace, Node, Route, Tree};
-use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{Step, TokenBucket};
 use crate::leaf::Leaf;
-use crate::recipe::{At, nearest};
+use crate::recipe::{At, valid_names};
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, MatchSpec, Scope, ShaperKind};
+use spillgate_core::Problem;
 
 pub(crate) const DEFAULT: &str = "class-default";
 /// The largest number of classes and routes of a policy with all policies nested in it.
@@ -27,7 +27,7 @@ pub(crate) fn resolve(
     spec: &ClassBasedSpec,
     at: &mut At<'_>,
     scope: &Scope<'_>,
-) -> Result<Tree, BuildError> {
+) -> Result<Tree, Problem> {
     let mut b = Builder {
         scope,
         stack: vec![scope.name.to_owned()],
@@ -118,7 +118,7 @@ impl Builder<'_> {
         at: &mut At<'_>,
         inside: Enclosing,
         around: Around,
-    ) -> Result<u16, BuildError> {
+    ) -> Result<u16, Problem> {
         let Enclosing { rate, most, .. } = inside;
         let mut classes = spec.classes.clone();
         if classes.last().is_none_or(|c| c.name != DEFAULT) {
@@ -219,7 +219,7 @@ impl Builder<'_> {
         place: &Surroundings,
         around: &Around,
         at: &mut At<'_>,
-    ) -> Result<Content, BuildError> {
+    ) -> Result<Content, Problem> {
         let id = usize::from(place.id);
         let line = self.scope.line;
         let mut longest = around.longest;
@@ -293,7 +293,7 @@ impl Builder<'_> {
         inside: Enclosing,
         around: Around,
         at: &mut At<'_>,
-    ) -> Result<u16, BuildError> {
+    ) -> Result<u16, Problem> {
         let policies = self.scope.policies;
         if let Some(i) = self.stack.iter().position(|n| n == name) {
             let cycle = self.stack[i..].join(" -> ");
@@ -326,7 +326,7 @@ impl Builder<'_> {
                     "policy",
                     name,
                     "there is no policy of this name",
-                    nearest(name, policies.keys()),
+                    valid_names(name, policies.keys()),
                 ));
             }
         };
@@ -345,7 +345,7 @@ impl Builder<'_> {
         node: u16,
         outer: &[u16],
         at: &mut At<'_>,
-    ) -> Result<u16, BuildError> {
+    ) -> Result<u16, Problem> {
         let id = self.rules.nodes.len() as u16;
         self.rules.nodes.push(Vec::new());
         let default = self.descriptions[usize::from(node)]
@@ -366,7 +366,7 @@ impl Builder<'_> {
         Ok(id)
     }
 
-    fn route(&mut self, leaf: u16, steps: &[u16], at: &mut At<'_>) -> Result<u16, BuildError> {
+    fn route(&mut self, leaf: u16, steps: &[u16], at: &mut At<'_>) -> Result<u16, Problem> {
         let first = self.route_steps.len();
         let end = first + steps.len();
         if self.routes.len() >= MAX_ROUTES || end > usize::from(u16::MAX) {
@@ -393,7 +393,7 @@ struct Surroundings {
     want: Want,
 }
 
-fn too_large(at: &At<'_>) -> BuildError {
+fn too_large(at: &At<'_>) -> Problem {
     at.error(
         "classes",
         "this policy",

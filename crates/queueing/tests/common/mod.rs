@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use spillgate_core::Problem;
 use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
 pub(crate) use spillgate_queueing::testkit::{flows, packet};
-use spillgate_queueing::{BuildError, Discipline, Kind, Recipe};
+use spillgate_queueing::{Discipline, Kind, Recipe};
 
 pub(crate) fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).unwrap()
@@ -17,7 +18,7 @@ pub(crate) fn policies(json: &str) -> BTreeMap<String, DisciplineSpec> {
 }
 
 /// Resolves the policy `main` of a table of policies.
-pub(crate) fn resolve(json: &str, bps: u64) -> Result<(Recipe, Vec<String>), BuildError> {
+pub(crate) fn resolve(json: &str, bps: u64) -> Result<(Recipe, Vec<String>), Problem> {
     Recipe::resolve("main", &policies(json), rate(bps))
 }
 

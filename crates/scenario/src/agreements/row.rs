@@ -9,8 +9,8 @@ use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value};
 use crate::scalar;
-use crate::suggest::{did_you_mean, list};
 use crate::table::Cell;
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// Columns in the order of their documentation.
 pub(super) const COLUMNS: [&str; 19] = [

@@ -7,8 +7,8 @@ use serde::de::{Expected, Unexpected};
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Node, Span, Step};
-use crate::suggest::{did_you_mean, list, nearest};
 use crate::text::Texts;
+use spillgate_core::suggest::{did_you_mean, list, nearest};
 
 /// An error on its way from the value to the root; steps and place are added on the way.
 #[derive(Debug)]

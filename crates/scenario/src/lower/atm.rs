@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use spillgate_core::{Code, Problem};
 use spillgate_nodes::atm::{At, AtmLink, AtmPlan, Entry, Flow, Report, Written};
-use spillgate_nodes::{Code, Holding, NodePlan, Problem};
+use spillgate_nodes::{Holding, NodePlan};
 
 use super::links::Links;
 use super::nodes::{Nodes, Place};
@@ -14,7 +15,7 @@ use crate::node::{Node, Step, steps};
 use crate::plan::{LinkPlan, NO_POLICY, WorldPlan};
 use crate::routes::Edge;
 use crate::schema::{LinkSpec, Scenario};
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// The key of ATM switches.
 const KEY: &str = "atm_switch";

@@ -11,7 +11,7 @@ use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::plan::ReplayPlan;
 use crate::schema::{CaptureSpec, FlowSpec};
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// Most five-tuples of a capture.
 const MAX_FLOWS: u32 = 1_000_000;

@@ -11,7 +11,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{PatternPlan, Split};
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// The sources and destinations of a row's flows. Members of groups are assigned round-robin, or by
 /// a pattern.

@@ -13,7 +13,7 @@ use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::plan::{FailurePlan, FlowPlan};
 use crate::schema::Scenario;
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// The most failures of links, each link of a group counted.
 const MAX_FAILURES: usize = 1_000_000;

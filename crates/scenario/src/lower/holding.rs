@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use spillgate_core::Problem;
 use spillgate_core::Rate;
 use spillgate_nodes::stage::{StagePlan, StageSpec};
-use spillgate_nodes::{Around, Holding, LinkFacts, Problem, Reader};
+use spillgate_nodes::{Around, Holding, LinkFacts, Reader};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
 
@@ -17,7 +18,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::schema::Scenario;
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// What the kinds of nodes and the stages read.
 pub(super) struct Reading<'r, 'c, 's> {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use spillgate_core::quantity::parse_rate_or_zero;
 use spillgate_core::units::{MAX_DUR, parse_dur};
-use spillgate_core::{Dur, Percent, UnitError};
-use spillgate_nodes::Problem;
+use spillgate_core::{Dur, Percent, Problem};
 use spillgate_nodes::atm::Carrier;
 use spillgate_nodes::server::{Rates, ServerPlan, ServerReader};
 
@@ -221,8 +220,8 @@ impl ServerReader for ProcessReader<'_, '_> {
                 self.refuse_in_file(d, record[0].span);
                 return None;
             };
-            let mut complain = |e: UnitError, span| {
-                let d = Diagnostic::error(codes::BAD_VALUE, e.problem);
+            let mut complain = |e: Problem, span| {
+                let d = Diagnostic::error(codes::BAD_VALUE, e.message);
                 self.refuse_in_file(d.found(e.found).hint(e.hint), span);
             };
             let at = parse_dur(&time.text)

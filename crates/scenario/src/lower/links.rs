@@ -18,7 +18,7 @@ use crate::node::{Node, steps};
 use crate::plan::{LinkPlan, NO_POLICY, RingPlan};
 use crate::routes::Edge;
 use crate::schema::{DelaySpec, LinkSpec, Scenario};
-use crate::suggest::{did_you_mean, list};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// The most links, reverse links included.
 const MAX_LINKS: u64 = 1_000_000;

@@ -10,7 +10,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{LinkPlan, WorldPlan};
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// The longest packet on a link, and the flows whose packets exceed the `mtu`.
 #[derive(Default)]

@@ -39,7 +39,7 @@ pub(super) fn read(
     let mut fine = positive(ctx, spec.scale, root, &path("scale"));
     if let Some(unit) = &spec.unit {
         if let Err(e) = parse_rate(&format!("1 {}", unit.0)) {
-            let d = Diagnostic::error(codes::BAD_VALUE, e.problem)
+            let d = Diagnostic::error(codes::BAD_VALUE, e.message)
                 .found(&unit.0)
                 .hint("write a unit of rates such as Mb/s");
             ctx.error(d, root, &path("unit"));

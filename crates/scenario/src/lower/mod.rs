@@ -54,7 +54,7 @@ use crate::load::{LinkPolicy, PortPolicies};
 use crate::node::{Node, Step, steps};
 use crate::plan::{LinkPlan, VariantPlan, WorldPlan};
 use crate::schema::Scenario;
-use crate::suggest::{did_you_mean, list};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// Lowers one variant; none only after an error was reported.
 pub(crate) fn world(

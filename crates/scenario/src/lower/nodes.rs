@@ -11,7 +11,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::schema::{NodeSpec, Scenario, Topology};
-use crate::suggest::{did_you_mean, list};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// Most nodes: their default addresses are 10.240.0.0/12.
 const MAX_NODES: u64 = 1_000_000;

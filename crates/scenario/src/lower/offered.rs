@@ -13,7 +13,7 @@ use crate::error::Diagnostic;
 use crate::node::{Node, Span, Step, steps};
 use crate::offered::{OfferedClass, OfferedPolicy};
 use crate::schema::{FlowSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
-use crate::suggest::{did_you_mean, list};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// The flows of an output of `show policy-map interface`; none if it cannot be used.
 pub(super) fn read(

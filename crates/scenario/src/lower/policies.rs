@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use spillgate_core::Problem;
 use spillgate_core::{Cells, Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{BuildError, Counting, Line, Recipe, Sizes};
+use spillgate_queueing::{Counting, Line, Recipe, Sizes};
 
 use super::links::{self, Links};
 use crate::codes;
@@ -16,7 +17,7 @@ use crate::import::Imported;
 use crate::node::{Key, Node, Step, Value, steps};
 use crate::originals::Originals;
 use crate::schema::Scenario;
-use crate::suggest::{did_you_mean, list};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// Every policy of a scenario.
 #[derive(Default)]
@@ -94,7 +95,7 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
 /// check comes before any walk over policies.
 pub(super) fn check_sizes(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies) -> bool {
     let mut sizes = Sizes::new(&policies.all);
-    let too_large: Vec<BuildError> = policies
+    let too_large: Vec<Problem> = policies
         .all
         .keys()
         .filter_map(|name| sizes.check(name).err())
@@ -417,7 +418,7 @@ pub(super) fn report(
     ctx: &mut Ctx<'_>,
     root: &Node,
     policies: &Policies,
-    e: BuildError,
+    e: Problem,
     link: Option<&str>,
 ) {
     let at = link.map_or_else(String::new, |l| format!(" (on link `{l}`)"));

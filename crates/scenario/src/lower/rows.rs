@@ -19,9 +19,9 @@ use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
 use crate::schema::{CellText, CsvSpec, FlowSpec, Scenario, SessionsSpec, TrafficSpec};
-use crate::suggest::{did_you_mean, list};
 use crate::table::{self, Cell, Most, Records};
 use crate::text::decode;
+use spillgate_core::suggest::{did_you_mean, list};
 
 const TABLE: Expected = Expected::table(
     "the first line names the columns, the others a flow each: name,from,to,rate,packet",

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use spillgate_core::Ecn;
-use spillgate_endpoints::source::spec::{SourceSpec, SpecProblem};
+use spillgate_core::Problem;
+use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::{TcpConfig, TcpSpec};
 
 use super::flows::{Checker, TCP};
@@ -141,7 +142,7 @@ fn sessions(checker: &mut Checker<'_, '_>, spec: &SessionsSpec) -> Option<Traffi
 
 impl Checker<'_, '_> {
     /// The value, or none after an error below `key`.
-    fn accept<T>(&mut self, key: &str, checked: Result<T, SpecProblem>) -> Option<T> {
+    fn accept<T>(&mut self, key: &str, checked: Result<T, Problem>) -> Option<T> {
         checked
             .map_err(|p| {
                 let mut path = steps![key].to_vec();

@@ -16,7 +16,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{Application, FlowPlan, LinkPlan, NO_POLICY, Traffic, WorldPlan};
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// The usual limit of an interface's queue in bytes: 1000 packets, as in Linux (`txqueuelen` of
 /// Ethernet).

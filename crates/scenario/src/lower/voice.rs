@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use spillgate_core::Problem;
 use spillgate_endpoints::source::spec::{Codec, SourceSpec, VoipSpec};
 use spillgate_voice::Profile;
-use spillgate_voice::spec::{SourceCodec, VoiceProblem, VoiceSpec};
+use spillgate_voice::spec::{SourceCodec, VoiceSpec};
 
 use super::flows::Lowered;
 use super::rows::Row;
@@ -18,7 +19,7 @@ use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::plan::Traffic;
 use crate::schema::Scenario;
-use crate::suggest::{did_you_mean, list};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// The codec of a source, if it is one of speech.
 fn codec_of(source: &SourceSpec) -> Option<SourceCodec> {
@@ -157,7 +158,7 @@ fn of_codec(
     };
     spec.profile(Some(codec))
         .map_err(|p| {
-            if p.path == ["codec"] {
+            if p.path == "codec" {
                 // A codec without planning values is no error: its calls have no rating.
                 let d = Diagnostic::warning(
                     codes::W_UNRATED,
@@ -172,15 +173,19 @@ fn of_codec(
         .ok()
 }
 
-fn steps_of(p: &VoiceProblem) -> Vec<Step> {
-    p.path.iter().map(|k| Step::Key((*k).to_owned())).collect()
+fn steps_of(p: &Problem) -> Vec<Step> {
+    p.path
+        .split('.')
+        .filter(|k| !k.is_empty())
+        .map(|k| Step::Key(k.to_owned()))
+        .collect()
 }
 
-fn diagnostic(p: VoiceProblem) -> Diagnostic {
+fn diagnostic(p: Problem) -> Diagnostic {
     Diagnostic::error(codes::BAD_VOICE, p.message).hint(p.hint)
 }
 
-fn report(ctx: &mut Ctx<'_>, root: &Node, class: &str, p: VoiceProblem) {
+fn report(ctx: &mut Ctx<'_>, root: &Node, class: &str, p: Problem) {
     let mut path = steps!["voice", class].to_vec();
     path.extend(steps_of(&p));
     ctx.error(diagnostic(p), root, &path);

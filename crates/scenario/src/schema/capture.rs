@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error as _, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use spillgate_capture::{Clock, Filter, Grouping, IpNet, PortSpan};
+use spillgate_core::textual;
 use spillgate_core::{Dscp, Dur};
 use spillgate_queueing::spec::{OneOrMany, PortRange, Protocol};
 
@@ -217,37 +217,19 @@ impl JsonSchema for InterfaceName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpNetSpec(pub IpNet);
 
-impl Serialize for IpNetSpec {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(&self.0)
+impl fmt::Display for IpNetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
-impl<'de> Deserialize<'de> for IpNetSpec {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct V;
-        impl Visitor<'_> for V {
-            type Value = IpNetSpec;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an IPv4 or IPv6 address or prefix such as 10.1.0.0/16")
-            }
-            fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<IpNetSpec, E> {
-                v.parse().map(IpNetSpec).map_err(E::custom)
-            }
-        }
-        d.deserialize_str(V).map_err(D::Error::custom)
+textual!(
+    IpNetSpec,
+    "IpNet",
+    "an IPv4 or IPv6 address or prefix such as 10.1.0.0/16",
+    |text: &str| text.parse().map(IpNetSpec),
+    {
+        "type": "string",
+        "description": "An IPv4 or IPv6 address or prefix, such as 10.1.0.0/16 or 2001:db8::/32."
     }
-}
-
-impl JsonSchema for IpNetSpec {
-    fn schema_name() -> Cow<'static, str> {
-        "IpNet".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "description": "An IPv4 or IPv6 address or prefix, such as 10.1.0.0/16 or 2001:db8::/32."
-        })
-    }
-}
+);

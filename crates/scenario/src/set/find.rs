@@ -5,7 +5,7 @@ use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Step, Value};
 use crate::schema_path::Cursor;
-use crate::suggest::{did_you_mean, list};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// The steps to what exists, and the keys to add below it.
 pub(super) fn find(

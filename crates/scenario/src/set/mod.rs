@@ -20,9 +20,9 @@ use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value};
 use crate::points::{Point, Replacement};
-use crate::suggest::did_you_mean;
 use crate::text::Texts;
 use crate::yaml;
+use spillgate_core::suggest::did_you_mean;
 
 const FORM: &str = "write path=value, such as topology.links.wan.rate=50 Mb/s";
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Time};
 
 use super::{AckSample, Controller, LossSample, Traits};
-use crate::source::spec::SpecProblem;
 use crate::tcp::config::TcpConfig;
+use spillgate_core::Problem;
 
 pub use rfc::{BETA, C};
 
@@ -56,7 +56,7 @@ impl Default for CubicSpec {
 }
 
 impl CubicSpec {
-    pub(super) fn check(&self) -> Result<(), SpecProblem> {
+    pub(super) fn check(&self) -> Result<(), Problem> {
         Ok(())
     }
 }

@@ -19,10 +19,10 @@ mod spec;
 use spillgate_core::{Dur, Rng, Time, math};
 
 use super::cbr::{later, shifted};
-use super::spec::SpecProblem;
 use super::{Emission, Envelope, Model};
 pub use spec::{Headers, VadModel, VadSpec, VoipSpec};
 use spec::{check_rate, check_sizes, check_time, most_opus};
+use spillgate_core::Problem;
 
 /// Silence suppression in packet times.
 #[derive(Clone, Copy, Debug)]
@@ -234,7 +234,7 @@ impl Model for Voip {
         }
     }
 
-    fn check(spec: &VoipSpec) -> Result<(), SpecProblem> {
+    fn check(spec: &VoipSpec) -> Result<(), Problem> {
         check_rate(spec)?;
         check_time(spec)?;
         check_sizes(spec)?;
@@ -249,7 +249,7 @@ impl Model for Voip {
         ];
         for (key, value) in given {
             if let Some(short) = value.filter(|v| *v < Dur::from_ms(1)) {
-                return Err(SpecProblem::new(
+                return Err(Problem::new(
                     key,
                     &short,
                     "it is shorter than 1 ms",
@@ -258,7 +258,7 @@ impl Model for Voip {
             }
         }
         if let Some(sid) = vad.sid.filter(|s| s.0 > 1000) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "vad.sid",
                 &sid,
                 "comfort noise has at most 1000 bytes",

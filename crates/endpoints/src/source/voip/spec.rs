@@ -6,7 +6,8 @@ use spillgate_core::{Dur, Percent, Rate, Size, math, time::PS_PER_SEC};
 
 use super::Chances;
 use crate::source::codec::{Codec, CodecMode};
-use crate::source::spec::{MAX_PACKET, SpecProblem};
+use crate::source::spec::MAX_PACKET;
+use spillgate_core::Problem;
 
 /// Largest Opus packet: 120 ms of speech, and frames of at most 1275 B (RFC 6716 section 3.2).
 const OPUS_FRAME: u32 = 1275;
@@ -308,11 +309,11 @@ pub(super) fn most_opus(time: Dur) -> u32 {
     frames as u32 * OPUS_FRAME
 }
 
-pub(super) fn check_rate(spec: &VoipSpec) -> Result<(), SpecProblem> {
+pub(super) fn check_rate(spec: &VoipSpec) -> Result<(), Problem> {
     let (codec, rate) = (spec.codec, spec.bitrate());
     if codec == Codec::Opus {
         if !(6_000..=510_000).contains(&rate.bps()) {
-            return Err(SpecProblem::new(
+            return Err(Problem::new(
                 "bitrate",
                 &rate,
                 "Opus has 6 to 510 kb/s",
@@ -327,7 +328,7 @@ pub(super) fn check_rate(spec: &VoipSpec) -> Result<(), SpecProblem> {
             .iter()
             .map(|m| format!("{} kb/s", m.bps as f64 / 1000.0))
             .collect();
-        return Err(SpecProblem::new(
+        return Err(Problem::new(
             "bitrate",
             &rate,
             format!("{} does not have this rate", codec.name()),
@@ -337,10 +338,10 @@ pub(super) fn check_rate(spec: &VoipSpec) -> Result<(), SpecProblem> {
     Ok(())
 }
 
-pub(super) fn check_time(spec: &VoipSpec) -> Result<(), SpecProblem> {
+pub(super) fn check_time(spec: &VoipSpec) -> Result<(), Problem> {
     let time = spec.packetization();
     let error =
-        |message: String, hint: &str| Err(SpecProblem::new("packetization", &time, message, hint));
+        |message: String, hint: &str| Err(Problem::new("packetization", &time, message, hint));
     if spec.codec == Codec::Opus {
         if !OPUS_TIMES.iter().any(|t| Dur::from_ps(t * TENTH) == time) {
             return error(
@@ -364,9 +365,9 @@ pub(super) fn check_time(spec: &VoipSpec) -> Result<(), SpecProblem> {
     Ok(())
 }
 
-pub(super) fn check_sizes(spec: &VoipSpec) -> Result<(), SpecProblem> {
+pub(super) fn check_sizes(spec: &VoipSpec) -> Result<(), Problem> {
     if spec.extra.0 > 1000 {
-        return Err(SpecProblem::new(
+        return Err(Problem::new(
             "extra",
             &spec.extra,
             "more than 1000 bytes in front of the speech",
@@ -374,7 +375,7 @@ pub(super) fn check_sizes(spec: &VoipSpec) -> Result<(), SpecProblem> {
         ));
     }
     if spec.codec == Codec::Opus && spec.payload() > most_opus(spec.packetization()) {
-        return Err(SpecProblem::new(
+        return Err(Problem::new(
             "bitrate",
             &spec.bitrate(),
             format!(
@@ -385,13 +386,13 @@ pub(super) fn check_sizes(spec: &VoipSpec) -> Result<(), SpecProblem> {
         ));
     }
     match spec.vbr {
-        Some(cv) if spec.codec != Codec::Opus => Err(SpecProblem::new(
+        Some(cv) if spec.codec != Codec::Opus => Err(Problem::new(
             "vbr",
             &cv,
             format!("packets of {} are all alike", spec.codec.name()),
             "leave `vbr` out; it is for opus",
         )),
-        Some(cv) if !(cv.0 > 0.0 && cv.0 <= 1.0) => Err(SpecProblem::new(
+        Some(cv) if !(cv.0 > 0.0 && cv.0 <= 1.0) => Err(Problem::new(
             "vbr",
             &cv,
             "a coefficient of variation outside 0 % to 100 %",

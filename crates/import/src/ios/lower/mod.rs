@@ -20,11 +20,11 @@ pub use condition::protocol_name;
 pub(crate) use matching::MAX_ENTRIES;
 pub(crate) use places::spot;
 
-use super::args::nearest;
 use super::ast::Config;
 use super::fault::{Fault, code};
 use super::platform::PlatformProfile;
 use super::report::Report;
+use spillgate_core::suggest::nearest;
 
 /// Lowers a configuration. What cannot be is recorded; the result is then incomplete.
 pub(crate) fn lower(

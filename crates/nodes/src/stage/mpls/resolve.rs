@@ -4,7 +4,8 @@ use spillgate_core::Dscp;
 
 use super::{MplsModel, MplsPlan, MplsSpec, Role};
 use crate::stage::{StagePlan, StageSpec};
-use crate::{Around, Code, Problem, Reader};
+use crate::{Around, Reader};
+use spillgate_core::{Code, Problem};
 
 /// Most VPNs: their ids have 16 bits.
 const MAX_VPNS: usize = 60_000;

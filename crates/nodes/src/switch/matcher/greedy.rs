@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::Rng;
 
 use super::{Match, Weights};
-use crate::problem::Problem;
 use crate::switch::ports::{Matching, Requests};
+use spillgate_core::Problem;
 
 /// Longest queue first has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::Rng;
 
 use super::{Match, Weights, iterations};
-use crate::problem::Problem;
 use crate::switch::ports::{Matching, PortSet, Requests};
+use spillgate_core::Problem;
 
 /// Parameters of iSLIP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::Rng;
 
 use super::{Match, Weights};
-use crate::problem::Problem;
 use crate::switch::ports::{Matching, Requests};
+use spillgate_core::Problem;
 
 /// What a request weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -25,8 +25,8 @@ pub use rotation::RotationSpec;
 pub use rrm::RrmSpec;
 pub use stable::StableSpec;
 
-use crate::problem::Problem;
 use crate::switch::ports::{Matching, Requests};
+use spillgate_core::Problem;
 
 /// The weights of requests, asked of pairs that request only.
 pub trait Weights {

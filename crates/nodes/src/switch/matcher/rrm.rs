@@ -14,8 +14,8 @@ use spillgate_core::Rng;
 
 use super::islip::{Moves, Pointers};
 use super::{Match, Weights, iterations};
-use crate::problem::Problem;
 use crate::switch::ports::{Matching, Requests};
+use spillgate_core::Problem;
 
 /// Parameters of round-robin matching.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

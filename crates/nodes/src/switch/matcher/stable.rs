@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::Rng;
 
 use super::{Match, Weights};
-use crate::problem::Problem;
 use crate::switch::ports::{Matching, PortSet, Requests};
+use spillgate_core::Problem;
 
 /// Stable matching has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

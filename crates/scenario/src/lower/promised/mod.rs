@@ -16,7 +16,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{LinkPlan, WorldPlan};
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// The deepest nesting of policies.
 const MAX_DEPTH: usize = 8;

@@ -19,7 +19,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{Application, FlowPlan, LinkPlan, Traffic};
-use crate::suggest::list;
+use spillgate_core::suggest::list;
 
 /// A queue: its link, and the classes that lead to it.
 type QueuePlace = (u32, Vec<usize>);

@@ -1,11 +1,12 @@
 //! Bounds in the base unit of their metric.
 
-use spillgate_core::units::{UnitError, parse_dur, parse_percent, parse_rate, split_number};
+use spillgate_core::Problem;
+use spillgate_core::units::{parse_dur, parse_percent, parse_rate, split_number};
 
 use spillgate_measure::Metric;
 
 /// Seconds for times, a ratio for losses, bits per second for rates, a number of transfers.
-pub(super) fn in_base_unit(metric: Metric, text: &str) -> Result<f64, UnitError> {
+pub(super) fn in_base_unit(metric: Metric, text: &str) -> Result<f64, Problem> {
     match metric.unit() {
         "s" => parse_dur(text).map(|d| d.as_secs_f64()),
         "1" => parse_percent(text),
@@ -18,22 +19,19 @@ pub(super) fn in_base_unit(metric: Metric, text: &str) -> Result<f64, UnitError>
 }
 
 /// A plain number within a scale.
-fn parse_score(text: &str, low: f64, high: f64) -> Result<f64, UnitError> {
+fn parse_score(text: &str, low: f64, high: f64) -> Result<f64, Problem> {
     let problem = match split_number(text) {
         Err(problem) => problem,
         Ok((n, "")) if (low..=high).contains(&n) => return Ok(n),
         Ok((n, "")) => format!("{n} is outside the scale"),
         Ok((_, unit)) => format!("`{unit}` is not a unit that fits here"),
     };
-    Err(UnitError {
-        found: text.to_owned(),
-        problem,
-        hint: format!("write a number from {low} to {high}, without a unit"),
-    })
+    let hint = format!("write a number from {low} to {high}, without a unit");
+    Err(Problem::new("", text, problem, hint))
 }
 
 /// A number of `things`; the singular is accepted too.
-fn parse_count(text: &str, things: &str) -> Result<f64, UnitError> {
+fn parse_count(text: &str, things: &str) -> Result<f64, Problem> {
     let problem = match split_number(text) {
         Err(problem) => problem,
         Ok((_, "")) => "the unit is missing".to_owned(),
@@ -45,11 +43,8 @@ fn parse_count(text: &str, things: &str) -> Result<f64, UnitError> {
         }
         Ok((_, unit)) => format!("`{unit}` is not a unit that fits here"),
     };
-    Err(UnitError {
-        found: text.to_owned(),
-        problem,
-        hint: format!("write a whole number of {things} such as 0 {things}"),
-    })
+    let hint = format!("write a whole number of {things} such as 0 {things}");
+    Err(Problem::new("", text, problem, hint))
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ use crate::node::{Node, Step, steps};
 use crate::objectives::Preset;
 use crate::plan::{FlowPlan, SitePlan, SlaPlan, VariantPlan, WorldPlan, Written};
 use crate::schema::{Bound, Scenario, SlaSpec};
-use crate::suggest::{did_you_mean, list};
 use bounds::in_base_unit;
 use entries::{Entry, Site};
+use spillgate_core::suggest::{did_you_mean, list};
 
 /// The requirements with bounds in base units; those with an error are left out. For requirements
 /// on sites the variants get groups of flows to measure.
@@ -312,7 +312,7 @@ impl Lowering<'_, '_> {
             match in_base_unit(metric, text) {
                 Ok(value) => Some(value),
                 Err(problem) => {
-                    let d = Diagnostic::error(codes::BAD_BOUND, problem.problem)
+                    let d = Diagnostic::error(codes::BAD_BOUND, problem.message)
                         .found(problem.found)
                         .hint(problem.hint);
                     self.error(e, &steps![key], d);

@@ -1,12 +1,13 @@
-//! Why a node cannot be built.
+//! What is wrong with a value that a user gave.
 
 use std::fmt;
 
 /// What kind of mistake a problem is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Code {
-    /// What the kind of node cannot be.
-    Kind,
+    /// What cannot be there.
+    #[default]
+    Value,
     /// A number outside its range.
     Range,
     /// A name that is given twice.
@@ -20,7 +21,8 @@ pub enum Code {
 pub struct Problem {
     /// What kind of mistake it is.
     pub code: Code,
-    /// Where below the key of the kind, such as `fabric.crossbar.matching.islip.iterations`.
+    /// Where below the value that was checked, such as `cbr.packet.table[2].weight`; empty if it is
+    /// that value itself.
     pub path: String,
     /// The offending value; empty if that is the whole entry.
     pub found: String,
@@ -32,14 +34,14 @@ pub struct Problem {
 
 impl Problem {
     /// A problem at a path.
-    pub(crate) fn new(
+    pub fn new(
         path: impl Into<String>,
         found: impl fmt::Display,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
         Self {
-            code: Code::Kind,
+            code: Code::default(),
             path: path.into(),
             found: found.to_string(),
             message: message.into(),
@@ -48,13 +50,17 @@ impl Problem {
     }
 
     /// The same, of another kind.
-    pub(crate) fn of(mut self, code: Code) -> Self {
+    #[must_use]
+    pub fn of(mut self, code: Code) -> Self {
         self.code = code;
         self
     }
 
-    /// The problem of [`Problem::new`] unless `ok`.
-    pub(crate) fn check(
+    /// Nothing if `ok`.
+    ///
+    /// # Errors
+    /// The problem of [`Problem::new`] otherwise.
+    pub fn check(
         ok: bool,
         path: &str,
         found: impl fmt::Display,
@@ -69,19 +75,22 @@ impl Problem {
     }
 
     /// The same, below a key.
-    pub(crate) fn under(mut self, key: &str) -> Self {
-        self.path = format!("{key}.{}", self.path);
+    #[must_use]
+    pub fn under(mut self, key: &str) -> Self {
+        self.path = match self.path.is_empty() {
+            true => key.to_owned(),
+            false => format!("{key}.{}", self.path),
+        };
         self
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: `{}`: {}; {}",
-            self.path, self.found, self.message, self.hint
-        )
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "`{}`: {}; {}", self.found, self.message, self.hint)
     }
 }
 
