@@ -8,12 +8,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         return None;
     }
     let lower = name.to_lowercase();
-    let allowed = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let allowed = (length / 3).max(1);
     candidates
         .into_iter()
         .filter(|c| c.len().abs_diff(name.len()) <= allowed * 4)
         .map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c))
-        .filter(|(d, _)| *d <= allowed)
+        // A name of one letter is like every other.
+        .filter(|(d, _)| *d <= allowed && *d < length)
         // The first of several: the order is the caller's.
         .min_by_key(|(d, _)| *d)
         .map(|(_, c)| c)
@@ -47,6 +49,7 @@ mod tests {
         assert_eq!(nearest("Policy", known), Some("policy"));
         assert_eq!(nearest("bandwidth", known), None);
         assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("R", ["Q"]), None);
     }
 
     #[test]

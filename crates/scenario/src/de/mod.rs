@@ -160,7 +160,7 @@ traffic:
             [
                 "5:27 topology.links.wan.rat: unknown key `rat`; did you mean `rate`?",
                 "5:41 topology.links.wan.dalay: unknown key `dalay`; did you mean `delay`?",
-                "11:30 policies.W.class-based.classes[0].match.dscp[1]: expected a DSCP: ef, af11 .. af43, cs0 .. cs7, default, le, or 0 to 63",
+                "11:30 policies.W.class-based.classes[0].match.dscp[1]: `64` is not a DSCP",
                 "12:51 policies.W.class-based.classes[0].aqm.wred.dscp.af41.max: expected a whole number from 0 to 4294967295",
                 "18:13 traffic[0].flow.dscp: `eff` is not a DSCP",
                 "19:12 traffic[0].flow.ecn: `Ect0` is not known here; did you mean `ect0`?",
