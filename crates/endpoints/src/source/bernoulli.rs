@@ -107,7 +107,7 @@ impl Model for Bernoulli {
         }
         Err(Problem::new(
             "load",
-            &spec.load,
+            spec.load,
             "it is the probability that a slot has a packet",
             "write a percentage above 0 % and up to 100 %",
         ))

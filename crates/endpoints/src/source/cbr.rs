@@ -125,7 +125,7 @@ pub(super) fn check_jitter(jitter: Percent) -> Result<(), Problem> {
     }
     Err(Problem::new(
         "jitter",
-        &jitter,
+        jitter,
         "it is above 50 % of the gap, so packets could overtake each other",
         "write a percentage from 0 % to 50 %",
     ))

@@ -206,7 +206,7 @@ impl GenomeSpec {
             Ok(len) if len >= MIN_PACKET => Ok(len),
             _ => Err(Problem::new(
                 path,
-                &Size(found),
+                Size(found),
                 format!(
                     "an IP packet has {MIN_PACKET} to {MAX_PACKET} bytes, this one, framing of {} \
                      taken off, would have {packet}",

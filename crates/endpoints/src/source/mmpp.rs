@@ -122,7 +122,7 @@ impl Model for Mmpp {
         if let Some(low) = spec.low.filter(|low| *low > spec.high) {
             return Err(Problem::new(
                 "low",
-                &low,
+                low,
                 format!("the low rate is above the high one, {}", spec.high),
                 "exchange the two, with their times",
             ));
@@ -131,7 +131,7 @@ impl Model for Mmpp {
             if d.is_zero() {
                 return Err(Problem::new(
                     key,
-                    &d,
+                    d,
                     "the rate must stay for some time",
                     "write a time above 0 such as 200 ms; one rate alone is `poisson`",
                 ));
@@ -140,7 +140,7 @@ impl Model for Mmpp {
         if (spec.high_for.as_ps() as f64) < shortest(spec) {
             return Err(Problem::new(
                 "high_for",
-                &spec.high_for,
+                spec.high_for,
                 "the rate changes over 1000 times between two packets",
                 "write longer times, a higher rate or smaller packets",
             ));

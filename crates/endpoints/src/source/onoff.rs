@@ -132,7 +132,7 @@ impl Model for OnOff {
         if spec.on.is_zero() {
             return Err(Problem::new(
                 "on",
-                &spec.on,
+                spec.on,
                 "a burst must take some time",
                 "write a time above 0 such as 500 ms",
             ));
@@ -141,7 +141,7 @@ impl Model for OnOff {
             if !(shape.is_finite() && shape > 1.0) {
                 return Err(Problem::new(
                     "distribution.pareto",
-                    &shape,
+                    shape,
                     "the shape must be above 1, else the mean is infinite",
                     "write a shape such as 1.5 (long-range dependent below 2)",
                 ));
@@ -152,7 +152,7 @@ impl Model for OnOff {
         if (spec.on.as_ps() as f64) < shortest_mean(spec.distribution, gap) {
             return Err(Problem::new(
                 "on",
-                &spec.on,
+                spec.on,
                 format!(
                     "bursts are over {BURSTS_PER_PACKET} times shorter than the {gap} that a packet takes at the peak rate"
                 ),

@@ -181,7 +181,7 @@ impl PacketSizeSpec {
                 if r.min > r.max {
                     return Err(Problem::new(
                         "uniform.min",
-                        &r.min,
+                        r.min,
                         format!("the smallest size is above the largest, {}", r.max),
                         "write min and max so that min is not above max",
                     ));
@@ -192,7 +192,7 @@ impl PacketSizeSpec {
                 if rows.is_empty() {
                     return Err(Problem::new(
                         "table",
-                        &"[]",
+                        "[]",
                         "the table is empty",
                         "write at least one row such as {size: 1500 B, weight: 1}",
                     ));
@@ -202,7 +202,7 @@ impl PacketSizeSpec {
                     if !(row.weight.is_finite() && row.weight > 0.0) {
                         return Err(Problem::new(
                             format!("table[{i}].weight"),
-                            &row.weight,
+                            row.weight,
                             "a weight must be above 0 and finite",
                             "write a number such as 7",
                         ));
@@ -225,7 +225,7 @@ pub(super) fn check_size(path: impl Into<String>, s: Size) -> Result<(), Problem
     }
     Err(Problem::new(
         path,
-        &s,
+        s,
         format!("an IP packet has {MIN_PACKET} to {MAX_PACKET} bytes"),
         "write a size such as 1500 B",
     ))

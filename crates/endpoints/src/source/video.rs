@@ -345,7 +345,7 @@ impl Model for Video {
         if !(0.1..=1000.0).contains(&spec.fps) {
             return Err(Problem::new(
                 "fps",
-                &spec.fps,
+                spec.fps,
                 "the number of frames per second is outside 0.1 to 1000",
                 "write a number such as 25 or 29.97",
             ));
@@ -358,7 +358,7 @@ impl Model for Video {
             if !(0.0..=1.0).contains(&cv.0) {
                 return Err(Problem::new(
                     key,
-                    &cv,
+                    cv,
                     "a coefficient of variation outside 0 % to 100 %",
                     "write a percentage such as 25 %",
                 ));
@@ -367,7 +367,7 @@ impl Model for Video {
         if let Some(scene) = spec.scene.filter(|s| *s < spec.period()) {
             return Err(Problem::new(
                 "scene",
-                &scene,
+                scene,
                 "a scene is shorter than a frame",
                 "write a mean length such as 5 s, or leave it out",
             ));
@@ -375,7 +375,7 @@ impl Model for Video {
         if !(u64::from(LEAST_MTU)..=u64::from(MAX_PACKET)).contains(&spec.mtu.0) {
             return Err(Problem::new(
                 "mtu",
-                &spec.mtu,
+                spec.mtu,
                 format!("the largest packet has {LEAST_MTU} to {MAX_PACKET} bytes"),
                 "write a size such as 1500 B",
             ));
@@ -383,7 +383,7 @@ impl Model for Video {
         if !(0.0..=1.0).contains(&spec.spread.0) {
             return Err(Problem::new(
                 "spread",
-                &spec.spread,
+                spec.spread,
                 "packets cannot be spread over more than the time of a frame",
                 "write a percentage from 0 % to 100 %",
             ));
@@ -414,7 +414,7 @@ fn check_group(spec: &VideoSpec) -> Result<(), Problem> {
         if !(w.is_finite() && w > 0.0) {
             return Err(Problem::new(
                 key,
-                &w,
+                w,
                 "a weight must be above 0 and finite",
                 "write a number such as 5",
             ));
@@ -431,7 +431,7 @@ fn check_rate(spec: &VideoSpec) -> Result<(), Problem> {
     }
     Err(Problem::new(
         "rate",
-        &spec.rate,
+        spec.rate,
         format!("a frame would have {frame:.0} bytes on average; 100 B to 100 MB are possible"),
         "write a rate such as 4 Mb/s, or other `fps`",
     ))

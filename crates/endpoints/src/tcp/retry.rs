@@ -51,7 +51,7 @@ impl Attempts {
             Some(Self::Count(n)) if n <= most => Ok(n),
             Some(Self::Count(n)) => Err(Problem::new(
                 key,
-                &n,
+                n,
                 format!("it must be from 0 to {most}"),
                 "write a number in this range, or unlimited",
             )),

@@ -184,7 +184,7 @@ impl TcpSpec {
         let with_sack = |key: &str, wanted: Option<bool>, default: bool| match wanted {
             Some(true) if !sack => Err(Problem::new(
                 key,
-                &true,
+                true,
                 format!("`{key}` works on a scoreboard, and `sack` is off"),
                 "set sack: true, with a congestion control that has it",
             )),
@@ -196,7 +196,7 @@ impl TcpSpec {
         if prr && traits.paces_itself {
             return Err(Problem::new(
                 "prr",
-                &true,
+                true,
                 format!("`{}` sets its own window in recovery", cc.kind()),
                 "leave prr out",
             ));
@@ -204,7 +204,7 @@ impl TcpSpec {
         if self.pacing == Some(false) && traits.paces_itself {
             return Err(Problem::new(
                 "pacing",
-                &false,
+                false,
                 format!("`{}` is a pacing rate and cannot work without", cc.kind()),
                 "leave pacing out",
             ));
@@ -285,7 +285,7 @@ impl TcpSpec {
     fn resolve_jitter(&self, pacing: bool) -> Result<Dur, Problem> {
         let jitter = self.send_jitter.unwrap_or(Dur::ZERO);
         let fail =
-            |message: &str, hint: &str| Err(Problem::new("send_jitter", &jitter, message, hint));
+            |message: &str, hint: &str| Err(Problem::new("send_jitter", jitter, message, hint));
         if jitter > Dur::from_secs(1) {
             return fail("it must be from 0 s to 1 s", "write a time such as 1 ms");
         }
@@ -307,9 +307,9 @@ impl TcpSpec {
             if max < other {
                 return Err(Problem::new(
                     "max_rto",
-                    &max,
+                    max,
                     format!("the largest timeout is below `{key}`, {other}"),
-                    &format!("write {other} or more, or a shorter {key}"),
+                    format!("write {other} or more, or a shorter {key}"),
                 ));
             }
         }
@@ -337,7 +337,7 @@ impl TcpSpec {
         };
         let window = self.max_window.unwrap_or(Size(default));
         let fail =
-            |message: String, hint: &str| Err(Problem::new("max_window", &window, message, hint));
+            |message: String, hint: &str| Err(Problem::new("max_window", window, message, hint));
         if window.0 < u64::from(mss) {
             return fail(
                 format!("no segment of {mss} B fits into the window"),
@@ -378,7 +378,7 @@ impl TcpSpec {
         if d.timeout > Dur::from_ms(500) {
             return Err(Problem::new(
                 "delayed_ack.timeout",
-                &d.timeout,
+                d.timeout,
                 "an acknowledgment is delayed by at most 500 ms",
                 "write a time such as 40 ms",
             ));
@@ -395,7 +395,7 @@ impl TcpSpec {
         match self.sack {
             Some(true) if repair.is_some() => Err(Problem::new(
                 "sack",
-                &true,
+                true,
                 format!(
                     "`{}` predates selective acknowledgments and has no recovery that uses them",
                     cc.kind()
@@ -404,7 +404,7 @@ impl TcpSpec {
             )),
             Some(false) if traits.needs_sack => Err(Problem::new(
                 "sack",
-                &false,
+                false,
                 format!(
                     "`{}` measures deliveries on the scoreboard of SACK",
                     cc.kind()
@@ -419,7 +419,7 @@ impl TcpSpec {
 
     fn resolve_ecn(&self, cc: &CcSpec) -> Result<EcnMode, Problem> {
         let fail = |found: &str, message: String, hint: &str| {
-            Err(Problem::new("ecn", &found, message, hint))
+            Err(Problem::new("ecn", found, message, hint))
         };
         let own = cc.traits().ecn;
         match (self.ecn, own) {
@@ -458,7 +458,7 @@ fn in_range(key: &str, found: u64, min: u64, max: u64) -> Result<(), Problem> {
     }
     Err(Problem::new(
         key,
-        &found,
+        found,
         format!("it must be from {min} to {max}"),
         "write a number in this range",
     ))
@@ -469,7 +469,7 @@ fn positive(key: &str, given: Option<Dur>, default: Dur) -> Result<Dur, Problem>
     if d.is_zero() || d > Dur::from_secs(3600) {
         return Err(Problem::new(
             key,
-            &d,
+            d,
             "it must be above 0 s and at most 1 h",
             "write a time such as 200 ms",
         ));

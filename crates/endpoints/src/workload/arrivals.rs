@@ -62,7 +62,7 @@ impl ArrivalSpec {
         if count == Some(0) {
             return Err(Problem::new(
                 format!("{kind}.count"),
-                &0,
+                0,
                 "no session would begin",
                 "write 1 or more",
             ));
@@ -70,7 +70,7 @@ impl ArrivalSpec {
         if gap.is_zero() && (kind == "poisson" || count.is_none()) {
             return Err(Problem::new(
                 format!("{kind}.gap"),
-                &gap,
+                gap,
                 "infinitely many sessions would begin at once",
                 "write a time such as 100 ms",
             ));
@@ -78,7 +78,7 @@ impl ArrivalSpec {
         if let Some(count) = count.filter(|&n| gap.is_zero() && n > MOST_AT_ONCE) {
             return Err(Problem::new(
                 format!("{kind}.count"),
-                &count,
+                count,
                 format!("at most {MOST_AT_ONCE} sessions begin at once"),
                 "write a gap above 0 s, or fewer",
             ));

@@ -93,7 +93,7 @@ impl LifetimeSpec {
             _ => return Ok(()),
         };
         let found = self.spread.unwrap_or_default();
-        Err(Problem::new("lifetime.spread", &found, problem, hint))
+        Err(Problem::new("lifetime.spread", found, problem, hint))
     }
 }
 
@@ -123,7 +123,7 @@ impl SessionSpec {
                 if !(1..=1_000_000).contains(&r.requests) {
                     return Err(Problem::new(
                         "request-response.requests",
-                        &r.requests,
+                        r.requests,
                         "a session has 1 to 1000000 requests",
                         "write a number such as 10",
                     ));
@@ -132,7 +132,7 @@ impl SessionSpec {
             }
             Self::Lifetime(l) if l.mean.is_zero() => Err(Problem::new(
                 "lifetime.mean",
-                &l.mean,
+                l.mean,
                 "no session would live",
                 "write a time such as 10 s",
             )),

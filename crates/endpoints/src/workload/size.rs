@@ -119,7 +119,7 @@ fn positive(path: impl Into<String>, s: Size) -> Result<(), Problem> {
     }
     Err(Problem::new(
         path,
-        &s,
+        s,
         "a transfer has 1 B to 1 TiB",
         "write a size such as 100 kB",
     ))
@@ -129,5 +129,5 @@ fn number(path: &str, found: f64, ok: bool, message: &str, hint: &str) -> Result
     if ok && found.is_finite() {
         return Ok(());
     }
-    Err(Problem::new(path, &found, message, hint))
+    Err(Problem::new(path, found, message, hint))
 }

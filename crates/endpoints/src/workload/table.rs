@@ -190,7 +190,7 @@ impl SizeTable {
             if !ascending || !(0.0..=1.0).contains(&s.cdf) {
                 return Err(Problem::new(
                     format!("table[{i}].cdf"),
-                    &s.cdf,
+                    s.cdf,
                     "a distribution function ascends from 0 to 1",
                     hint,
                 ));
@@ -200,11 +200,11 @@ impl SizeTable {
             Some(last) if last.cdf == 1.0 => Ok(()),
             Some(last) => Err(Problem::new(
                 format!("table[{}].cdf", steps.len() - 1),
-                &last.cdf,
+                last.cdf,
                 "the last share must be 1",
                 hint,
             )),
-            None => Err(Problem::new("table", &"[]", "the table is empty", hint)),
+            None => Err(Problem::new("table", "[]", "the table is empty", hint)),
         }
     }
 }

@@ -334,7 +334,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         };
         if leaves {
             let unknown = !deeper && matches!(find(GLOBALS, c.word.text), Found::None);
-            let head = nearest(c.word.text, HEADS.into_iter()).is_some();
+            let head = nearest(c.word.text, HEADS).is_some();
             if unknown && self.adjacent && !head && !c.negated {
                 let reason = "not understood; what is indented below it is skipped";
                 self.report.not_understood(c.origin(), reason);
@@ -466,7 +466,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                     .find(|(name, _)| c.word.text.eq_ignore_ascii_case(name))
                     .map_or("something that is no interface", |(_, what)| what);
                 self.other(c, Mode::Block(what));
-                match nearest(c.word.text, HEADS.into_iter()).filter(|_| found.is_none()) {
+                match nearest(c.word.text, HEADS).filter(|_| found.is_none()) {
                     Some(near) if !c.negated => {
                         let reason = format!("not understood; did you mean `{near}`?");
                         self.report.not_understood(c.origin(), reason);

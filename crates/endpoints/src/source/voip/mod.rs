@@ -251,7 +251,7 @@ impl Model for Voip {
             if let Some(short) = value.filter(|v| *v < Dur::from_ms(1)) {
                 return Err(Problem::new(
                     key,
-                    &short,
+                    short,
                     "it is shorter than 1 ms",
                     "write a length such as 1.2 s, or leave it out",
                 ));
@@ -260,7 +260,7 @@ impl Model for Voip {
         if let Some(sid) = vad.sid.filter(|s| s.0 > 1000) {
             return Err(Problem::new(
                 "vad.sid",
-                &sid,
+                sid,
                 "comfort noise has at most 1000 bytes",
                 "write a size such as 2 B, or 0 B for no comfort noise",
             ));

@@ -315,7 +315,7 @@ pub(super) fn check_rate(spec: &VoipSpec) -> Result<(), Problem> {
         if !(6_000..=510_000).contains(&rate.bps()) {
             return Err(Problem::new(
                 "bitrate",
-                &rate,
+                rate,
                 "Opus has 6 to 510 kb/s",
                 "write a rate such as 24 kb/s",
             ));
@@ -330,9 +330,9 @@ pub(super) fn check_rate(spec: &VoipSpec) -> Result<(), Problem> {
             .collect();
         return Err(Problem::new(
             "bitrate",
-            &rate,
+            rate,
             format!("{} does not have this rate", codec.name()),
-            &format!("write one of {}", known.join(", ")),
+            format!("write one of {}", known.join(", ")),
         ));
     }
     Ok(())
@@ -341,7 +341,7 @@ pub(super) fn check_rate(spec: &VoipSpec) -> Result<(), Problem> {
 pub(super) fn check_time(spec: &VoipSpec) -> Result<(), Problem> {
     let time = spec.packetization();
     let error =
-        |message: String, hint: &str| Err(Problem::new("packetization", &time, message, hint));
+        |message: String, hint: &str| Err(Problem::new("packetization", time, message, hint));
     if spec.codec == Codec::Opus {
         if !OPUS_TIMES.iter().any(|t| Dur::from_ps(t * TENTH) == time) {
             return error(
@@ -369,7 +369,7 @@ pub(super) fn check_sizes(spec: &VoipSpec) -> Result<(), Problem> {
     if spec.extra.0 > 1000 {
         return Err(Problem::new(
             "extra",
-            &spec.extra,
+            spec.extra,
             "more than 1000 bytes in front of the speech",
             "write a size such as 10 B",
         ));
@@ -377,7 +377,7 @@ pub(super) fn check_sizes(spec: &VoipSpec) -> Result<(), Problem> {
     if spec.codec == Codec::Opus && spec.payload() > most_opus(spec.packetization()) {
         return Err(Problem::new(
             "bitrate",
-            &spec.bitrate(),
+            spec.bitrate(),
             format!(
                 "a packet would have {} bytes, more than its frames hold",
                 spec.payload()
@@ -388,13 +388,13 @@ pub(super) fn check_sizes(spec: &VoipSpec) -> Result<(), Problem> {
     match spec.vbr {
         Some(cv) if spec.codec != Codec::Opus => Err(Problem::new(
             "vbr",
-            &cv,
+            cv,
             format!("packets of {} are all alike", spec.codec.name()),
             "leave `vbr` out; it is for opus",
         )),
         Some(cv) if !(cv.0 > 0.0 && cv.0 <= 1.0) => Err(Problem::new(
             "vbr",
-            &cv,
+            cv,
             "a coefficient of variation outside 0 % to 100 %",
             "write a percentage such as 25 %, or leave `vbr` out for packets all alike",
         )),
