@@ -122,7 +122,11 @@ pub(crate) fn valid_names<'a>(found: &str, valid: impl Iterator<Item = &'a Strin
     match suggest::nearest(found, valid.iter().copied()) {
         _ if valid.is_empty() => "no policy is defined".to_owned(),
         Some(name) => format!("did you mean `{name}`?"),
-        None => format!("defined are {}", suggest::list(valid)),
+        None => {
+            let quoted: Vec<_> = valid.iter().map(|n| format!("`{n}`")).collect();
+            let quoted = quoted.iter().map(String::as_str);
+            format!("defined are {}", suggest::list(quoted))
+        }
     }
 }
 
