@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Final, final
 
 __all__ = [
+    "BEHAVIOR",
     "InputError",
     "Job",
     "Results",
@@ -20,6 +21,7 @@ __all__ = [
     "format_value",
     "interval",
     "is_show_output",
+    "judge",
     "lint",
     "lint_rules",
     "nearest",

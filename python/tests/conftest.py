@@ -214,6 +214,22 @@ def made():
     return make_results()
 
 
+# Fixtures of modules that run a paper, each for ten seconds or more; one paper is in every set.
+RUNS_A_PAPER = {
+    "test_chien": "quick",
+    "test_shrivastav": "quick",
+    "test_domzal": "tiny",
+    "test_tcp_over_atm": "grid",
+}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        module = item.nodeid.split("::")[0].rpartition("/")[2].removesuffix(".py")
+        if RUNS_A_PAPER.get(module) in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.nightly)
+
+
 @pytest.fixture(scope="session")
 def first(root):
     """The first example."""

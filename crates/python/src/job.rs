@@ -337,6 +337,7 @@ impl Job {
     /// and key of each. `series`: those of them whose time series are wanted, all if not given.
     /// Raises OSError if the directory cannot be read, ValueError if a run is not there, or is
     /// damaged.
+    #[pyo3(signature = (directory, runs, series = None))]
     fn stored(
         &self,
         py: Python<'_>,

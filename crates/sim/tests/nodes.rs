@@ -1,6 +1,6 @@
-//! Every kind of node and every stage, against values worked out by hand: files of `nodes/`, each a scenario with
-//! lines such as `# node g sojourn_max 0.01 1e-6` (scope, name, metric, value in its base unit, and
-//! by how much it may be off).
+//! Every kind of node and every stage, against values worked out by hand: files of `nodes/`, each a
+//! scenario with lines such as `# node g sojourn_max 0.01 1e-6` (scope, name, metric, value in its
+//! base unit, and by how much it may be off).
 
 use crate::common;
 use std::fs;

@@ -128,8 +128,8 @@ pub struct World<S> {
     pub(crate) stages: Option<Box<Stages>>,
     /// Packets by the code points that policies gave them; none if no policy marks.
     pub(crate) marked: Option<Box<Marked>>,
-    /// The counters of all policers of ports at the begin of the measured period; after its end, the
-    /// counts within it.
+    /// The counters of all policers of ports at the begin of the measured period; after its end,
+    /// the counts within it.
     pub(crate) colored: Vec<Colored>,
     /// Nodes that hold packets; none if every node passes packets on at once.
     pub(crate) nodes: Option<Box<Nodes>>,
