@@ -462,7 +462,7 @@ def picture(report, target):
         return
     with tempfile.TemporaryDirectory() as profile:
         opened = browser.Browser(program, profile)
-        opened.open(report, width=1120, height=760)
+        opened.open(report, width=1280, height=800)
         opened.screenshot(target, whole=False)
         opened.close()
 
