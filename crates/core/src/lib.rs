@@ -41,7 +41,7 @@ pub use one_key::{one_key, one_key_schema};
 pub use overhead::{Cells, Overhead};
 pub use packet::Packet;
 pub use prefetch::prefetch;
-pub use problem::{Code, Problem};
+pub use problem::{Mistake, Problem};
 pub use quantity::{Burst, Limit, Packets, Percent, RateOrPercent, RateOrZero, Size};
 pub use rank::Rank;
 pub use rng::Rng;

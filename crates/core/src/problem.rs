@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// What kind of mistake a problem is.
+/// The kinds of mistakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Code {
+pub enum Mistake {
     /// What cannot be there.
     #[default]
     Value,
@@ -20,7 +20,7 @@ pub enum Code {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What kind of mistake it is.
-    pub code: Code,
+    pub mistake: Mistake,
     /// Where below the value that was checked, such as `cbr.packet.table[2].weight`; empty if it is
     /// that value itself.
     pub path: String,
@@ -41,7 +41,7 @@ impl Problem {
         hint: impl Into<String>,
     ) -> Self {
         Self {
-            code: Code::default(),
+            mistake: Mistake::default(),
             path: path.into(),
             found: found.to_string(),
             message: message.into(),
@@ -51,8 +51,8 @@ impl Problem {
 
     /// The same, of another kind.
     #[must_use]
-    pub fn of(mut self, code: Code) -> Self {
-        self.code = code;
+    pub fn of(mut self, mistake: Mistake) -> Self {
+        self.mistake = mistake;
         self
     }
 

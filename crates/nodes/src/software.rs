@@ -20,7 +20,7 @@ use crate::{
     Around, Carried, Declared, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed, Reader,
     Recipe, Start,
 };
-use spillgate_core::{Code, Problem};
+use spillgate_core::{Mistake, Problem};
 
 /// A router that forwards in software: one processor looks each packet up, whichever link it came
 /// over, in the order of their arrival.
@@ -58,7 +58,7 @@ const MOST_WAITING: u32 = 1_000_000;
 impl NodeSpec for ForwardingSpec {
     fn resolve(&self, around: &Around<'_>, reader: &mut dyn Reader) -> Vec<(u32, NodePlan)> {
         let mut refuse = |path: &str, message: String, hint: String| {
-            reader.refuse(Problem::new(path, "", message, hint).of(Code::Range));
+            reader.refuse(Problem::new(path, "", message, hint).of(Mistake::Range));
         };
         for (key, time) in [("per_packet", self.per_packet), ("delay", self.delay)] {
             if time > MOST_TIME {

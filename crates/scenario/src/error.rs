@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use spillgate_core::{Code, Problem};
+use spillgate_core::{Mistake, Problem};
 
 use crate::codes;
 
@@ -101,10 +101,10 @@ impl Diagnostic {
     /// An error that a node or a server has found in what is written of it; `code`: of what its
     /// kind cannot be.
     pub(crate) fn of(problem: &Problem, code: &'static str) -> Self {
-        let code = match problem.code {
-            Code::Value | Code::Promised => code,
-            Code::Range => codes::OUT_OF_RANGE,
-            Code::Twice => codes::DUPLICATE_NAME,
+        let code = match problem.mistake {
+            Mistake::Value | Mistake::Promised => code,
+            Mistake::Range => codes::OUT_OF_RANGE,
+            Mistake::Twice => codes::DUPLICATE_NAME,
         };
         Self::error(code, &*problem.message).said(problem)
     }

@@ -1,16 +1,16 @@
 //! Random networks whose links fail at random: every packet is accounted for, and nothing depends
 //! on how the run is driven.
 
-use crate::common;
+use crate::common::{self, outcome, plain, tapped};
 use std::fmt::Write;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use spillgate_core::testkit::effort;
-use spillgate_events::{EventSet, Heap4, WinnerTree};
+use spillgate_events::{Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::{Engine, Outcome, Stop, World, layout};
+use spillgate_sim::{Outcome, Stop, World, layout};
 
 /// A link beside the ring, or of it.
 #[derive(Clone, Debug)]
@@ -213,28 +213,6 @@ impl Net {
     fn plan(&self) -> Arc<Plan> {
         common::plan(&self.yaml())
     }
-}
-
-fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> Outcome {
-    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, false);
-    while world.run(budget) != Stop::Done {}
-    assert_eq!(world.fault(), None);
-    world.outcome()
-}
-
-fn plain(plan: &Plan) -> Outcome {
-    let mut world = World::<WinnerTree>::on(Engine::Plain, &plan.variants[0].world, 3, 0, false);
-    while world.run(u64::MAX) != Stop::Done {}
-    assert_eq!(world.fault(), None);
-    world.outcome()
-}
-
-fn tapped(plan: &Plan) -> Outcome {
-    let tap = Box::new(common::Blind);
-    let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
-    while world.run(u64::MAX) != Stop::Done {}
-    assert_eq!(world.fault(), None);
-    world.outcome()
 }
 
 /// The sum over all things of a scope.

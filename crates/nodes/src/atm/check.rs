@@ -7,7 +7,7 @@ use spillgate_core::{Rate, aal5::CELL};
 
 use super::plan::{AtmLinePlan, AtmLink, AtmPlan, AtmSwitchPlan};
 use super::{At, AtmSpec, CellPolice, Contract, Entry, Flow, Report, VcSpec, Written};
-use spillgate_core::{Code, Problem};
+use spillgate_core::{Mistake, Problem};
 
 /// A circuit of a line.
 struct Sharing<'a> {
@@ -283,7 +283,7 @@ impl<'a> Check<'a, '_> {
                 "{circuits} circuits over `{line}` are guaranteed {sum} together, and the line carries {rate}"
             );
             let hint = "lower PCR of CBR, SCR of VBR or the minimum rates, or raise `rate`";
-            let problem = Problem::new("atm.contract", "", message, hint).of(Code::Promised);
+            let problem = Problem::new("atm.contract", "", message, hint).of(Mistake::Promised);
             self.report.warn(At::Link(last.entry.name), problem);
         }
     }
@@ -424,7 +424,7 @@ impl<'a> Check<'a, '_> {
                 "{circuits} circuits over `{name}` are guaranteed {sum} together, and the line carries {rate}"
             );
             let hint = "a network would not admit them all; lower PCR of CBR, SCR of VBR or the minimum rates, or raise `rate`";
-            let problem = Problem::new("rate", "", message, hint).of(Code::Promised);
+            let problem = Problem::new("rate", "", message, hint).of(Mistake::Promised);
             self.report.warn(At::Link(entry.name), problem);
         }
     }

@@ -6,7 +6,7 @@ use spillgate_core::{Overhead, Rate, aal5, overhead::Cells as Counted};
 
 use super::{Cells, ContractSpec, VcSpec};
 use crate::words::words;
-use spillgate_core::{Code, Problem};
+use spillgate_core::{Mistake, Problem};
 
 /// The link is a virtual circuit of ATM: each packet becomes an AAL5 frame that leaves as cells,
 /// when the traffic contract allows it.
@@ -160,7 +160,7 @@ impl AtmSpec {
             let message = format!("an AAL5 frame carries 65535 B, here packets of up to {most} B");
             let hint = "write at most that, such as 9180 B (RFC 2225)";
             let problem = Problem::new("mtu", format!("{mtu} B"), message, hint);
-            refuse(problem.of(Code::Range));
+            refuse(problem.of(Mistake::Range));
         }
         let contract = match self.contract.resolve(link.rate) {
             Ok(contract) => contract,

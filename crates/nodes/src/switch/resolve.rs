@@ -9,7 +9,7 @@ use spillgate_queueing::UpstreamUse;
 
 use super::{SwitchPlan, SwitchRecipe, SwitchSpec};
 use crate::{Around, LinkFacts, NodePlan, NodeSpec, Reader};
-use spillgate_core::{Code, Problem};
+use spillgate_core::{Mistake, Problem};
 
 /// Which ends of links ports are at.
 #[derive(Clone, Copy)]
@@ -133,7 +133,7 @@ impl SwitchSpec {
                 let name = around.links[link as usize].name;
                 let message = format!("link `{name}` is at two {} of the switch", side.key());
                 let hint = "name each link once; the name of a group means all of its links";
-                reader.refuse(Problem::new(path, "", message, hint).of(Code::Twice));
+                reader.refuse(Problem::new(path, "", message, hint).of(Mistake::Twice));
                 fine = false;
                 break;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spillgate_core::{Code, Problem};
+use spillgate_core::{Mistake, Problem};
 use spillgate_nodes::atm::{At, AtmLink, AtmPlan, Entry, Flow, Report, Written};
 use spillgate_nodes::{Holding, NodePlan};
 
@@ -138,8 +138,8 @@ impl Report for Told<'_, '_, '_> {
     }
 
     fn warn(&mut self, at: At<'_>, problem: Problem) {
-        let code = match problem.code {
-            Code::Promised => codes::W_PROMISES,
+        let code = match problem.mistake {
+            Mistake::Promised => codes::W_PROMISES,
             _ => codes::W_ATM,
         };
         let steps = self.steps(at, &problem.path);

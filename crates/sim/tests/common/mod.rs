@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use spillgate_events::WinnerTree;
+use spillgate_events::{EventSet, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
@@ -49,6 +49,34 @@ pub(crate) fn same_series(plan: &Plan, seed: u64) -> Outcome {
         }
     }
     express
+}
+
+/// A run of seed 3, `budget` wakes at a time, on this set of events.
+#[track_caller]
+pub(crate) fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> Outcome {
+    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, false);
+    while world.run(budget) != Stop::Done {}
+    assert_eq!(world.fault(), None);
+    world.outcome()
+}
+
+/// The same on the plain engine.
+#[track_caller]
+pub(crate) fn plain(plan: &Plan) -> Outcome {
+    let mut world = World::<WinnerTree>::on(Engine::Plain, &plan.variants[0].world, 3, 0, false);
+    while world.run(u64::MAX) != Stop::Done {}
+    assert_eq!(world.fault(), None);
+    world.outcome()
+}
+
+/// The same with a tap that ignores everything.
+#[track_caller]
+pub(crate) fn tapped(plan: &Plan) -> Outcome {
+    let tap = Box::new(Blind);
+    let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
+    while world.run(u64::MAX) != Stop::Done {}
+    assert_eq!(world.fault(), None);
+    world.outcome()
 }
 
 /// The plan of a scenario text.

@@ -13,16 +13,16 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use spillgate_core::DropReason;
 use spillgate_core::testkit::effort;
-use spillgate_events::{EventSet, Heap4, WinnerTree};
+use spillgate_events::{Heap4, WinnerTree};
 use spillgate_measure::Volume;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_nodes::NodePlan;
 use spillgate_nodes::atm::AtmPlan;
 use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::{Plan, WorldPlan};
-use spillgate_sim::{Engine, Outcome, Stop, World, layout};
+use spillgate_sim::{Outcome, Stop, World, layout};
 
-use crate::common;
+use crate::common::{self, outcome, plain, tapped};
 
 use bounds::{every_share_is_of_its_whole, no_rate_exceeds_its_line, with_rounding};
 use net::{OUT, SOURCES, TRAFFIC, net, plan_of};
@@ -54,28 +54,6 @@ const IDLE: [fn(&str) -> String; 7] = [
 /// Under which its runs are stored, but for seed and number.
 fn key(plan: &Plan) -> u128 {
     Keys::default().of(&plan.variants[0].world)
-}
-
-fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> Outcome {
-    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, false);
-    while world.run(budget) != Stop::Done {}
-    assert_eq!(world.fault(), None);
-    world.outcome()
-}
-
-fn plain(plan: &Plan) -> Outcome {
-    let mut world = World::<WinnerTree>::on(Engine::Plain, &plan.variants[0].world, 3, 0, false);
-    while world.run(u64::MAX) != Stop::Done {}
-    assert_eq!(world.fault(), None);
-    world.outcome()
-}
-
-fn tapped(plan: &Plan) -> Outcome {
-    let tap = Box::new(common::Blind);
-    let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
-    while world.run(u64::MAX) != Stop::Done {}
-    assert_eq!(world.fault(), None);
-    world.outcome()
 }
 
 /// The sum over all things of some scope.

@@ -5,7 +5,7 @@ use spillgate_core::Dscp;
 use super::{MplsModel, MplsPlan, MplsSpec, Role};
 use crate::stage::{StagePlan, StageSpec};
 use crate::{Around, Reader};
-use spillgate_core::{Code, Problem};
+use spillgate_core::{Mistake, Problem};
 
 /// Most VPNs: their ids have 16 bits.
 const MAX_VPNS: usize = 60_000;
@@ -49,7 +49,7 @@ struct Resolver<'a> {
 /// A number outside of three bits.
 fn no_exp(path: String, exp: u8) -> Problem {
     let hint = "the EXP bits of a label are between 0 and 7";
-    Problem::new(path, "", format!("EXP bits of {exp}"), hint).of(Code::Range)
+    Problem::new(path, "", format!("EXP bits of {exp}"), hint).of(Mistake::Range)
 }
 
 impl<'a> Resolver<'a> {
@@ -104,7 +104,7 @@ impl<'a> Resolver<'a> {
                 if known != Role::Outside {
                     let message = format!("node `{}` is listed twice", self.name(node));
                     let hint = "a node is a provider edge (`pe`) or inside (`p`); list it once";
-                    self.refuse(Problem::new(&*path, "", message, hint).of(Code::Twice));
+                    self.refuse(Problem::new(&*path, "", message, hint).of(Mistake::Twice));
                 }
                 edges += u32::from(role == Role::Edge);
             }
@@ -210,7 +210,7 @@ impl<'a> Resolver<'a> {
         if spec.vpns.len() > MAX_VPNS {
             let message = format!("{} VPNs", spec.vpns.len());
             let hint = format!("a network has at most {MAX_VPNS} VPNs");
-            self.refuse(Problem::new("vpns", "", message, hint).of(Code::Range));
+            self.refuse(Problem::new("vpns", "", message, hint).of(Mistake::Range));
         }
         for (v, (vpn, names)) in spec.vpns.iter().enumerate() {
             self.fine &= self
