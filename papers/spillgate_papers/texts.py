@@ -3,8 +3,9 @@
 The file begins with authors and title as a heading, and a line of what the paper is about. Its
 tables are `Claims` (id, what the paper says, its own figure in base units if there is one, what is
 checked, what ours is, keys of suspected causes), `Causes` (key, suspected cause, the setting
-without it, that in words) and `Silent` (key, our choice, why, what is known of the effect if it is
-not varied). Other headings have sentences for the page.
+without it, that in words), `Silent` (key, our choice, why, what is known of the effect if it is
+not varied), `Shown` (file, title and note of a table or a figure) and `Said` (key, a paragraph of
+the page). Other headings have sentences for the page.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from spillgate_papers.measured import View
 from spillgate_papers.model import Claim, Point, Silent, Switch
-from spillgate_papers.show import Measures, Shown, filled
+from spillgate_papers.show import By, Column, Curves, Measures, Panel, Shown, filled
 from spillgate_papers.terms import Check, every
 
 Others = tuple[Point, ...] | Mapping[str, Sequence[object]]
@@ -80,7 +82,36 @@ class Texts:
         self, name: str, measures: Measures = MappingProxyType({}), /, **cells: Shown
     ) -> Callable[[View], str]:
         """The sentences under a heading, with measured values in braces (see `filled`)."""
-        return filled(self.prose[name], measures, **cells)
+        said = {**{row[0]: row[1] for row in self.rows.get("Said", ())}, **self.prose}
+        return filled(said[name], measures, **cells)
+
+    def by(
+        self,
+        file: str,
+        rows: Mapping[str, Sequence[str] | Mapping[str, str]],
+        columns: Mapping[str, Column],
+        cells: Mapping[str, Shown] = MappingProxyType({}),
+        where: Callable[..., bool] = lambda *_: True,
+        bare: int | None = None,
+    ) -> By:
+        """A table by its file (see `By`), with values for what its note has in braces."""
+        title, note = self._shown(file)
+        return By(file, title, rows, columns, filled(note, **cells), where, bare)
+
+    def curves(
+        self,
+        file: str,
+        *panels: Panel,
+        rows: int = 1,
+        size: tuple[float, float] = (8.2, 3.0),
+        shared: bool | Literal["row"] = False,
+    ) -> Curves:
+        """A figure by its file (see `Curves`)."""
+        title, note = self._shown(file)
+        return Curves(file, title, panels, note, rows, size, shared)
+
+    def _shown(self, file: str) -> Sequence[str]:
+        return next(row[1:] for row in self.rows["Shown"] if row[0] == file)
 
     def silent(
         self, others: Mapping[str, Others], places: Mapping[str, tuple[str, ...]]

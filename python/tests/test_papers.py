@@ -405,6 +405,18 @@ About toys
 | limit | 40 | usual | |
 | clock | none | no word | not varied |
 
+## Shown
+
+| file | title | note |
+| --- | --- | --- |
+| lost | What is lost | Under RED {red}. |
+
+## Said
+
+| key | paragraph |
+| --- | --- |
+| short | Of {n}. |
+
 ## loss
 
 Lost are {loss@RED}, or
@@ -438,6 +450,11 @@ def test_texts_are_those_of_the_tables(toy):
     measures = {"loss": lambda at: Term(lambda _: PerRun((0.5,), "1"), at)}
     said = toy.said("loss", measures, n="more")(View({}))
     assert said == "Lost are 50 %, or more.\n\nNothing else."
+    assert toy.said("short", n="more")(View({})) == "Of more."
+    table = toy.by("lost", {"scheme": ("RED",)}, {"loss": lambda _: "1 %"}, {"red": "1 %"})
+    shown = table.table(View({}))
+    assert (shown.file, shown.title, shown.note) == ("lost", "What is lost", "Under RED 1 %.")
+    assert toy.curves("lost").title == "What is lost"
 
 
 def test_tables_and_code_that_differ_are_refused(toy):
