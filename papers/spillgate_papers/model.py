@@ -281,6 +281,10 @@ class Point:
     own: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
+Others = tuple[Point, ...] | Mapping[str, "Sequence[object] | Mapping[str, object]"]
+"""Other choices, as of `Silent`."""
+
+
 @dataclass(frozen=True)
 class Silent:
     """One line of the ledger: something that the paper leaves silent.
@@ -289,8 +293,9 @@ class Silent:
         key: A short name, such as `fifo.limit`.
         value: What was chosen.
         why: The reason of the choice.
-        others: Other choices to run; none if it cannot be varied. A mapping from paths to values
-            is a choice for each value; several paths are set together.
+        others: Other choices to run; none if it cannot be varied. A mapping from paths to lists
+            of values is a choice for each value, several paths are set together; one from labels
+            to what is set is a choice for each label.
         note: For what cannot be varied: what is known of its effect.
         places: Points of the paper's grid that the choice can touch; all if empty.
     """
@@ -298,21 +303,23 @@ class Silent:
     key: str
     value: str
     why: str
-    others: tuple[Point, ...] | Mapping[str, Sequence[object]] = ()
+    others: Others = ()
     note: str = ""
     places: tuple[str, ...] = ()
 
     @property
     def points(self) -> tuple[Point, ...]:
         """The other choices, each with the points of the grid that it can touch."""
-        if isinstance(self.others, Mapping):
-            together = zip(*self.others.values(), strict=True)
-            sets = [dict(zip(self.others, values, strict=True)) for values in together]
-            labels = [str(next(iter(s.values()))) for s in sets]
-            return tuple(
-                Point(label, s, places=self.places) for label, s in zip(labels, sets, strict=True)
-            )
-        return tuple(replace(p, places=p.places or self.places) for p in self.others)
+        found = self.others
+        if isinstance(found, Mapping):
+            named = {k: v for k, v in found.items() if isinstance(v, Mapping)}
+            values = {k: v for k, v in found.items() if not isinstance(v, Mapping)}
+            sets = [
+                dict(zip(values, of, strict=True)) for of in zip(*values.values(), strict=True)
+            ]
+            named |= {str(next(iter(s.values()))): s for s in sets}
+            found = tuple(Point(label, s) for label, s in named.items())
+        return tuple(replace(p, places=p.places or self.places) for p in found)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from spillgate_papers.measured import View
-from spillgate_papers.model import Claim, Point, Silent, Switch
+from spillgate_papers.model import Claim, Others, Silent, Switch
 from spillgate_papers.show import By, Column, Curves, Measures, Panel, Shown, filled
 from spillgate_papers.terms import Check, every
-
-Others = tuple[Point, ...] | Mapping[str, Sequence[object]]
-"""Other choices, as of `Silent`."""
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from spillgate_papers.grid import Effort, cases
 from spillgate_papers.judge import within
 from spillgate_papers.lab import Case, Lab, Protocol
 from spillgate_papers.measured import Measured, PerRun, View, each
-from spillgate_papers.mitroi import beyond, claims, system
-from spillgate_papers.mitroi.silent import SILENT
+from spillgate_papers.mitroi import claims, show, system
+from spillgate_papers.mitroi.system import SILENT
 from spillgate_papers.model import (
     OUTCOME_LETTERS,
     OUTCOME_MARKS,
@@ -512,7 +512,7 @@ def test_every_point_of_the_ledger_changes_what_is_run(lab):
 def test_every_choice_of_the_search_changes_what_is_run(lab):
     """And each place that it cannot touch is the same under it."""
     protocol = Protocol(1, 0.0, 0.01)
-    search = mitroi.SEARCH
+    search = show.SEARCH
     places = {x: v for b in mitroi.PAPER.batches for x, v in b.grid.places.items()}
     base, *others = search.sets(quick=False)
     assert len(others) + 1 == math.prod(len(axis) for axis in search.axes.values())
@@ -541,9 +541,9 @@ def test_every_assumption_has_a_reason():
 def test_rivals_are_every_other_kind():
     kinds = spillgate.catalog()
     every = {e["kind"] for f in ("disciplines", "aqm") for e in kinds[f]}
-    shown = {name.rpartition(" ")[2] for name in beyond.RIVALS}
-    assert shown == every - beyond.OWN
-    assert every >= beyond.OWN
+    shown = {name.rpartition(" ")[2] for name in show.RIVALS}
+    assert shown == every - show.OWN
+    assert every >= show.OWN
 
 
 def test_the_page_shows_these_claims_and_assumptions(root):
