@@ -9,6 +9,7 @@
 pub mod aal5;
 pub mod addr;
 mod averages;
+pub mod curve;
 pub mod digest;
 pub mod dscp;
 pub mod marks;
@@ -33,6 +34,7 @@ pub mod verdict;
 
 pub use addr::{FlowKey, Ipv4Net};
 pub use averages::Averages;
+pub use curve::Curve;
 pub use digest::{Digest, Facts};
 pub use dscp::{Dscp, Ecn};
 pub use marks::{Cos, Marks};
