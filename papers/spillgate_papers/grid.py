@@ -42,6 +42,7 @@ class Grid:
         self.axes = axes
         self.places: dict[str, Value] = {}
         """Each point by its labels, and what it replaces."""
+        self.labels: dict[str, tuple[str, ...]] = {}
         for labels in product(*axes.values()):
             values = [axis[x] for axis, x in zip(axes.values(), labels, strict=True)]
             whole = Value({})
@@ -49,13 +50,14 @@ class Grid:
                 own = v if isinstance(v, Value) else Value(v)
                 whole = Value({**whole.set, **own.set}, {**whole.always, **own.always})
             self.places[", ".join(labels)] = whole
+            self.labels[", ".join(labels)] = labels
 
     def only(self, wanted: Callable[..., bool]) -> Grid:
         """The points whose labels, in the order of the axes, are wanted."""
         found = Grid(**self.axes)
         for labels in product(*self.axes.values()):
             if not wanted(*labels):
-                del found.places[", ".join(labels)]
+                del found.places[", ".join(labels)], found.labels[", ".join(labels)]
         return found
 
     def at(self, **labels: str) -> str:

@@ -68,7 +68,7 @@ class Texts:
         return tuple(
             Claim(
                 name,
-                *(says, _number(paper), predicate, ours),
+                *(says, figure(paper), predicate, ours),
                 every(*checks[name]),
                 tuple(causes[key] for key in because.split(", ") if key),
             )
@@ -135,11 +135,11 @@ def _rows(text: str) -> Iterator[list[str]]:
         yield [c.strip().replace("\\|", "|") for c in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
-def _number(text: str) -> float | None:
+def figure(text: str) -> float | None:
     """A figure, or the ratio of two.
 
     Example:
-        >>> _number("4e6"), _number("1 / 4"), _number("")
+        >>> figure("4e6"), figure("1 / 4"), figure("")
         (4000000.0, 0.25, None)
     """
     if not text:

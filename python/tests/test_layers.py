@@ -196,7 +196,8 @@ def test_papers_stand_above_the_package_which_does_not_need_them(root):
     version = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
     assert papers["project"]["version"] == version["workspace"]["package"]["version"]
     assert papers["project"]["dependencies"] == [
-        f"spillgate[analysis,plot]=={papers['project']['version']}"
+        "pyyaml>=6,<7",
+        f"spillgate[analysis,plot]=={papers['project']['version']}",
     ]
 
 
