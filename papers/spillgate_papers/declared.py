@@ -50,7 +50,16 @@ from spillgate_papers import terms
 from spillgate_papers.frame import Frame
 from spillgate_papers.grid import Batch, Effort, Grid, Value
 from spillgate_papers.measured import Singles
-from spillgate_papers.model import Elsewhere, OurBound, Part, Point, Quantity, Section, Silent
+from spillgate_papers.model import (
+    Elsewhere,
+    OurBound,
+    Part,
+    Point,
+    Quantity,
+    Section,
+    Silent,
+    Table,
+)
 from spillgate_papers.show import By, Curves, Line, Panel, binned, first_run
 from spillgate_papers.study import Study, Watched
 from spillgate_papers.terms import Bound, Check, Term
@@ -345,7 +354,7 @@ class Declared:
         if not scope or "metric" not in spec:
             keys = ("metric and one of " + ", ".join(SCOPES), "own", "of", "make")
             self.fail(spec, "this is no term; it would have", among=keys)
-        return terms.value(spec["metric"], at, filled(spec[scope], v), scope)
+        return terms.value(filled(spec["metric"], v), at, filled(spec[scope], v), scope)
 
     def _compared(self, spec: Entry, other: Any, at: str, v: Vars) -> Any:
         if isinstance(other, str) and other.startswith("@"):
@@ -359,21 +368,24 @@ class Declared:
     def claims(self) -> Mapping[str, tuple[Check, ...]]:
         """The parts of each claim."""
         return {
-            name: tuple(c for part in parts for c in self.checks(part))
-            for name, parts in self.data["claims"].items()
+            name: tuple(c for part in parts for c in self.checks(part, {}))
+            for name, of in self.data["claims"].items()
+            for parts in [of if isinstance(of, list) else [of]]
         }
 
-    def checks(self, part: Entry) -> Iterator[Check]:
+    def checks(self, part: Entry, around: Vars) -> Iterator[Check]:
         """What one entry of a claim makes."""
+        if "parts" in part:
+            for v in self.loop(part, {**around, **filled(part.get("with", {}), around)}):
+                yield from (c for p in part["parts"] for c in self.checks(p, v))
+            return
         if not any(k in part for k in KINDS):
             self.fail(part, "a part of a claim has none of", "", KINDS)
-        if "call" in part:
-            for v in self.loop(part):
+        for v in self.loop(part, around):
+            if "call" in part:
                 made = self.python[part["call"]](*(filled(x, v) for x in part.get("with", ())))
                 yield from made if isinstance(made, Iterable) else [made]
-            return
-        for v in self.loop(part):
-            if "ours" in part:
+            elif "ours" in part:
                 yield self.ours(part, v)
             else:
                 yield self.check(part, v)
@@ -420,10 +432,10 @@ class Declared:
 
     def ours(self, part: Entry, v: Vars) -> Check:
         """A part with a bound that is ours: it knows what it is under the others."""
-        known = self.data["ours"]
-        if part["ours"] not in known:
-            self.fail(part, "there is no bound of ours", part["ours"], known)
-        bound = known[part["ours"]]
+        known, name = self.data["ours"], filled(part["ours"], v)
+        if name not in known:
+            self.fail(part, "there is no bound of ours", name, known)
+        bound = known[name]
         chosen, others = bound["value"], bound["others"]
         if others == "about":
             others = [x * chosen for x in (0.5, 0.75, 0.9, 1.1, 1.5, 2.0)]
@@ -436,7 +448,7 @@ class Declared:
             here["ours"] = bound.get("said", "{v:g}").format_map(here)
             made[k] = here["ours"], self.check(whole, here, k)
         said, _ = made[chosen]
-        return bounded(part["ours"], said, dict(made.values()))
+        return bounded(name, said, dict(made.values()))
 
     # The page
 
@@ -459,8 +471,8 @@ class Declared:
             ):
                 return None
             if isinstance(spec, Mapping) and "stated" in spec:
-                value = spec["stated"][", ".join(row[x] for x in spec["by"])]
-                return Quantity(value, None, None, spec.get("unit", "ratio"), 1)
+                [(name, values)] = spec["stated"].items()
+                return Quantity(values[row[name]], None, None, spec.get("unit", "ratio"), 1)
             own = (isinstance(spec, str) and "@" in spec) or (
                 isinstance(spec, Mapping) and "at" in spec
             )
@@ -468,8 +480,11 @@ class Declared:
 
         return cell
 
-    def table(self, t: Entry) -> By:
-        """A table, whose rows are the product of its axes."""
+    def table(self, t: Entry) -> By | Table:
+        """A table, whose rows are the product of its axes, or whose cells are given."""
+        if "cells" in t:
+            rows_of = tuple(tuple(row) for row in t["cells"])
+            return Table(t["file"], t["title"], tuple(t["head"]), rows_of, t.get("note", ""))
         rows = {
             head: x if isinstance(x, Mapping) else [str(y) for y in self.values(t, x)]
             for head, x in t["rows"].items()
@@ -482,17 +497,18 @@ class Declared:
         }
         return By(t["file"], t["title"], rows, named, filled(t.get("note", ""), {}))
 
-    def figure(self, f: Entry, study: Study) -> Curves:
+    def figure(self, f: Entry, around: Vars, study: Study) -> Curves:
         """A figure of panels."""
         panels = [
             self._panel(p, v, study, f.get("batch", ""))
             for p in f.get("panels", [f])
-            for v in self.loop(p)
+            for v in ([around] if p is f else self.loop(p, around))
         ]
         size = {"size": tuple(f["size"])} if "size" in f else {}
         shared = f.get("shared", False)
         note, rows = f.get("note", ""), f.get("in rows", 1)
-        return Curves(f["file"], f["title"], panels, note, rows, shared=shared, **size)
+        file, title = filled([f["file"], f["title"]], around)
+        return Curves(file, title, panels, note, rows, shared=shared, **size)
 
     def _panel(self, p: Entry, v: Vars, study: Study, batch: str) -> Panel:
         lines: dict[str, Line] = {}
@@ -530,7 +546,11 @@ class Declared:
     def sections(self, study: Study) -> Iterator[Section]:
         """The page's parts between verdicts and ledger."""
         tables = {t["file"]: self.table(t) for t in self.data.get("tables", ())}
-        figures = {f["file"]: f for f in self.data.get("figures", ())}
+        figures = {
+            filled(f["file"], v): (lambda study, f=f, v=v: self.figure(f, v, study))
+            for f in self.data.get("figures", ())
+            for v in self.loop(f)
+        }
         facts = {f"runs of {b.title}": b.effort.protocol(study.lab).runs for b in self.batches}
         facts["runs"] = study.lab.runs
 
@@ -545,7 +565,6 @@ class Declared:
                 yield from self.python[s["call"]](study)
                 continue
             said = [self.said(x)(study.main) for x in s.get("said", ())]
-            drawn = (shown(s, x, figures) for x in s.get("figures", ()))
             yield study.section(
                 s["title"],
                 "\n\n".join([*([filled(s["text"], facts)] if "text" in s else []), *said]),
@@ -553,7 +572,7 @@ class Declared:
                     study.runs() if x == "runs" else shown(s, x, tables)
                     for x in s.get("tables", ())
                 ],
-                [self.figure(f, study) if isinstance(f, Entry) else f for f in drawn],
+                [shown(s, x, figures) for x in s.get("figures", ())],
                 s.get("name", ""),
             )
 
