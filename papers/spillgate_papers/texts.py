@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from spillgate_papers.measured import View
-from spillgate_papers.model import Claim, Others, Silent, Switch
+from spillgate_papers.model import Cell, Claim, Others, Silent, Switch, Table
 from spillgate_papers.show import By, Column, Curves, Measures, Panel, Shown, filled
 from spillgate_papers.terms import Check, every
 
@@ -94,6 +94,11 @@ class Texts:
         """A table by its file (see `By`), with values for what its note has in braces."""
         title, note = self._shown(file)
         return By(file, title, rows, columns, filled(note, **cells), where, bare)
+
+    def table(self, file: str, head: Sequence[str], rows: Iterable[tuple[Cell, ...]]) -> Table:
+        """A table of cells that are known, by its file."""
+        title, note = self._shown(file)
+        return Table(file, title, tuple(head), tuple(rows), note)
 
     def curves(
         self,

@@ -18,19 +18,22 @@ from spillgate_papers.shrivastav.claims import (
     SAME,
     SHORT,
     SHORTER,
+    SIZES,
 )
-from spillgate_papers.shrivastav.silent import AQM, LEDGER, SILENT, SPACING_OF_1993
 from spillgate_papers.shrivastav.system import (
+    AQM,
     CROSSBAR,
     FABRICS,
     LARGE,
+    LEDGER,
     MODIFIED,
     PARALLEL,
     RED,
     ROTATION,
     SCHEMES,
-    SIZES,
+    SILENT,
     SMALL,
+    SPACING_OF_1993,
     TAIL,
     TOGETHER,
 )

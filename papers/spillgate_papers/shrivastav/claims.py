@@ -5,31 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, pairwise
 
 from spillgate_papers import judge
-from spillgate_papers.judge import Kind, within
 from spillgate_papers.measured import PerRun, View
 from spillgate_papers.model import Elsewhere, Part, Quantity
 from spillgate_papers.ours import Ours, percent, points, widths
-from spillgate_papers.shrivastav.system import (
-    CELL,
-    CROSSBAR,
-    LARGE,
-    LIGHTER,
-    MODIFIED,
-    PARALLEL,
-    RED,
-    ROTATION,
-    SCHEMES,
-    SIZES,
-    SMALL,
-    TAIL,
-    TEXTS,
-    TOGETHER,
-    Size,
-)
-from spillgate_papers.terms import Check, Term, either, number, own, trend
+from spillgate_papers.shrivastav import system
+from spillgate_papers.shrivastav.system import LARGE, MODIFIED, RED, SCHEMES, SMALL, TAIL, Size
+from spillgate_papers.terms import Bound, Check, Term, either, number, own, trend
+
+SIZES, CROSSBAR, TOGETHER = tuple(system.SIZES.values()), system.CROSSBAR, system.TOGETHER
 
 
 def few(part: float) -> float:
@@ -62,18 +49,18 @@ SAME = Ours("difference of utilizations almost the same", 0.02, widths(0.02), po
 MORE = Ours("loss that is slightly larger at most", 0.02, widths(0.02), less_to_more)
 MINOR = Ours("minor effect of a fabric", 0.15, widths(0.15), percent)
 
-Bounded = Callable[[float], Check]
-"""A part under a bound."""
+Ends = Callable[[float], tuple["float | None", float]]
+"""The bounds of a term that a value of ours means."""
 
 
-def about_one(ratio: Term, text: str) -> Bounded:
-    """That a ratio is within a bound of 1; the text has a place for it."""
-    return lambda v: number(ratio.between(1 - v, 1 + v), text.format(percent(v)))
+def bounded(ours: Ours[float], term: Term, ends: Ends, text: str) -> Check:
+    """That a term is between bounds that are ours; the text has a place for our value."""
+    return ours.judged(lambda v: number(Bound(term, *ends(v)), text.format(ours.said(v))))
 
 
-def below(ratio: Term, text: str) -> Bounded:
-    """That a ratio is below a bound."""
-    return lambda v: number(ratio.below(v), text.format(percent(v)))
+def about_one(v: float) -> tuple[float, float]:
+    """Within a bound of 1."""
+    return 1 - v, 1 + v
 
 
 def at(key: str, size: Size, scheme: str, s: float, load: int | None = None, **of: str) -> Term:
@@ -84,18 +71,16 @@ def at(key: str, size: Size, scheme: str, s: float, load: int | None = None, **o
 def same_inputs(size: Size) -> Iterator[Check]:
     """S1."""
 
-    def alike(first: Term, second: Term, text: str) -> Bounded:
-        difference = first - second
-        ratio = about_one(first / second, f"{text} {{}}: ratio")
-        return lambda v: either(
-            ratio(v), number(difference.between(-few(v), few(v)), f"{text} {few(v):.3g} packets")
-        )
+    def alike(text: str, first: Term, second: Term, v: float) -> Check:
+        ratio = number((first / second).between(*about_one(v)), f"{text} {percent(v)}: ratio")
+        said = f"{text} {few(v):.3g} packets"
+        return either(ratio, number((first - second).between(-few(v), few(v)), said))
 
     for s in size.speedups:
         for a, b in combinations(SCHEMES, 2):
             first, second = (at("input queue", size, x, s) for x in (a, b))
             text = f"input queues with {a} and {b} at speedup {s:g} are within"
-            yield ALIKE.judged(alike(first, second, text))
+            yield ALIKE.judged(partial(alike, text, first, second))
 
 
 def falling_inputs(size: Size) -> Iterator[Check]:
@@ -107,7 +92,7 @@ def falling_inputs(size: Size) -> Iterator[Check]:
             text = (
                 f"the input queue with {x} at speedup {s:g} is below {{}} of that at {slowest:g}"
             )
-            yield SHORT.judged(below(part, text))
+            yield bounded(SHORT, part, lambda v: (None, v), text)
     for x in SCHEMES:
         for a, b in pairwise(size.speedups):
             fall = at("input queue", size, x, a) - at("input queue", size, x, b)
@@ -126,30 +111,22 @@ def shortened(size: Size, s: float) -> Term:
     return at("output queue", size, MODIFIED, s) / at("output queue", size, RED, s)
 
 
-def disjoint(short: Term, long: Term, text: str, kind: Kind = "number") -> Check:
+def disjoint(text: str, short: Term, long: Term, v: View) -> Part:
     """That the interval of a quantity lies below that of another."""
-
-    def check(v: View) -> Part:
-        a, b = short.take(v), long.take(v)
-        top, bottom = a.quantity.high, b.quantity.low
-        holds = top is not None and bottom is not None and top < bottom
-        return Part(text, (b - a).quantity, kind, holds)
-
-    return check
+    a, b = short.take(v), long.take(v)
+    top, bottom = a.quantity.high, b.quantity.low
+    holds = top is not None and bottom is not None and top < bottom
+    return Part(text, (b - a).quantity, "number", holds)
 
 
 def shorter_outputs(size: Size) -> Iterator[Check]:
     """S4."""
-
-    def shorter(ratio: Term, text: str) -> Bounded:
-        return lambda v: number(ratio.below(1 - v), text.format(percent(v)))
-
     for s in size.low:
         text = f"modified RED's output queue at speedup {s:g} is at least {{}} shorter: ratio"
-        yield SHORTER.judged(shorter(shortened(size, s), text))
+        yield bounded(SHORTER, shortened(size, s), lambda v: (None, 1 - v), text)
     for s in size.low:
         modified, red = (at("output queue", size, x, s) for x in (MODIFIED, RED))
-        yield disjoint(modified, red, f"the intervals of both at {s:g} are disjoint")
+        yield partial(disjoint, f"the intervals of both at {s:g} are disjoint", modified, red)
         yield trend((red - modified).above(0), f"it is shorter at {s:g}: the difference")
 
 
@@ -157,7 +134,7 @@ def converging(size: Size) -> Iterator[Check]:
     """S5."""
     for s in size.high:
         text = f"output queues of modified RED and RED at speedup {s:g} are within {{}}: ratio"
-        yield CLOSE.judged(about_one(shortened(size, s), text))
+        yield bounded(CLOSE, shortened(size, s), about_one, text)
 
 
 def change(key: str, size: Size, load: int) -> Term:
@@ -168,84 +145,64 @@ def change(key: str, size: Size, load: int) -> Term:
 
 def same_use(size: Size) -> Iterator[Check]:
     """S6, the highest load first."""
-
-    def same(difference: Term, text: str) -> Bounded:
-        return lambda v: number(difference.between(-v, v), text.format(points(v)))
-
     for load in reversed(size.loads):
         text = f"utilization with modified RED and RED at {load} sessions is within {{}}"
-        yield SAME.judged(same(change("utilization", size, load), text))
+        yield bounded(SAME, change("utilization", size, load), lambda v: (-v, v), text)
 
 
 def same_loss(size: Size) -> Iterator[Check]:
     """S7, the highest load first."""
-
-    def more(difference: Term, text: str) -> Bounded:
-        return lambda v: number(difference.between(-v / 4, v), text.format(less_to_more(v)))
-
     for load in reversed(size.loads):
         text = f"loss with modified RED minus RED at {load} sessions is {{}}"
-        yield MORE.judged(more(change("loss", size, load), text))
+        yield bounded(MORE, change("loss", size, load), lambda v: (-v / 4, v), text)
+
+
+OF_SIZE: dict[str, Callable[[Size], Iterator[Check]]] = {
+    "S1": same_inputs,
+    "S2": falling_inputs,
+    "S3": tail_longest,
+    "S4": shorter_outputs,
+    "S5": converging,
+    "S6": same_use,
+    "S7": same_loss,
+}
+
+
+def _named(claim: str, check: Check, v: View) -> Part:
+    part = check(v)
+    return replace(part, text=f"{claim}: {part.text}")
 
 
 def in_large() -> Iterator[Check]:
     """S8: the others in the large switch, S4 first."""
-
-    def of(claim: str, check: Check) -> Check:
-        def named(v: View) -> Part:
-            p = check(v)
-            return replace(p, text=f"{claim}: {p.text}")
-
-        return named
-
-    for claim, checks in {
-        "S4": shorter_outputs(LARGE),
-        "S1": same_inputs(LARGE),
-        "S2": falling_inputs(LARGE),
-        "S3": tail_longest(LARGE),
-        "S5": converging(LARGE),
-        "S6": same_use(LARGE),
-        "S7": same_loss(LARGE),
-    }.items():
-        for check in checks:
-            yield of(claim, check)
+    for claim, checks in sorted(OF_SIZE.items(), key=lambda of: of[0] != "S4"):
+        yield from (partial(_named, claim, check) for check in checks(LARGE))
 
 
 COMPARED = ("output queue", "input queue", "loss")
-SHARED = Elsewhere(
-    f"a crossbar that rotates in slots of {CELL} B",
-    {
-        size.at(x, s, load, CROSSBAR): size.at(x, s, load, TOGETHER)
-        for size in SIZES
-        for s, load in size.run_on(CROSSBAR)
-        for x in SCHEMES
-    },
-)
+LIGHTER = system.LIGHTER
+SLOTS = f"a crossbar that rotates in slots of {system.CELL} B"
 """Where a VOQ has its part of the fabric and no more, as on a link of its own."""
-CROSSED = Elsewhere(
-    "a crossbar with iSLIP",
-    {
-        SMALL.at(x, s, load): SMALL.at(x, s, load, CROSSBAR)
-        for s, load in SMALL.points
-        for x in SCHEMES
-    },
+
+
+def moved(sizes: Sequence[Size], fabric: str, to: str) -> dict[str, str]:
+    """The points of a fabric, and the same on another."""
+    at = [(z, x, s, n) for z in sizes for s, n in z.run_on(CROSSBAR) for x in SCHEMES]
+    return {z.at(x, s, n, fabric): z.at(x, s, n, to) for z, x, s, n in at}
+
+
+LIGHT = Elsewhere(LIGHTER, {p: f"{p}, {LIGHTER}" for p in system.LEDGER if MODIFIED in p})
+CAUSES = (
+    Elsewhere(SLOTS, moved(SIZES, CROSSBAR, TOGETHER)),
+    # Where a VOQ has what others do not need.
+    Elsewhere("a crossbar with iSLIP", moved((SMALL,), system.PARALLEL, CROSSBAR)),
+    LIGHT,
 )
-"""Where it has what others do not need."""
-LIGHT = Elsewhere(
-    LIGHTER,
-    {
-        size.at(MODIFIED, s, load): f"{size.at(MODIFIED, s, load)}, {LIGHTER}"
-        for size in SIZES
-        for s, load in size.points
-    },
-)
-CAUSES = (SHARED, CROSSED, LIGHT)
 
 
 def against(key: str, size: Size, x: str, s: float, load: int, fabric: str) -> Term:
     """A fabric over parallel links at a point."""
-    over, links = (at(key, size, x, s, load, fabric=f) for f in (fabric, PARALLEL))
-    return over / links
+    return at(key, size, x, s, load, fabric=fabric) / at(key, size, x, s, load)
 
 
 def apart(q: Quantity) -> float:
@@ -254,19 +211,24 @@ def apart(q: Quantity) -> float:
 
 
 def farthest(
-    key: str, size: Size, part: Callable[[str, PerRun], Part], fabric: str, schemes: Sequence[str]
+    fabric: str,
+    key: str,
+    size: Size,
+    part: Callable[[str, PerRun], Part] = judge.beside,
+    schemes: Sequence[str] = SCHEMES,
 ) -> Check:
     """The part about the point at which a fabric is least as parallel links."""
+    said = f"{key} in the {size.name} switch, {fabric} / parallel"
 
     def check(v: View) -> Part:
-        found = []
-        for s, load in size.run_on(fabric):
-            for x in schemes:
-                text = (
-                    f"{key} in the {size.name} switch, {fabric} / parallel: {x}, speedup {s:g}, "
-                    f"{load} sessions"
-                )
-                found.append(part(text, against(key, size, x, s, load, fabric).take(v)))
+        found = [
+            part(
+                f"{said}: {x}, speedup {s:g}, {load} sessions",
+                against(key, size, x, s, load, fabric).take(v),
+            )
+            for s, load in size.run_on(fabric)
+            for x in schemes
+        ]
         # What is missed first, then what is undecided, each the farthest from 1.
         return max(found, key=lambda p: (p.missed, p.undecided, apart(p.quantity)))
 
@@ -274,61 +236,37 @@ def farthest(
 
 
 def alike_fabrics() -> Iterator[Check]:
-    """S9."""
+    """S9, and beside it the fabrics in which a VOQ has its share and no more."""
 
-    def minor(key: str, size: Size) -> Bounded:
-        def of(bound: float) -> Check:
-            def part(text: str, ratio: PerRun) -> Part:
-                within_it = f"{text}, within {percent(bound)}"
-                return within(within_it, ratio, above=1 - bound, below=1 + bound)
+    def minor(key: str, size: Size, bound: float) -> Check:
+        def part(text: str, ratio: PerRun) -> Part:
+            said, (low, high) = f"{text}, within {percent(bound)}", about_one(bound)
+            return judge.within(said, ratio, above=low, below=high)
 
-            return farthest(key, size, part, CROSSBAR, SCHEMES)
+        return farthest(CROSSBAR, key, size, part)
 
-        return of
-
-    for size in SIZES:
-        for key in COMPARED:
-            yield MINOR.judged(minor(key, size))
-
-
-def crossed() -> Iterator[Check]:
-    """Beside S9: the fabrics in which a VOQ has its share and no more, as on parallel links."""
-    for size in SIZES:
-        for key in COMPARED:
-            for fabric, schemes in (
-                (TOGETHER, SCHEMES),
-                (ROTATION, (TAIL, RED)),
-                (ROTATION, (MODIFIED,)),
-            ):
-                yield farthest(key, size, judge.beside, fabric, schemes)
+    where = [(key, size) for size in SIZES for key in COMPARED]
+    yield from (MINOR.judged(partial(minor, *at)) for at in where)
+    for key, size in where:
+        yield farthest(TOGETHER, key, size)
+        for schemes in ((TAIL, RED), (MODIFIED,)):
+            yield farthest(system.ROTATION, key, size, schemes=schemes)
 
 
-def faster(size: Size) -> Iterator[Check]:
+def faster() -> Iterator[Check]:
     """S10."""
-    for s in size.low:
-        modified, red = (at("delay", size, x, s) for x in (MODIFIED, RED))
-        text = f"mean delay in the {size.name} switch falls with modified RED at speedup {s:g}"
-        yield trend((red - modified).above(0), f"{text}: by")
+    for size in SIZES:
+        for s in size.low:
+            modified, red = (at("delay", size, x, s) for x in (MODIFIED, RED))
+            text = f"mean delay in the {size.name} switch falls with modified RED at speedup {s:g}"
+            yield trend((red - modified).above(0), f"{text}: by")
 
 
-CLAIMS = TEXTS.claims(
+CLAIMS = system.TEXTS.claims(
     {
-        "S1": same_inputs(SMALL),
-        "S2": falling_inputs(SMALL),
-        "S3": tail_longest(SMALL),
-        "S4": shorter_outputs(SMALL),
-        "S5": converging(SMALL),
-        "S6": same_use(SMALL),
-        "S7": same_loss(SMALL),
+        **{claim: checks(SMALL) for claim, checks in OF_SIZE.items()},
         "S8": in_large(),
-        "S9": (
-            *alike_fabrics(),
-            *crossed(),
-        ),
-        "S10": (
-            *faster(SMALL),
-            *faster(LARGE),
-        ),
+        "S9": alike_fabrics(),
+        "S10": faster(),
     }
 )
-"""The claims in the paper's order."""

@@ -1,0 +1,240 @@
+"""Figures 2 to 5, fabrics, matchings, the sweep of the weight, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from spillgate_papers.measured import View
+from spillgate_papers.model import Cell, Section
+from spillgate_papers.show import By, Column, Curves, Panel, Taken, from_zero, taken
+from spillgate_papers.shrivastav import stability, system
+from spillgate_papers.shrivastav.claims import (
+    COMPARED,
+    LIGHT,
+    against,
+    apart,
+    at,
+    change,
+    shortened,
+)
+from spillgate_papers.shrivastav.system import (
+    CROSSBAR,
+    LARGE,
+    MODIFIED,
+    PARALLEL,
+    RED,
+    ROTATION,
+    SCHEMES,
+    SIZES,
+    SMALL,
+    TAIL,
+    TEXTS,
+    TOGETHER,
+    WEIGHTS,
+    Size,
+)
+from spillgate_papers.study import CHOSEN, Study
+from spillgate_papers.terms import Term, own
+
+QUEUES: Taken = {
+    "input queue": "input queue",
+    "of a VOQ": "VOQ",
+    "output queue": "output queue",
+    "delay in the switch": "delay",
+}
+LOSSES: Taken = {
+    "utilization": "utilization",
+    "loss": "loss",
+    "at the inputs": "lost at inputs",
+    "at the outputs": "lost at outputs",
+}
+BOTH: Taken = {**QUEUES, **LOSSES}
+
+
+def behind(size: Size) -> tuple[By, By]:
+    """What stands behind the paper's two figures of a switch."""
+    axes = {"fabric": system.FABRICS, "scheme": SCHEMES}
+    return (
+        TEXTS.by(
+            f"queues-{size.ports}",
+            {**axes, "speedup": [f"{s:g}" for s in size.speedups]},
+            taken(f"{size.name}, {{0}}, {{1}}, {{2}}, {size.full}", QUEUES),
+            where=lambda f, _, s: (float(s), size.full) in size.run_on(f),
+        ),
+        TEXTS.by(
+            f"loss-{size.ports}",
+            {**axes, "sessions": [str(x) for x in size.loads]},
+            taken(f"{size.name}, {{0}}, {{1}}, {size.slow:g}, {{2}}", LOSSES),
+            where=lambda f, _, x: (size.slow, int(x)) in size.run_on(f),
+        ),
+    )
+
+
+def figures(size: Size, files: Sequence[str]) -> Iterator[Curves]:
+    """The paper's two figures of a switch; a line for each scheme and fabric."""
+
+    def panel(key: str, y: str, legend: str = "") -> Panel:
+        by_speedup = {s: (s, size.full) for s in size.speedups}
+        places = by_speedup if "queue" in key else {float(x): (size.slow, x) for x in size.loads}
+        x = "speedup" if "queue" in key else "sessions in 100 s"
+        lines = {
+            f"{scheme}, {f}": {
+                to_right: own(key, size.at(scheme, *place, f))
+                for to_right, place in places.items()
+                if place in size.run_on(f)
+            }
+            for scheme in SCHEMES
+            for f in (PARALLEL, CROSSBAR)
+        }
+        factor = 100.0 if "%" in y else 1.0
+        return Panel("", x, y, lines, shades=2, legend=legend, factor=factor, look=from_zero)
+
+    queues, loss = (f"{file}-{size.ports}" for file in files)
+    inputs = panel("input queue", "input queue (packets)", "best")
+    yield TEXTS.curves(queues, inputs, panel("output queue", "output queue (packets)"))
+    use = panel("utilization", "utilization (%)", "best")
+    yield TEXTS.curves(loss, panel("loss", "loss (%)"), use)
+
+
+def frontier(size: Size) -> Panel:
+    """A dot for each weight."""
+
+    def dot(weight: str) -> Callable[[View], list[tuple[float, float]]]:
+        terms = [own(k, f"{size.name}, {weight}") for k in ("loss", "backlog")]
+
+        def point(v: View) -> list[tuple[float, float]]:
+            loss, backlog = (term.take(v).quantity.mean or 0.0 for term in terms)
+            return [(100.0 * loss, backlog)]
+
+        return point
+
+    title, x, y = (
+        f"{size.name}, speedup {size.speedups[0]:g}",
+        "loss (%)",
+        "backlog a port (packets)",
+    )
+    legend = "best" if size is SMALL else ""
+    return Panel(title, x, y, {w: dot(w) for w in WEIGHTS}, legend=legend, dots=True)
+
+
+def weights_said(size: Size, v: View) -> str:
+    """What the paper's weight brings, and what a larger one does."""
+    cells: dict[str, Term] = {}
+    for name, weight in (("none", 0.0), ("paper", size.nu), ("most", max(WEIGHTS.values()))):
+        place = f"{size.name}, nu = {weight:g}"
+        cells |= {f"{key} {name}": own(key, place) for key in ("backlog", "loss")}
+    return TEXTS.said("weights", switch=size.name, nu=f"{size.nu:g}", **cells)(v)
+
+
+def why(study: Study) -> str:
+    """The causes in numbers: how RED spaces its drops, and what waits at the inputs."""
+    v, variant = study.main, study.settings[system.VARIANT]
+    light, slow, loss = v.moved(LIGHT.off), SMALL.speedups[0], change("loss", SMALL, SMALL.full)
+    cells: dict[str, Term | str] = {
+        f"{key} {size.ports}{year}": str(change(key, size, size.full).take(view).quantity)
+        for year, view in (("", study.settings[CHOSEN]), (" 1993", variant))
+        for size in SIZES.values()
+        for key in ("utilization", "loss")
+    }
+    waiting = {
+        f: at("input queue", SMALL, RED, SMALL.high[0], fabric=f) for f in (PARALLEL, CROSSBAR)
+    }
+    return TEXTS.said(
+        "why",
+        runs=str(len(loss.take(variant).values)),
+        queue=shortened(SMALL, slow),
+        lighter=str(shortened(SMALL, slow).take(light).quantity),
+        more=loss,
+        less=str(loss.take(light).quantity),
+        **waiting,
+        **cells,
+    )(v)
+
+
+def off(
+    v: View,
+    fabric: str,
+    keys: Sequence[str] = COMPARED,
+    schemes: Sequence[str] = SCHEMES,
+    sizes: Sequence[Size] = tuple(SIZES.values()),
+    loads: Sequence[int] = (),
+) -> list[float]:
+    """By which parts the means on a fabric differ from those on parallel links, ascending."""
+    terms = (
+        against(key, size, x, s, load, fabric)
+        for size in sizes
+        for s, load in size.run_on(fabric)
+        if load in (loads or size.loads)
+        for key in keys
+        for x in schemes
+    )
+    means = (t.take(v).quantity.mean for t in terms)
+    return sorted(abs(m - 1) for m in means if m is not None)
+
+
+def crossed(v: View) -> str:
+    """Which part of the difference is that packets cross together, and which is not."""
+    cells, said = off(v, TOGETHER), []
+    for size in SIZES.values():
+        for who, schemes in (("drop-tail and RED", (TAIL, RED)), ("modified RED", (MODIFIED,))):
+            parts = {
+                f"{key} {when}": percent(off(v, ROTATION, (key,), schemes, (size,), loads)[-1])
+                for key in ("output queue", "loss")
+                for when, loads in (("full", size.loads[-1:]), ("other", size.loads[:-1]))
+            }
+            said.append(TEXTS.said("rotation", switch=size.name, who=who, **parts)(v))
+    half, most = (percent(cells[min(len(cells) - 1, int(x * len(cells)))]) for x in (0.5, 0.9))
+    found = {"n": str(len(cells)), "half": half, "most": most, "all": percent(cells[-1])}
+    return TEXTS.said("crossed", **found, changed="; ".join(said))(v)
+
+
+def percent(share: float) -> str:
+    """In words.
+
+    Example:
+        >>> percent(0.0312)
+        '3.1 %'
+    """
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _fabrics() -> By:
+    columns: dict[str, Column] = {}
+    for key in COMPARED:
+
+        def slow(name: str, fabric: str, x: str, key: str = key) -> Term:
+            size = SIZES[name]
+            return against(key, size, x, size.speedups[0], size.full, fabric)
+
+        def farthest(name: str, fabric: str, x: str, key: str = key) -> Callable[[View], Cell]:
+            size = SIZES[name]
+            terms = [against(key, size, x, s, n, fabric) for s, n in size.run_on(fabric)]
+            return lambda v: max((t.take(v).quantity for t in terms), key=apart)
+
+        columns |= {key: slow, f"{key}, farthest from 1": farthest}
+    rows = {"switch": tuple(SIZES), "fabric": (TOGETHER, ROTATION, CROSSBAR), "scheme": SCHEMES}
+    return TEXTS.by("fabrics", rows, columns)
+
+
+def sections(study: Study) -> Iterator[Section]:
+    """What the page shows beside verdicts and ledger."""
+    v = study.main
+    yield study.section("Why", why(study), name="why")
+    drawn = [
+        *figures(SMALL, ("fig02-queues", "fig03-loss")),
+        *figures(LARGE, ("fig04-queues", "fig05-loss")),
+    ]
+    tables = tuple(t.table(v) for size in SIZES.values() for t in behind(size))
+    yield replace(study.measured(), tables=tables, pictures=tuple(c.picture(v) for c in drawn))
+    yield study.section("What crosses together", crossed(v), (_fabrics(),), name="fabrics")
+    matched = taken(f"{SMALL.name}, {{0}}", BOTH)
+    matchings = TEXTS.by("matchings", {"matching": system.MATCHINGS}, matched)
+    yield study.section("Matchings", "", (matchings,))
+    columns = taken("{0}, {1}", {"backlog": "backlog", **BOTH})
+    weights = TEXTS.by("weights", {"switch": tuple(SIZES), "weight": tuple(WEIGHTS)}, columns)
+    text = " ".join(weights_said(size, v) for size in SIZES.values())
+    curves = TEXTS.curves("frontier", *map(frontier, SIZES.values()), size=(8.2, 3.4))
+    yield study.section("The weight of the input queues", text, (weights,), (curves,), "weights")
+    yield stability.section(study)
+    yield study.section("What is run", "", (study.runs(),))
