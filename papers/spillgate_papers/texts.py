@@ -92,12 +92,12 @@ class Texts:
         bare: int | None = None,
     ) -> By:
         """A table by its file (see `By`), with values for what its note has in braces."""
-        title, note = self._shown(file)
+        title, note = self.shown(file)
         return By(file, title, rows, columns, filled(note, **cells), where, bare)
 
     def table(self, file: str, head: Sequence[str], rows: Iterable[tuple[Cell, ...]]) -> Table:
         """A table of cells that are known, by its file."""
-        title, note = self._shown(file)
+        title, note = self.shown(file)
         return Table(file, title, tuple(head), tuple(rows), note)
 
     def curves(
@@ -109,10 +109,11 @@ class Texts:
         shared: bool | Literal["row"] = False,
     ) -> Curves:
         """A figure by its file (see `Curves`)."""
-        title, note = self._shown(file)
+        title, note = self.shown(file)
         return Curves(file, title, panels, note, rows, size, shared)
 
-    def _shown(self, file: str) -> Sequence[str]:
+    def shown(self, file: str) -> Sequence[str]:
+        """Title and note of a table or a figure."""
         return next(row[1:] for row in self.rows["Shown"] if row[0] == file)
 
     def silent(

@@ -16,9 +16,7 @@ from spillgate.scenario import Description
 from spillgate.source import Source
 from spillgate_papers import domzal, page
 from spillgate_papers.domzal import FULL, QUICK, oracle, system
-from spillgate_papers.domzal.claims import causes, claims
-from spillgate_papers.domzal.regression import fit, slopes
-from spillgate_papers.domzal.silent import silent
+from spillgate_papers.domzal.claims import causes, claims, fit, slopes
 from spillgate_papers.domzal.system import (
     ADMITTED,
     BASIC,
@@ -32,6 +30,7 @@ from spillgate_papers.domzal.system import (
     base,
     fan,
     mechanism,
+    silent,
 )
 from spillgate_papers.frame import Frame
 from spillgate_papers.grid import cases
@@ -315,11 +314,11 @@ def test_causes_are_off_at_points_that_are_run():
 def test_slopes_are_formed_run_by_run():
     q = slopes({1.0: PerRun((1.0, 2.0), "s"), 3.0: PerRun((2.0, 6.0), "s")})
     assert q.values == (0.5, 2.0)
-    assert math.isnan(fit({1.0: 2.0, 2.0: 2.0}).r2)
+    assert math.isnan(fit({1.0: 2.0, 2.0: 2.0})[2])
     # Points at 0, 1, 2: the slope is (1 * 3 - (-1) * 0) / 2; 9 / (2 * 4.67) of the variance.
-    line = fit({0.0: 0.0, 1.0: 2.0, 2.0: 3.0})
-    assert line.slope == pytest.approx(1.5)
-    assert line.r2 == pytest.approx(1.5**2 * 2 / (14 / 3))
+    slope, _, r2 = fit({0.0: 0.0, 1.0: 2.0, 2.0: 3.0})
+    assert slope == pytest.approx(1.5)
+    assert r2 == pytest.approx(1.5**2 * 2 / (14 / 3))
 
 
 def test_percentiles_are_of_the_sample():
@@ -483,7 +482,7 @@ def made():
 
 
 def test_waits_end_at_the_failure_where_the_streams_leave(made):
-    found = system.taken(250.0)(made)["x"]
+    found = system.taken(made, 250.0)["x"]
     assert found["wait R2"].ended[0] == (2.0,)
     assert found["wait R2"].cut[0] == (10.0,)
     assert found["wait R2"].mean().values == (6.0, 0.0)
@@ -500,7 +499,7 @@ def test_waits_end_at_the_failure_where_the_streams_leave(made):
 
 
 def test_loads_and_transfers(made):
-    found = system.taken(250.0)(made)["x"]
+    found = system.taken(made, 250.0)["x"]
     # L3 is in use until the failure only.
     assert found["use of L3"].values == (0.9, 1.0)
     assert found["use of L5"].values == (0.9, 1.0)
@@ -513,7 +512,7 @@ def test_loads_and_transfers(made):
 
 
 def test_what_is_cut_off_is_shown_as_a_lower_bound(made):
-    found = system.taken(250.0)(made)["x"]
+    found = system.taken(made, 250.0)["x"]
     r2, r4 = (found[f"wait {r}"].mean().quantity for r in ("R2", "R4"))
     assert str(r2).startswith("≥ ")
     assert not str(r4).startswith("≥ ")

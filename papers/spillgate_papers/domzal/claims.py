@@ -6,11 +6,11 @@ The bounds are those of the acceptance gates that were fixed before the runs, G1
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from spillgate_papers.domzal import oracle, system
-from spillgate_papers.domzal.regression import fit, slopes
 from spillgate_papers.domzal.system import (
     ADMITTED,
     BASIC,
@@ -18,7 +18,6 @@ from spillgate_papers.domzal.system import (
     MECHANISMS,
     RUN_ON,
     SCHEDULERS,
-    TEXTS,
     TICK,
     TIMER,
     UNTIMED,
@@ -42,28 +41,21 @@ from spillgate_papers.terms import (
     trend,
 )
 
-EVERYWHERE = tuple((s, m) for s in SCHEDULERS for m in MECHANISMS)
+EVERYWHERE = {f"with {m} under {s}": (s, m) for s in SCHEDULERS for m in MECHANISMS}
 """Every mechanism under every scheduler."""
-E721_LOCAL, E721_INTERNATIONAL = 6.0, 11.0
-"""Seconds within which 95 % of calls shall be set up (ITU-T E.721)."""
 LEAST_BUSY = {"EFM": 0.90, "RAEF": 0.90, "RBAEF": 0.85}
 """Least utilization of L3 with each mechanism (G11)."""
-
-
-def _range(ends: tuple[float, float]) -> str:
-    return f"{ends[0]:g} to {ends[1]:g}"
-
-
-_SECONDS, _PERCENT = "{:g} s".format, "{:.0%}".format
-TENS = Ours("tens of seconds", (25, 130), ((10, 100), (40, 110)), lambda b: f"{_range(b)} s")
+Range = tuple[float, float]
+_SECONDS, _WITHIN, _RANGE = "{:g} s".format, "within {:.0%}".format, "{0[0]:g} to {0[1]:g}".format
+TENS = Ours("tens of seconds", (25, 130), ((10, 100), (40, 110)), "{0[0]:g} to {0[1]:g} s".format)
 TIMES = Ours("basic FAN's wait over a mechanism's", 10, (5, 20))
 STUCK = Ours("wait at R4 in half of the runs", 30, (10, 100), _SECONDS)
-CLOSED = Ours("closure over the oracle's", 0.15, (0.1, 0.25), "within {:.0%}".format)
+CLOSED = Ours("closure over the oracle's", 0.15, (0.1, 0.25), _WITHIN)
 SOON = Ours("wait at R4 that follows the explanation", 3, (0.6, TIMER / 2), _SECONDS)
-BASIC_ALIKE = Ours("means of basic FAN", 0.3, (0.1, 0.5), "within {:.0%}".format)
+BASIC_ALIKE = Ours("means of basic FAN", 0.3, (0.1, 0.5), _WITHIN)
 ALIKE = Ours("difference between the schedulers", 0.5, (0.25, 1), _SECONDS)
 STEADY = Ours("change of the wait with the flows", 1, (0.25, 0.5), _SECONDS)
-SLOPE = Ours("slope that is about a half", (0.3, 0.55), ((0.2, 0.6), (0.4, 0.6)), _range)
+SLOPE = Ours("slope that is about a half", (0.3, 0.55), ((0.2, 0.6), (0.4, 0.6)), _RANGE)
 STRAIGHT = Ours("R² of a straight line", 0.95, (0.9, 0.99))
 SLACK = Ours("ticks beyond the timer", 3, (1, 2))
 DEARER = Ours("growth of transfer times that is significant", 1.1, (1.05, 1.2))
@@ -81,49 +73,41 @@ def long_gap(gaps: Singles) -> PerRun:
     return gaps.quantile(0.95)
 
 
-def _tens(scheduler: str, ends: tuple[float, float]) -> Check:
-    text = f"the mean wait at R2 is {_range(ends)} s under {scheduler}"
-    return number(wait(at(scheduler, BASIC), "R2").between(*ends), text)
-
-
-def _times(scheduler: str, least: float) -> Check:
-    text = f"it is at least {least:g} times that of the slowest mechanism under {scheduler}"
-    slowest = most(wait(at(scheduler, m), "R2") for m in MECHANISMS)
-    return trend((wait(at(scheduler, BASIC), "R2") / slowest).above(least), text)
-
-
 def basic_r2() -> Iterator[Check]:
     """D1 (G4)."""
-    for s in SCHEDULERS:
-        yield TENS.judged(partial(_tens, s))
-    for s in SCHEDULERS:
-        yield TIMES.judged(partial(_times, s))
 
+    def tens(s: str, ends: Range) -> Check:
+        text = f"the mean wait at R2 is {_RANGE(ends)} s under {s}"
+        return number(wait(at(s, BASIC), "R2").between(*ends), text)
 
-def _stuck(scheduler: str, waiting: Term, seconds: float) -> Check:
-    text = f"streams wait {seconds:g} s or more at R4 in at least half of the runs under"
-    return number(waiting.share(lambda w: w >= seconds).above(0.499), f"{text} {scheduler}")
+    def times(s: str, least: float) -> Check:
+        text = f"it is at least {least:g} times that of the slowest mechanism under {s}"
+        slowest = most(wait(at(s, m), "R2") for m in MECHANISMS)
+        return trend((wait(at(s, BASIC), "R2") / slowest).above(least), text)
 
-
-def _closed(scheduler: str, ratio: Term, off: float) -> Check:
-    text = (
-        f"L5 stays closed as long as what came in lets expect under {scheduler}, within {off:.0%}"
-    )
-    return number(ratio.between(1 - off, 1 + off), text)
+    yield from (TENS.judged(partial(tens, s)) for s in SCHEDULERS)
+    yield from (TIMES.judged(partial(times, s)) for s in SCHEDULERS)
 
 
 def basic_r4(plan: Plan) -> Iterator[Check]:
     """D2 (G5)."""
-    first, *_ = SCHEDULERS
-    text = f"the mean wait at R4 is hundreds of seconds under {first}: above 100 s"
-    yield number(wait(at(first, BASIC), "R4").above(100), text)
+
+    def stuck(s: str, waiting: Term, seconds: float) -> Check:
+        text = f"streams wait {seconds:g} s or more at R4 in at least half of the runs under {s}"
+        return number(waiting.share(lambda w: w >= seconds).above(0.499), text)
+
+    def as_long(s: str, off: float) -> Check:
+        text = f"L5 stays closed as long as what came in lets expect under {s}, within {off:.0%}"
+        return number(closed(s, plan).defined().between(1 - off, 1 + off), text)
+
+    text = "the mean wait at R4 is hundreds of seconds under PFQ: above 100 s"
+    yield number(wait(at("PFQ", BASIC), "R4").above(100), text)
     for s in SCHEDULERS:
         r2, r4 = (wait(at(s, BASIC), r) for r in LINKS)
-        yield STUCK.judged(partial(_stuck, s, r4))
+        yield STUCK.judged(partial(stuck, s, r4))
         text = f"streams wait longer at R4 than at R2 under {s}: the difference"
         yield trend((r4 - r2).above(0), text)
-    for s in SCHEDULERS:
-        yield CLOSED.judged(partial(_closed, s, closed(s, plan).defined()))
+    yield from (CLOSED.judged(partial(as_long, s)) for s in SCHEDULERS)
 
 
 def closed(scheduler: str, plan: Plan) -> Term:
@@ -159,54 +143,48 @@ def fast(router: str, shape: Callable[[Callable[[float], Check]], Check]) -> Ite
 
     That a stream waits for half the timer at most is the paper's own bound for R2.
     """
-    waits = {f"with {m} under {s}": wait(at(s, m), router) for s, m in EVERYWHERE}
+
+    def below(how: str, waiting: Term, seconds: float) -> Check:
+        half = "half the timer, " if seconds == TIMER / 2.0 else ""
+        return trend(waiting.below(seconds), f"less than {half}{seconds:g} s {how}")
+
+    waits = {how: wait(at(*of), router) for how, of in EVERYWHERE.items()}
     text = f"the slowest mechanism lets streams wait less than one second at {router}"
     yield number(most(waits.values()).below(1), text)
     for how, waiting in waits.items():
         yield number(waiting.below(1), f"streams wait less than one second at {router} {how}")
-    for how, waiting in waits.items():
-        yield shape(partial(_below, how, waiting))
-
-
-def _below(how: str, waiting: Term, seconds: float) -> Check:
-    half = "half the timer, " if seconds == TIMER / 2.0 else ""
-    return trend(waiting.below(seconds), f"less than {half}{seconds:g} s {how}")
-
-
-def _basic_alike(off: float) -> Check:
-    # G6 would also do with intervals that overlap, which any two do that are wide enough.
-    pfq, pdrr = (wait(at(s, BASIC), "R2") for s in SCHEDULERS)
-    text = f"basic FAN at R2, PDRR over PFQ: the waits are within {off:.0%}"
-    return trend((pdrr / pfq).between(1 / (1 + off), 1 + off), text)
-
-
-def _within(text: str, difference: Term, seconds: float) -> Check:
-    return number(difference.between(-seconds, seconds), text.format(f"{seconds:g} s"))
+    yield from (shape(partial(below, *of)) for of in waits.items())
 
 
 def alike() -> Iterator[Check]:
     """D5 (G6)."""
-    yield BASIC_ALIKE.judged(_basic_alike)
-    for m in MECHANISMS:
-        for r in LINKS:
-            difference = wait(at("PDRR", m), r) - wait(at("PFQ", m), r)
-            text = f"with {m} at {r} they are within {{}} of each other: PDRR minus PFQ"
-            yield ALIKE.judged(partial(_within, text, difference))
 
+    def of_basic(off: float) -> Check:
+        # G6 would also do with intervals that overlap, which any two do that are wide enough.
+        pfq, pdrr = (wait(at(s, BASIC), "R2") for s in SCHEDULERS)
+        text = f"basic FAN at R2, PDRR over PFQ: the waits are within {off:.0%}"
+        return trend((pdrr / pfq).between(1 / (1 + off), 1 + off), text)
 
-def _steady(text: str, low: Term, high: Term, seconds: float) -> Check:
-    near = trend((high - low).between(-seconds, seconds), f"{text} {seconds:g} s")
-    return either(near, trend((high / low).between(0.5, 2), f"{text} a factor of 2"))
+    def within(m: str, r: str, seconds: float) -> Check:
+        text = f"with {m} at {r} they are within {seconds:g} s of each other: PDRR minus PFQ"
+        difference = wait(at("PDRR", m), r) - wait(at("PFQ", m), r)
+        return number(difference.between(-seconds, seconds), text)
+
+    yield BASIC_ALIKE.judged(of_basic)
+    yield from (ALIKE.judged(partial(within, m, r)) for m in MECHANISMS for r in LINKS)
 
 
 def any_load(plan: Plan) -> Iterator[Check]:
     """D6 (G8)."""
     few, many = plan.flows[0], plan.flows[-1]
-    for m in MECHANISMS:
-        for r in LINKS:
-            low, high = (wait(at("PFQ", m, f"{n} flows"), r) for n in (few, many))
-            text = f"with {m} at {r} {many} flows instead of {few} change the wait by less than"
-            yield STEADY.judged(partial(_steady, text, low, high))
+
+    def steady(m: str, r: str, seconds: float) -> Check:
+        low, high = (wait(at("PFQ", m, f"{n} flows"), r) for n in (few, many))
+        text = f"with {m} at {r} {many} flows instead of {few} change the wait by less than"
+        near = trend((high - low).between(-seconds, seconds), f"{text} {seconds:g} s")
+        return either(near, trend((high / low).between(0.5, 2), f"{text} a factor of 2"))
+
+    yield from (STEADY.judged(partial(steady, m, r)) for m in MECHANISMS for r in LINKS)
 
 
 def by_timer(scheduler: str, m: str, plan: Plan) -> dict[float, Term]:
@@ -214,61 +192,76 @@ def by_timer(scheduler: str, m: str, plan: Plan) -> dict[float, Term]:
     return {t: wait(at(scheduler, m, t), "R2") for t in plan.timers_of(scheduler)}
 
 
+def fit(points: Mapping[float, float]) -> tuple[float, float, float]:
+    """The line of least squares through at least two points: slope, value at 0, and R².
+
+    R² is NaN if the values do not vary.
+
+    Example:
+        >>> fit({1.0: 0.5, 2.0: 1.0, 4.0: 2.0})
+        (0.5, 0.0, 1.0)
+    """
+    xs, ys = list(points), list(points.values())
+    slope, offset = statistics.linear_regression(xs, ys)
+    r2 = statistics.correlation(xs, ys) ** 2 if len(set(ys)) > 1 else math.nan
+    return slope, offset, r2
+
+
+def slopes(values: Mapping[float, PerRun]) -> PerRun:
+    """The slope in each run, without unit."""
+    runs = zip(*(q.values for q in values.values()), strict=True)
+    return PerRun(tuple(fit(dict(zip(values, run, strict=True)))[0] for run in runs), "ratio")
+
+
 def line(scheduler: str, m: str, plan: Plan) -> tuple[Term, Term, Term]:
     """The line through the waits by timer: its slope in each run; offset and R² of the means."""
     waits = by_timer(scheduler, m, plan)
 
-    def of_means(what: str, unit: str) -> Term:
-        def take(view: View) -> PerRun:
-            means = {t: w.take(view).quantity.mean or math.nan for t, w in waits.items()}
-            return PerRun((getattr(fit(means), what),), unit)
-
-        return Term(take)
+    def of_means(i: int, unit: str, view: View) -> PerRun:
+        means = {t: w.take(view).quantity.mean or math.nan for t, w in waits.items()}
+        return PerRun((fit(means)[i],), unit)
 
     slope = Term(lambda view: slopes({t: w.take(view) for t, w in waits.items()}))
-    return slope, of_means("offset", "s"), of_means("r2", "ratio")
-
-
-def _slope(text: str, slope: Term, ends: tuple[float, float]) -> Check:
-    return number(slope.between(*ends), f"{text}: about half of it, a slope of {_range(ends)}")
-
-
-def _straight(text: str, r2: Term, least: float) -> Check:
-    return trend(
-        r2.above(least), f"{text}: on a straight line, R² of the means at least {least:g}"
-    )
+    return slope, Term(partial(of_means, 1, "s")), Term(partial(of_means, 2, "ratio"))
 
 
 def linear(m: str, plan: Plan) -> Iterator[Check]:
     """D7, and D8 for each of its mechanisms (G7)."""
+
+    def about_half(text: str, slope: Term, ends: Range) -> Check:
+        said = f"{text}: about half of it, a slope of {_RANGE(ends)}"
+        return number(slope.between(*ends), said)
+
+    def straight(text: str, r2: Term, least: float) -> Check:
+        said = f"{text}: on a straight line, R² of the means at least {least:g}"
+        return trend(r2.above(least), said)
+
     for s in SCHEDULERS:
-        slope, _, straight = line(s, m, plan)
+        slope, _, r2 = line(s, m, plan)
         text = f"wait at R2 against the timer with {m} under {s}"
-        yield SLOPE.judged(partial(_slope, text, slope))
+        yield SLOPE.judged(partial(about_half, text, slope))
         yield trend(slope.above(0), f"{text}: it grows")
-        yield STRAIGHT.judged(partial(_straight, text, straight))
+        yield STRAIGHT.judged(partial(straight, text, r2))
 
 
 def grade_of_service() -> Iterator[Check]:
-    """D9 (G3)."""
-    places = [(at(s, m), r) for s, m in EVERYWHERE for r in LINKS]
+    """D9 (G3): seconds within which 95 % of calls shall be set up (ITU-T E.721)."""
+    places = [(f"wait {r}", at(*of)) for of in EVERYWHERE.values() for r in LINKS]
 
-    def share(point: str, router: str, seconds: float) -> Term:
-        return own(f"wait {router}", point, lambda waits: waits.within(seconds))
+    def within(seconds: float) -> Term:
+        return least(own(*of, lambda waits: waits.within(seconds)) for of in places)
 
-    local, international = (
-        least(share(point, r, t) for point, r in places) for t in (E721_LOCAL, E721_INTERNATIONAL)
-    )
     text = "95 % of the calls are set up within 6 s at each router with each mechanism"
-    yield trend(local.above(0.95), text)
-    yield trend(international.above(0.95), "and within 11 s")
-    longest = most(own(f"wait {r}", point, Singles.longest) for point, r in places).over(max)
-    yield SLACK.judged(
-        lambda ticks: number(
-            longest.below(TIMER + ticks * TICK + 1e-9),
-            f"no call waits longer than the timer and {ticks} ticks, {TIMER + ticks * TICK:g} s",
-        )
-    )
+    yield trend(within(6.0).above(0.95), text)
+    yield trend(within(11.0).above(0.95), "and within 11 s")
+    longest = most(own(*of, Singles.longest) for of in places).over(max)
+
+    def slack(ticks: int) -> Check:
+        end = TIMER + ticks * TICK
+        text = f"no call waits longer than the timer and {ticks} ticks, {end:g} s"
+        return number(longest.below(end + 1e-9), text)
+
+    yield SLACK.judged(slack)
 
 
 def transfer(m: str, timer: float) -> Term:
@@ -295,44 +288,42 @@ def transfers(plan: Plan) -> Iterator[Check]:
     )
 
 
-def _hardly(scheduler: str, gaps: Mapping[tuple[str], Term], seconds: float) -> Check:
-    text = f"95 % of the streams are interrupted for at most {seconds:g} s under {scheduler}"
-    bounds = {k: gap.below(seconds) for k, gap in gaps.items()}
-    return picked(f"{text} with {{0}}", bounds, gaps)
-
-
-def _in_use(how: str, use: Term, gate: float, more: float) -> Check:
-    least = gate + more
-    return number(use.above(least), f"L3 is at least {least:.0%} used until the failure {how}")
-
-
 def backup() -> Iterator[Check]:
     """D11 (G10, G11)."""
+
+    def hardly(s: str, gaps: Mapping[tuple[str], Term], seconds: float) -> Check:
+        text = f"95 % of the streams are interrupted for at most {seconds:g} s under {s}"
+        bounds = {k: gap.below(seconds) for k, gap in gaps.items()}
+        return picked(f"{text} with {{0}}", bounds, gaps)
+
+    def in_use(how: str, point: str, gate: float, more: float) -> Check:
+        text = f"L3 is at least {gate + more:.0%} used until the failure {how}"
+        return number(own("use of L3", point).above(gate + more), text)
+
     for s in SCHEDULERS:
         gaps = {(m,): own("gap", at(s, m), long_gap) for m in MECHANISMS}
-        yield HARDLY.judged(partial(_hardly, s, gaps))
+        yield HARDLY.judged(partial(hardly, s, gaps))
         text = f"that is shorter than with basic FAN under {s}: the difference"
         basic = own("gap", at(s, BASIC), long_gap)
         yield picked(text, {k: (basic - g).above(0) for k, g in gaps.items()}, gaps, kind="trend")
-    for s, m in EVERYWHERE:
-        how = f"with {m} under {s}"
+    for how, (s, m) in EVERYWHERE.items():
         text = f"no stream is removed from a list of protected flows {how}: the most in a run"
         yield trend(own("removed", at(s, m)).over(max).below(0.5), text)
-        yield IN_USE.judged(partial(_in_use, how, own("use of L3", at(s, m)), LEAST_BUSY[m]))
+        yield IN_USE.judged(partial(in_use, how, at(s, m), LEAST_BUSY[m]))
 
 
 def causes(plan: Plan) -> tuple[Elsewhere, ...]:
     """Suspected causes, and where they are off."""
-    short, rare = plan.timers[0], plan.costs[-1]
+    short, rare, every = plan.timers[0], plan.costs[-1], EVERYWHERE.values()
 
     def timed(t: float) -> dict[str, str]:
         """Table I with the waits at R2 of a timer, where it was run."""
-        return {at(s, m): at(s, m, t) for s, m in EVERYWHERE if t in plan.timers_of(s)}
+        return {at(s, m): at(s, m, t) for s, m in every if t in plan.timers_of(s)}
 
     whole = {at("PFQ", m, t, WHOLE): m for m in MECHANISMS for t in plan.costs}
     seldom = {k: at("PFQ", m, rare, WHOLE) for k, m in whole.items()}
     return (
-        Elsewhere(ADMITTED, {at(s, m): at(s, m, ADMITTED) for s, m in EVERYWHERE}),
+        Elsewhere(ADMITTED, {at(*of): at(*of, ADMITTED) for of in every}),
         Elsewhere(f"a timer of {short:g} s", timed(short), timed(TIMER)),
         Elsewhere(f"timers of {rare:g} s, with which removals are rare", seldom),
     )
@@ -341,7 +332,7 @@ def causes(plan: Plan) -> tuple[Elsewhere, ...]:
 def claims(plan: Plan) -> tuple[Claim, ...]:
     """The claims in the paper's order."""
     _, timers, rare = causes(plan)
-    return TEXTS.claims(
+    return system.TEXTS.claims(
         {
             "D1": basic_r2(),
             "D2": basic_r4(plan),
@@ -350,10 +341,7 @@ def claims(plan: Plan) -> tuple[Claim, ...]:
             "D5": alike(),
             "D6": any_load(plan),
             "D7": linear("EFM", plan),
-            "D8": (
-                *linear("RAEF", plan),
-                *linear("RBAEF", plan),
-            ),
+            "D8": (check for m in ("RAEF", "RBAEF") for check in linear(m, plan)),
             "D9": grade_of_service(),
             "D10": transfers(plan),
             "D11": backup(),

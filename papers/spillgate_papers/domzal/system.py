@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from spillgate.result import Results
 from spillgate.rows import Admission
 from spillgate_papers.grid import Batch, Effort, Grid, Settings
 from spillgate_papers.measured import Measured, Own, PerRun, Singles, View, admission_waits, mean
+from spillgate_papers.model import Silent
 from spillgate_papers.texts import Texts
 
 SYSTEM = Path(__file__).parent / "system"
@@ -192,78 +193,73 @@ def batches(plan: Plan) -> list[Batch]:
     pfq = {"PFQ": both["PFQ"]}
     basic, mechanisms = ({r: mechanism(r) for r in of} for of in ((BASIC,), MECHANISMS))
     recalled = {**volume(150e6, plan.scale), **BACKOFF, **streams({"start_gap": "1 s"})}
+    literature: Mapping[str, Settings] = {LITERATURE: recalled}
     # After the start of the network is over.
     late = streams({"start": f"{failure / 5:g} s", "start_gap": f"{failure / 50:g} s"})
-    timed = {at(m, t): {**mechanism(m, t), **late} for m in MECHANISMS for t in plan.timers}
+    timed, dear = (
+        {at(m, t): {**mechanism(m, t), **late} for m in MECHANISMS for t in of}
+        for of in (plan.timers, plan.costs)
+    )
     there = {at(s, m, t) for s in both for m in MECHANISMS for t in plan.timers_of(s)}
-    dear = {at(m, t): {**mechanism(m, t), **late} for m in MECHANISMS for t in plan.costs}
     dear[at(BASIC, UNTIMED)] = {**mechanism(BASIC), **late}
     costs = Grid(s=pfq, r=dear, x={WHOLE: {}})
     decisive = {at(*CHEAPEST), at(BASIC, UNTIMED)}
     crowds = {f"{n} flows": {**base(plan.rates(n), failure), **count(n)} for n in plan.flows}
     filled = {f"{n} flows": {**count(n), **late} for n in plan.flows}
     part = ", ".join(f"{n} flows: {plan.rates(n):.2g} of the rates" for n in plan.flows)
+    two = {r: mechanism(r) for r in (BASIC, "EFM")}
 
     def ended(view: View) -> dict[str, str]:
         """Where nobody waits any more at R4."""
         waits = {at(s, BASIC): view.own(at(s, BASIC), "wait R4") for s in SCHEDULERS}
         return {at(k, RUN_ON): k for k, w in waits.items() if not w.at_least}
 
-    def run(title: str, end: float, grid: Grid, most: int = 0, note: str = scale) -> Batch:
+    def run(
+        title: str, end: float, grid: Grid, most: int = 0, note: str = scale, times: int = 1
+    ) -> Batch:
         runs = plan.runs(most) if most else None
-        return Batch(title, grid, Effort(0.0, end, runs=runs), note=note)
-
-    def decided(title: str, end: float, grid: Grid) -> Batch:
-        varied = Effort(0.0, end, runs=plan.few)
-        return replace(run(title, end, grid), varied=varied, keep=True)
-
-    def often(batch: Batch, times: int) -> Batch:
-        return replace(batch, effort=replace(batch.effort, times=times))
+        return Batch(title, grid, Effort(0.0, end, runs=runs, times=times), note=note)
 
     whole, short = 2 * failure, failure + HELD
+
+    def decided(title: str, end: float, of: Mapping[str, Settings], times: int = 1) -> Batch:
+        varied = Effort(0.0, end, runs=plan.few)
+        made = run(title, end, Grid(s=both, r=of), times=times)
+        return replace(made, varied=varied, keep=True)
+
     admitted = Grid(s=both, r=mechanisms, x={ADMITTED: TRIGGER})
     still = run("Basic FAN run on", 4 * failure, Grid(s=both, r=basic, x={RUN_ON: {}}))
     timers = Grid(s=alone, r=timed).only(lambda s, r: at(s, r) in there)
-    forms = Grid(s=pfq, r={r: mechanism(r) for r in (BASIC, "EFM")}, x=FORMS)
-    literature = {LITERATURE: recalled}
+    few, often = (costs.only(lambda _, r, __, x=x: (r in decisive) == x) for x in (False, True))
     return [
-        decided("Table I basic FAN", whole, Grid(s=both, r=basic)),
-        often(decided("Table I mechanisms", short, Grid(s=both, r=mechanisms)), MORE),
+        decided("Table I basic FAN", whole, basic),
+        decided("Table I mechanisms", short, mechanisms, MORE),
         replace(run("Table I mechanisms, triggers admitted", short, admitted), keep=True),
         run("Recalled workload, basic FAN", whole, Grid(s=both, r=basic, x=literature), 2),
         run("Recalled workload, mechanisms", short, Grid(s=both, r=mechanisms, x=literature), 2),
         replace(still, same=ended),
         run("Basic FAN without the failure", whole, Grid(s=alone, r=basic, x={UNFAILED: {}})),
-        often(run("Timers, for R2", 0.84 * failure, timers), SOME_MORE),
-        run("What timers cost", whole, costs.only(lambda *p: p[1] not in decisive), 3),
-        often(
-            run("What the cheapest timer costs", whole, costs.only(lambda *p: p[1] in decisive)),
-            DECISIVE,
-        ),
+        run("Timers, for R2", 0.84 * failure, timers, times=SOME_MORE),
+        run("What timers cost", whole, few, 3),
+        run("What the cheapest timer costs", whole, often, times=DECISIVE),
         run("Numbers of flows, mechanisms", short, Grid(s=pfq, r=mechanisms, x=crowds), 4, part),
         # Basic FAN takes the longest, and no claim of figure 6 is about it.
         run("Numbers of flows, basic FAN", whole, Grid(s=pfq, r=basic, x=filled), 4),
-        run("Beyond the paper", whole, forms, 1),
+        run("Beyond the paper", whole, Grid(s=pfq, r=two, x=FORMS), 1),
     ]
 
 
-def taken(failure: float) -> Callable[[Results], Mapping[str, Own]]:
+def taken(results: Results, failure: float) -> Mapping[str, Own]:
     """What is taken of runs in which L2 fails at a second."""
-
-    def take(results: Results) -> Mapping[str, Own]:
-        metrics = ("utilization", "fct_mean", "transfers_begun", "transfers_done")
-        m = Measured(results, ("class", "link"), metrics, ("gap_max",))
-        d = results.description
-        rows: dict[str, list[list[Admission]]] = {
-            v: [[] for _ in range(d.runs)] for v in d.variants
-        }
-        for row in results.admission():
-            if row.direction == "data":
-                rows[row.variant][row.run].append(row)
-        end = d.warmup + d.duration
-        return {v: values(m, v, rows[v], end, min(end, failure)) for v in d.variants}
-
-    return take
+    metrics = ("utilization", "fct_mean", "transfers_begun", "transfers_done")
+    m = Measured(results, ("class", "link"), metrics, ("gap_max",))
+    d = results.description
+    rows: dict[str, list[list[Admission]]] = {v: [[] for _ in range(d.runs)] for v in d.variants}
+    for row in results.admission():
+        if row.direction == "data":
+            rows[row.variant][row.run].append(row)
+    end = d.warmup + d.duration
+    return {v: values(m, v, rows[v], end, min(end, failure)) for v in d.variants}
 
 
 def values(
@@ -287,41 +283,71 @@ def values(
         found = [m.of(variant, scope, name, metric).values for name in names]
         return list(zip(*found, strict=True)) or [()] * len(rows)
 
-    def per_run(found: Sequence[float], unit: str) -> PerRun:
+    def per_run(found: Iterable[float], unit: str) -> PerRun:
         return PerRun(tuple(found), unit)
 
     known = [name for name in m.names(variant, "flow") if name.startswith("stream-")]
     gaps = [tuple(v for v in run if not math.isnan(v)) for run in of("flow", "gap_max", *known)]
-    elastic = ("elastic to d1", "elastic to d2")
-    begun, done = (
-        [math.fsum(run) for run in of("class", f"transfers_{x}", *elastic)]
-        for x in ("begun", "done")
-    )
-    each = zip(
-        of("class", "transfers_done", *elastic), of("class", "fct_mean", *elastic), strict=True
-    )
-    time = [math.fsum(n * t for n, t in zip(*run, strict=True) if n) for run in each]
     # When sessions met their first link with admission: of those to d1 not L5.
-    first = (("elastic to d1", "L3"), ("elastic to d2", "L5"))
-    ages = [end - mean(r.offered_s for r in run if (r.cls, r.link) in first) for run in rows]
+    first = {"elastic to d1": "L3", "elastic to d2": "L5"}
+    counts, ended, took = (
+        of("class", x, *first) for x in ("transfers_begun", "transfers_done", "fct_mean")
+    )
+    begun, done = (list(map(math.fsum, x)) for x in (counts, ended))
+    each = zip(ended, took, strict=True)
+    time = [math.fsum(n * t for n, t in zip(*run, strict=True) if n) for run in each]
+    ages = [end - mean(r.offered_s for r in run if first.get(r.cls) == r.link) for run in rows]
     every = list(zip(begun, done, time, ages, strict=True))
-    calls = came("L3", calls=True)
+    calls, entered = came("L3", calls=True), admitted(calls=True)
+    removed = (math.fsum(r.removals for r in run if r.cls == "streams") for run in rows)
     return {
         "wait R2": admission_waits(calls, until),
         "wait R2, no failure": admission_waits(calls, end),
         "wait R4": admission_waits(came("L5", calls=True), end),
         "openings": Singles(tuple(admitted(calls=False)), "s"),
         "gap": Singles(tuple(gaps), "s"),
-        "removed": per_run(
-            [float(sum(r.removals for r in run if r.cls == "streams")) for run in rows], "removals"
-        ),
-        "entry": per_run([max(x) - min(x) if x else math.nan for x in admitted(calls=True)], "s"),
+        "removed": per_run(removed, "removals"),
+        "entry": per_run([max(x) - min(x) if x else math.nan for x in entered], "s"),
         "use of L3": per_run([v * end / until for (v,) in of("link", "utilization", "L3")], "1"),
         "use of L5": per_run([v for (v,) in of("link", "utilization", "L5")], "1"),
         # Those that are under way at the end count with the time so far.
         "transfer": per_run(
-            [(t + (b - d) * a) / b if b else math.nan for b, d, t, a in every], "s"
+            ((t + (b - d) * a) / b if b else math.nan for b, d, t, a in every), "s"
         ),
         "finished": per_run([t / d if d else math.nan for _, d, t, _ in every], "s"),
         "done": per_run(done, "transfers"),
     }
+
+
+BOTH = (at("PFQ", BASIC), at("PFQ", "EFM"))
+"""For choices that touch basic FAN as well: EFM stands for the mechanisms."""
+REMOVING = tuple(at("PFQ", m) for m in MECHANISMS)
+SIZE, DRAWN = (
+    "session.transfer.size.pareto.shape",
+    f"up to {TICK:g} s after a tick, drawn in each run",
+)
+
+
+def silent(plan: Plan) -> tuple[Silent, ...]:
+    """The ledger."""
+    every: dict[str, Mapping[str, Settings]] = {
+        "elastic.volume": {"150 Mbit": volume(150e6, plan.scale)},
+        "elastic.shape": {"2": elastic({SIZE: 2.0})},
+        "elastic.gap": {"10 ms": elastic({"arrivals.poisson.gap": "10 ms"})},
+        "elastic.count": {"100 to each": count(100)},
+        "stream.gap": {"1 s": streams({"start_gap": "1 s"})},
+        "tcp.retry": {"doubling from 3 s to 64 s, as the standard has it": BACKOFF},
+        "tcp.window": {"20 packets": elastic({"tcp.max_window": "19200 B"})},
+        "link.delay": {"10 ms": {f"topology.links.L{i}.delay": "10 ms" for i in range(1, 9)}},
+        "fan.limit": {"300 packets": limit(300, plan.scale)},
+        "fan.smoothing": {"one half, fair rate": fan(fair_rate__smoothing=0.5)},
+        "pdrr.mode": {"PDRR, charged": fan(scheduler={"pdrr": {"mode": "charged"}})},
+    }
+    removing: dict[str, Mapping[str, Settings]] = {
+        "fan.elastic": {"instant: as the scheduler would class it now": fan(elastic="instant")},
+        "fan.trigger": {"it is admitted at once": TRIGGER},
+        "failure.phase": {DRAWN: {"topology.failures.0.spread": f"{TICK:g} s"}},
+        "routing.delay": {"200 ms": {"topology.routing": {"convergence": "200 ms"}}},
+    }
+    places = dict.fromkeys(every, BOTH) | dict.fromkeys(removing, REMOVING)
+    return TEXTS.silent({**every, **removing}, places)
