@@ -5,6 +5,7 @@ import sys
 import matplotlib as mpl
 import pytest
 
+import spillgate
 from conftest import make_results
 from spillgate import plot
 from spillgate.errors import InputError
@@ -37,8 +38,15 @@ def test_what_is_not_there_is_named(made):
         plot.bars(made, "latency")
     with pytest.raises(ValueError, match="no class 'vioce'; there are voice, data"):
         plot.bars(made, "owd_mean", names=["vioce"])
-    with pytest.raises(ValueError, match="no time series"):
+    with pytest.raises(ValueError, match=r"no time series of 'rate' .*: backlog_packets"):
         plot.timeline(made, "rate")
+
+
+def test_a_series_that_a_scheduler_does_not_tell_is_refused(root):
+    fan = {"policies.fifo": {"fan": {"scheduler": "pfq"}}, "measurement.duration": "2 s"}
+    results = spillgate.run(root / "examples/first/scenario.yaml", set=fan, runs=1)
+    with pytest.raises(ValueError, match=r"uplink/fan is undefined .* take backlog_bytes"):
+        plot.timeline(results, "queue_delay", variants=["fifo"])
 
 
 def test_curves_and_timelines_have_a_panel_each(made):

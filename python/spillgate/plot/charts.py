@@ -188,9 +188,17 @@ def timeline(
         places = [p for p in peak if p in busiest]
     else:
         places = list(where)
+    wanted = [s for s in series if where is None or s.where in where]
+    unknown = next((s.where for s in wanted if any(map(math.isnan, s.v))), None)
     series = [s for s in series if s.where in places]
+    if unknown and not any(s.peak for s in wanted):
+        msg = f"{metric} of {unknown} is undefined whenever it is not zero"
+        if metric == "queue_delay":
+            msg += ": its scheduler does not tell which packet goes next; take backlog_bytes"
+        raise ValueError(msg)
     if not series:
-        msg = f"there is no time series of {metric!r}"
+        there = ", ".join(dict.fromkeys(s.metric for s in results.series())) or "none"
+        msg = f"there is no time series of {metric!r} above zero; sampled are: {there}"
         raise ValueError(msg)
     chosen = [v for v in chosen if any(s.variant == v for s in series)]
     scale = scale_for(series[0].unit, [s.peak for s in series])
