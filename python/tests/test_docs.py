@@ -124,7 +124,7 @@ def test_each_model_has_a_figure_with_a_caption(root, figures):
         assert found, page.name
         assert found[1] == f"../img/model-{page.stem}.svg"
         assert (page.parent / found[1]).is_file(), found[1]
-    assert {p.stem for p in pages} == set(figures.FIGURES)
+    assert {p.stem for p in pages} == set(figures.pages())
 
 
 def test_figures_of_models_are_real(root, figures, tmp_path):
