@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use spillgate_core::Dscp;
 use spillgate_import::Written;
-use spillgate_queueing::View;
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
+use spillgate_queueing::{PacketSet, View};
 
 use crate::Finding;
 use crate::cfg::at;
 use crate::registry::{Rule, rule_text};
-use crate::sets::Packets;
 
 pub(crate) const RULES: &[&Rule] = &[&EXP_DEFAULT, &EXP_SHARED, &EXP_BLIND];
 
@@ -86,7 +85,7 @@ fn blind(
         };
         let labelled = (0..8).any(|exp| m.matches(View::Labelled { exp }));
         // A class that matches nothing at all has a warning of its own.
-        let plain = Packets::of(m).is_none_or(|set| !set.is_empty());
+        let plain = PacketSet::of(m).is_none_or(|set| !set.is_empty());
         if labelled || !plain {
             continue;
         }
@@ -142,8 +141,8 @@ fn shared(written: &Written) -> Vec<String> {
         // The first class of each value, with one of its code points.
         let mut first: BTreeMap<u8, (&str, Dscp)> = BTreeMap::new();
         for class in &spec.classes {
-            let set = class.matching.as_ref().and_then(Packets::of);
-            let Some(mine) = set.as_ref().and_then(Packets::by_dscp_only) else {
+            let set = class.matching.as_ref().and_then(PacketSet::of);
+            let Some(mine) = set.as_ref().and_then(PacketSet::by_dscp_only) else {
                 continue;
             };
             let own = mine & !taken;

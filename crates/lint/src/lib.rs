@@ -24,7 +24,6 @@ mod output;
 mod registry;
 mod rules;
 mod scenario;
-mod sets;
 mod stands;
 mod switches;
 mod traffic;

@@ -5,10 +5,9 @@ use std::ops::Deref;
 
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{Place, Policy};
+use spillgate_queueing::{PacketSet, Place, Policy};
 
 use crate::registry::Rule;
-use crate::sets::Packets;
 use crate::traffic::{Load, Sizes};
 
 /// Bytes of a full-size packet, the MTU of Ethernet.
@@ -36,7 +35,7 @@ pub(crate) struct Hit {
 pub(crate) struct Class<'a> {
     of: spillgate_queueing::Class<'a>,
     /// What it matches, if that can be said.
-    pub(crate) set: Option<Packets>,
+    pub(crate) set: Option<PacketSet>,
     /// The flows whose packets it gets; none if the traffic is not known.
     pub(crate) flows: Option<Vec<&'a Load>>,
 }
@@ -61,7 +60,7 @@ pub(crate) struct Queue<'a> {
     /// The highest rate at which it may drain.
     pub(crate) best: Option<Rate>,
     /// What may come to it, if that can be said.
-    pub(crate) set: Option<Packets>,
+    pub(crate) set: Option<PacketSet>,
     /// The flows whose packets wait in it, those of classes without a queue of their own among
     /// them; none if the traffic is not known.
     pub(crate) flows: Option<Vec<&'a Load>>,
@@ -86,7 +85,7 @@ impl Queue<'_> {
     pub(crate) fn dscps(&self) -> Option<u64> {
         match (&self.flows, &self.set) {
             (Some(flows), _) => Some(flows.iter().fold(0, |bits, l| bits | l.dscps())),
-            (None, set) => set.as_ref().map(Packets::dscps),
+            (None, set) => set.as_ref().map(PacketSet::dscps),
         }
     }
 
@@ -215,7 +214,7 @@ impl<'a> Question<'a> {
                         place,
                         rate: known,
                         best: known,
-                        set: Some(Packets::all()),
+                        set: Some(PacketSet::all()),
                         flows: flows.map(<[_]>::to_vec),
                     };
                 };
@@ -256,8 +255,8 @@ impl<'a> Question<'a> {
             }
         }
         let set = |c: &spillgate_queueing::Class<'_>| match &c.spec.matching {
-            Some(m) => Packets::of(m),
-            None => Some(Packets::all()),
+            Some(m) => PacketSet::of(m),
+            None => Some(PacketSet::all()),
         };
         let classes = policy.classes().into_iter().map(|of| Class {
             set: set(&of),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use spillgate_core::{Cos, Dscp, FlowKey, Marks, Packet};
 
-use crate::spec::MatchSpec;
+use crate::spec::{MatchSpec, OneOrMany, PortRange};
 
 /// Where a matching packet goes: to a route, or on to a nested policy's classes.
 #[derive(Clone, Copy, Debug)]
@@ -347,117 +347,71 @@ impl MatchSpec {
             View::Labelled { exp } => (None, Some(exp)),
         };
         let of_ip = |holds: &dyn Fn(&FlowKey, Dscp) -> bool| ip.is_some_and(|(k, d)| holds(k, d));
-        let addr = |nets: &crate::spec::OneOrMany<crate::spec::NetSpec>, a| {
-            nets.0.iter().any(|n| n.0.contains(a))
-        };
-        let port = |ranges: &crate::spec::OneOrMany<crate::spec::PortRange>, p| {
-            ranges.0.iter().any(|r| (r.first..=r.last).contains(&p))
-        };
-        self.dscp
-            .as_ref()
-            .is_none_or(|l| of_ip(&|_, dscp| l.0.contains(&dscp)))
-            && self
-                .precedence
-                .as_ref()
-                .is_none_or(|l| of_ip(&|_, dscp| l.0.contains(&dscp.precedence())))
-            && self
-                .exp
-                .as_ref()
-                .is_none_or(|l| exp.is_some_and(|e| l.0.contains(&e)))
-            && self
-                .cos
-                .as_ref()
-                .is_none_or(|l| metadata.cos.is_some_and(|c| l.0.contains(&c)))
-            && self
-                .qos_group
-                .as_ref()
-                .is_none_or(|l| metadata.qos_group.is_some_and(|g| l.0.contains(&g)))
-            && self
-                .input
-                .as_ref()
-                .is_none_or(|l| metadata.input.is_some_and(|i| l.0.iter().any(|n| n == i)))
-            && self
-                .src
-                .as_ref()
-                .is_none_or(|l| of_ip(&|key, _| addr(l, key.src)))
-            && self
-                .dst
-                .as_ref()
-                .is_none_or(|l| of_ip(&|key, _| addr(l, key.dst)))
-            && self
-                .protocol
-                .as_ref()
-                .is_none_or(|l| of_ip(&|key, _| l.0.iter().any(|p| p.0 == key.protocol)))
-            && self
-                .sport
-                .as_ref()
-                .is_none_or(|l| of_ip(&|key, _| port(l, key.sport)))
-            && self
-                .dport
-                .as_ref()
-                .is_none_or(|l| of_ip(&|key, _| port(l, key.dport)))
+        let port = |r: &PortRange, p| (r.first..=r.last).contains(&p);
+        one_of(&self.dscp, |d| of_ip(&|_, dscp| dscp == *d))
+            && one_of(&self.precedence, |p| {
+                of_ip(&|_, dscp| dscp.precedence() == *p)
+            })
+            && one_of(&self.exp, |e| exp == Some(*e))
+            && one_of(&self.cos, |c| metadata.cos == Some(*c))
+            && one_of(&self.qos_group, |g| metadata.qos_group == Some(*g))
+            && one_of(&self.input, |i| metadata.input == Some(i))
+            && one_of(&self.src, |n| of_ip(&|key, _| n.0.contains(key.src)))
+            && one_of(&self.dst, |n| of_ip(&|key, _| n.0.contains(key.dst)))
+            && one_of(&self.protocol, |p| of_ip(&|key, _| p.0 == key.protocol))
+            && one_of(&self.sport, |r| of_ip(&|key, _| port(r, key.sport)))
+            && one_of(&self.dport, |r| of_ip(&|key, _| port(r, key.dport)))
             && self
                 .any
                 .as_ref()
                 .is_none_or(|l| l.iter().any(|m| m.matches_with(view, metadata)))
             && self
                 .all
-                .as_ref()
-                .is_none_or(|l| l.iter().all(|m| m.matches_with(view, metadata)))
+                .iter()
+                .flatten()
+                .all(|m| m.matches_with(view, metadata))
             && self
                 .not
                 .as_ref()
                 .is_none_or(|m| !m.matches_with(view, metadata))
             && self.acl.as_ref().is_none_or(|lines| {
                 // An access list applies to IP packets only, even where it permits any.
-                ip.is_some()
-                    && lines
-                        .iter()
-                        .find(|line| line.matching.matches_with(view, metadata))
-                        .is_some_and(|line| line.permit)
+                let mut lines = lines.iter();
+                let hit = lines.find(|line| line.matching.matches_with(view, metadata));
+                ip.is_some() && hit.is_some_and(|line| line.permit)
             })
+    }
+
+    /// Whether the condition, or a condition in it, has some key.
+    fn has(&self, key: fn(&Self) -> bool) -> bool {
+        let within = |l: &Option<Vec<Self>>| l.iter().flatten().any(|m| m.has(key));
+        key(self)
+            || within(&self.any)
+            || within(&self.all)
+            || self.not.as_ref().is_some_and(|m| m.has(key))
+            || self.acl.iter().flatten().any(|l| l.matching.has(key))
     }
 
     /// Whether any part of the condition looks at labels.
     pub fn looks_at_labels(&self) -> bool {
-        let within = |l: &Option<Vec<Self>>| l.iter().flatten().any(Self::looks_at_labels);
-        self.exp.is_some()
-            || within(&self.any)
-            || within(&self.all)
-            || self.not.as_ref().is_some_and(|m| m.looks_at_labels())
+        self.has(|m| m.exp.is_some())
     }
 
     /// Whether any part of the condition looks at CoS, QoS group or the link of arrival.
     pub fn looks_at_marks(&self) -> bool {
-        let within = |l: &Option<Vec<Self>>| l.iter().flatten().any(Self::looks_at_marks);
-        self.cos.is_some()
-            || self.qos_group.is_some()
-            || self.input.is_some()
-            || within(&self.any)
-            || within(&self.all)
-            || self.not.as_ref().is_some_and(|m| m.looks_at_marks())
-            || self
-                .acl
-                .iter()
-                .flatten()
-                .any(|line| line.matching.looks_at_marks())
+        self.has(|m| m.cos.is_some() || m.qos_group.is_some() || m.input.is_some())
     }
 
     /// Whether the condition looks at more than the DSCP.
     pub(crate) fn looks_at_flow(&self) -> bool {
-        let within = |l: &Option<Vec<Self>>| l.iter().flatten().any(Self::looks_at_flow);
-        self.src.is_some()
-            || self.dst.is_some()
-            || self.protocol.is_some()
-            || self.sport.is_some()
-            || self.dport.is_some()
-            || within(&self.any)
-            || within(&self.all)
-            || self.not.as_ref().is_some_and(|m| m.looks_at_flow())
-            || self
-                .acl
-                .iter()
-                .flatten()
-                .any(|line| line.matching.looks_at_flow())
+        self.has(|m| {
+            let nets = m.src.is_some() || m.dst.is_some();
+            nets || m.protocol.is_some() || m.sport.is_some() || m.dport.is_some()
+        })
     }
+}
+
+/// Whether a key is absent, or one of its values holds.
+fn one_of<T>(list: &Option<OneOrMany<T>>, holds: impl FnMut(&T) -> bool) -> bool {
+    list.as_ref().is_none_or(|l| l.0.iter().any(holds))
 }

@@ -13,6 +13,7 @@ mod flow_numbers;
 mod leaf;
 mod line;
 mod outline;
+mod packet_set;
 mod recipe;
 mod registry;
 mod sched;
@@ -37,6 +38,7 @@ pub use line::{Counting, Line, Longest};
 pub use outline::{
     AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,
 };
+pub use packet_set::{PacketBox, PacketSet};
 pub use recipe::Recipe;
 pub use registry::{Family, Kind, kinds};
 pub use size::Sizes;

@@ -31,20 +31,9 @@ fn flow_of(m: &MatchSpec) -> MatchSpec {
 pub(super) fn take_flow(m: &mut MatchSpec) -> Option<Vec<AclEntry>> {
     let flow = flow_of(m);
     let both = |member: &MatchSpec| {
-        let own = flow_of(member);
-        let apart = !((own.src.is_some() && flow.src.is_some())
-            || (own.dst.is_some() && flow.dst.is_some())
-            || (own.protocol.is_some() && flow.protocol.is_some())
-            || (own.sport.is_some() && flow.sport.is_some())
-            || (own.dport.is_some() && flow.dport.is_some()));
-        (*member == own && own != MatchSpec::default() && apart).then(|| MatchSpec {
-            src: own.src.or_else(|| flow.src.clone()),
-            dst: own.dst.or_else(|| flow.dst.clone()),
-            protocol: own.protocol.or_else(|| flow.protocol.clone()),
-            sport: own.sport.or_else(|| flow.sport.clone()),
-            dport: own.dport.or_else(|| flow.dport.clone()),
-            ..MatchSpec::default()
-        })
+        let mut own = flow_of(member);
+        let whole = *member == own && own != MatchSpec::default();
+        (whole && own.merge(flow.clone()).is_ok()).then_some(own)
     };
     let members = m.any.as_ref().filter(|_| flow != MatchSpec::default());
     let joined: Option<Vec<MatchSpec>> = members.and_then(|all| all.iter().map(both).collect());
@@ -67,38 +56,25 @@ pub(super) fn take_flow(m: &mut MatchSpec) -> Option<Vec<AclEntry>> {
 /// A condition for an access list whose entries a router cannot express: IP packets that an entry
 /// permits and no earlier entry denies.
 pub(super) fn unfolded(entries: &[AclEntry]) -> MatchSpec {
-    let of_ip = MatchSpec {
-        acl: Some(vec![AclEntry {
-            permit: true,
-            matching: MatchSpec::default(),
-        }]),
-        ..MatchSpec::default()
-    };
+    let of_ip = MatchSpec::acl(vec![AclEntry {
+        permit: true,
+        matching: MatchSpec::default(),
+    }]);
     let mut denied: Vec<MatchSpec> = Vec::new();
     let mut permitted = Vec::new();
     for entry in entries {
-        if !entry.permit {
-            denied.push(MatchSpec {
-                not: Some(Box::new(entry.matching.clone())),
-                ..MatchSpec::default()
-            });
-            continue;
+        let own = entry.matching.clone();
+        if entry.permit {
+            let parts = [own, of_ip.clone()].into_iter();
+            let all: Vec<_> = parts.chain(denied.iter().cloned()).collect();
+            permitted.push(MatchSpec::all(all));
+        } else {
+            denied.push(MatchSpec::not(own));
         }
-        let parts = [entry.matching.clone(), of_ip.clone()].into_iter();
-        permitted.push(MatchSpec {
-            all: Some(parts.chain(denied.iter().cloned()).collect()),
-            ..MatchSpec::default()
-        });
     }
     match permitted.is_empty() {
-        true => MatchSpec {
-            not: Some(Box::default()),
-            ..MatchSpec::default()
-        },
-        false => MatchSpec {
-            any: Some(permitted),
-            ..MatchSpec::default()
-        },
+        true => MatchSpec::nothing(),
+        false => MatchSpec::any(permitted),
     }
 }
 

@@ -274,13 +274,8 @@ impl<'s> ClassMaps<'s> {
         if let Some(values) = Values::of(m, place, notes) {
             return (values.all.len() > values.each, values.lines());
         }
-        let only = |key: MatchSpec| *m == key;
-        if let Some(members) = m.any.as_ref().filter(|v| {
-            only(MatchSpec {
-                any: Some((*v).clone()),
-                ..MatchSpec::default()
-            })
-        }) {
+        let single = m.clone().split().count() == 1;
+        if let Some(members) = m.any.as_ref().filter(|_| single) {
             let mut lines = Vec::new();
             for (i, member) in members.iter().enumerate() {
                 // Reading back gathers the values of all lines of one field: DSCPs first,
@@ -303,12 +298,7 @@ impl<'s> ClassMaps<'s> {
             }
             return (true, lines);
         }
-        if let Some(members) = m.all.as_ref().filter(|v| {
-            only(MatchSpec {
-                all: Some((*v).clone()),
-                ..MatchSpec::default()
-            })
-        }) {
+        if let Some(members) = m.all.as_ref().filter(|_| single) {
             let mut lines = Vec::new();
             for (i, member) in members.iter().enumerate() {
                 if i == 0 && member.all.is_none() {
@@ -335,50 +325,7 @@ impl<'s> ClassMaps<'s> {
             let list = self.list(name, &entries);
             lines.push(format!("access-group name {list}"));
         }
-        let single = |key: MatchSpec| (key != MatchSpec::default()).then_some(key);
-        let keys = [
-            single(MatchSpec {
-                dscp: rest.dscp.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                precedence: rest.precedence.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                exp: rest.exp.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                cos: rest.cos.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                qos_group: rest.qos_group.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                input: rest.input.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                acl: rest.acl.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                any: rest.any.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                not: rest.not.take(),
-                ..MatchSpec::default()
-            }),
-            single(MatchSpec {
-                all: rest.all.take(),
-                ..MatchSpec::default()
-            }),
-        ];
-        for key in keys.into_iter().flatten() {
+        for key in rest.split() {
             lines.push(self.criterion(name, &key, place, notes));
         }
         lines
@@ -489,27 +436,20 @@ impl Values {
         fn values<T: ToString>(
             field: &'static str,
             each: usize,
-            list: Option<OneOrMany<T>>,
+            list: &Option<OneOrMany<T>>,
         ) -> Option<Values> {
-            let all = list?.0.iter().map(T::to_string).collect();
+            let all = list.as_ref()?.0.iter().map(T::to_string).collect();
             Some(Values { field, all, each })
         }
-        let mut rest = m.clone();
-        let found = [
-            values("dscp", DSCPS, rest.dscp.take()),
-            values("precedence", PRECEDENCES, rest.precedence.take()),
-            values(EXP, EXPS, rest.exp.take()),
-            values("cos", COS, rest.cos.take()),
-            values("qos-group", 1, rest.qos_group.take()),
-            values(INPUT, 1, rest.input.take()),
-        ];
-        let mut found = found.into_iter().flatten();
-        let (mut only, None) = (found.next()?, found.next()) else {
-            return None;
-        };
-        if rest != MatchSpec::default() {
+        if m.clone().split().count() != 1 {
             return None;
         }
+        let mut only = values("dscp", DSCPS, &m.dscp)
+            .or_else(|| values("precedence", PRECEDENCES, &m.precedence))
+            .or_else(|| values(EXP, EXPS, &m.exp))
+            .or_else(|| values("cos", COS, &m.cos))
+            .or_else(|| values("qos-group", 1, &m.qos_group))
+            .or_else(|| values(INPUT, 1, &m.input))?;
         if only.field == INPUT {
             only.all
                 .iter_mut()
@@ -544,13 +484,8 @@ fn block(name: &BlockName, block: &OriginalBlock, place: &str, notes: &mut Notes
 
 /// Whether a condition is a list of values of one field that reading back gathers.
 fn is_values(m: &MatchSpec) -> bool {
-    let mut rest = m.clone();
-    let fields = [
-        rest.dscp.take().is_some(),
-        rest.precedence.take().is_some(),
-        rest.exp.take().is_some(),
-    ];
-    rest == MatchSpec::default() && fields.iter().filter(|f| **f).count() == 1
+    m.clone().split().count() == 1
+        && (m.dscp.is_some() || m.precedence.is_some() || m.exp.is_some())
 }
 
 pub(super) fn words<T: ToString>(field: &str, values: &[T]) -> String {

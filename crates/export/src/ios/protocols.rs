@@ -15,10 +15,7 @@ pub(super) fn take_protocol(m: &mut MatchSpec, platform: Platform) -> Option<Str
     if ports || m.any.is_some() || platform == Platform::IosXr {
         return None;
     }
-    let name = protocol_name(&MatchSpec {
-        protocol: Some(m.protocol.clone()?),
-        ..MatchSpec::default()
-    })?;
+    let name = protocol_name(&MatchSpec::protocol(m.protocol.clone()?))?;
     m.protocol = None;
     Some(format!("protocol {name}"))
 }

@@ -9,11 +9,10 @@ use std::fmt::Write as _;
 
 use spillgate_core::Rate;
 use spillgate_queueing::spec::ClassSpec;
-use spillgate_queueing::{Class, Policy};
+use spillgate_queueing::{Class, PacketSet, Policy};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
-use super::cubes::{Cube, cubes};
-use super::{Entry, LEAST_TURN, Scheduler, Script, Target, actions, queue};
+use super::{Entry, LEAST_TURN, Scheduler, Script, Target, actions, dscps, queue};
 use crate::{codes, place};
 
 /// Bands that either discipline has at most.
@@ -118,7 +117,7 @@ impl Script<'_> {
             });
         }
         self.nodes.push(entries);
-        self.walk(0, &[Cube::ALL], &[], 0);
+        self.walk(0, &PacketSet::plain(), &[], 0);
         self.lines.append(&mut self.actions.lines);
         self.lines.append(&mut self.filter_lines);
         Ok(())
@@ -171,15 +170,10 @@ impl Script<'_> {
             );
             self.notes.add(&band.place, reason);
         }
-        let dscps = match &band.class.matching {
-            Some(m) => cubes(m, &[Cube::ALL])
-                .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
-            None => u64::MAX,
-        };
         let qdisc = queue::leaf(
             band.class,
             self.line(band.rate),
-            dscps,
+            dscps(band.class.matching.as_ref()),
             &band.place,
             &mut self.notes,
         );

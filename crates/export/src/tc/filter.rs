@@ -8,12 +8,11 @@ use std::fmt::Write as _;
 use spillgate_core::Ipv4Net;
 
 use super::actions::{self, Step};
-use super::cubes::{Cube, tos};
+use super::cubes::{Cube, PORTS, tos};
 use super::{Filters, Script};
 
 /// Filters of a port.
 const MAX_FILTERS: u32 = 4000;
-const PORTS: (u16, u16) = (0, u16::MAX);
 
 impl Script<'_> {
     /// The filters of one class.
@@ -185,7 +184,7 @@ fn keys(cube: &Cube, tos: Option<(u8, u8)>) -> String {
         }
     }
     for (key, (first, last)) in [("src_port", cube.sport), ("dst_port", cube.dport)] {
-        if (first, last) == (0, u16::MAX) {
+        if (first, last) == PORTS {
             continue;
         }
         if first == last {

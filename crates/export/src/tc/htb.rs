@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use spillgate_core::Rate;
-use spillgate_queueing::{Class, Policy};
+use spillgate_queueing::{Class, PacketSet, Policy};
 
-use super::cubes::{Cube, cubes};
-use super::{Entry, LEAST_TURN, Script, Target, actions, comment, queue};
+use super::{Entry, LEAST_TURN, Script, Target, actions, comment, dscps, queue};
 use crate::place;
 
 /// Values of `prio`: 0 to 6 for priority levels, 7 for all others.
@@ -39,7 +38,7 @@ impl Script<'_> {
         self.default = self.default_of(node);
         let root = self.root_line(&format!("htb default {:x}", self.default));
         self.lines.insert(at, root);
-        self.walk(node, &[Cube::ALL], &[], 0);
+        self.walk(node, &PacketSet::plain(), &[], 0);
         self.lines.append(&mut self.actions.lines);
         self.lines.append(&mut self.filter_lines);
     }
@@ -145,11 +144,7 @@ impl Script<'_> {
             let node = self.node(inner, division.inner.rate, ceil, minor, depth + 1);
             return Target::Node(node);
         }
-        let dscps = match &class.matching {
-            Some(m) => cubes(m, &[Cube::ALL])
-                .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
-            None => u64::MAX,
-        };
+        let dscps = dscps(class.matching.as_ref());
         let qdisc = queue::leaf(class, self.line(served), dscps, place, &mut self.notes);
         self.lines.push(format!(
             "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",

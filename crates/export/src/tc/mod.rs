@@ -23,13 +23,13 @@ use std::fmt::Write as _;
 use spillgate_core::{Cells, Overhead, Rate};
 use spillgate_nodes::atm::ContractSpec;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
-use spillgate_queueing::{Counting, Line, Longest, Policy};
+use spillgate_queueing::{Counting, Line, Longest, PacketSet, Policy};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 use crate::settings::shown;
 use crate::{Exported, Note, Notes, Port, Source, codes};
 use actions::{Actions, Step};
-use cubes::{Cube, cubes};
+use cubes::cubes;
 
 pub use options::{Filters, Scheduler, TcOptions};
 pub use queue::PACKET_BYTES;
@@ -380,7 +380,7 @@ impl<'s> Script<'s> {
     }
 
     /// Writes the filters of a node for packets of `within`, on which `outer` acts, too.
-    fn walk(&mut self, node: usize, within: &[Cube], outer: &[Step], depth: usize) {
+    fn walk(&mut self, node: usize, within: &PacketSet, outer: &[Step], depth: usize) {
         let entries = std::mem::take(&mut self.nodes[node]);
         let default = entries.last().and_then(|e| e.target);
         for entry in &entries {
@@ -402,10 +402,11 @@ impl<'s> Script<'s> {
                 self.notes.add(&entry.place, reason);
             }
             let found = match &entry.matching {
-                None => Some(within.to_vec()),
-                Some(m) => cubes(m, within),
+                None => Some(within.clone()),
+                Some(m) => PacketSet::of(m).and_then(|own| within.and(&own)),
             };
-            let Some(found) = found else {
+            let found = found.and_then(|set| Some((cubes(&set)?, set)));
+            let Some((cubes, set)) = found else {
                 self.notes.add(
                     &entry.place,
                     "its condition is none that filters can test: its packets go where later classes take them",
@@ -414,9 +415,9 @@ impl<'s> Script<'s> {
             };
             let steps: Vec<Step> = entry.steps.iter().chain(outer).cloned().collect();
             match entry.target.or(default) {
-                Some(Target::Leaf(minor)) => self.filter(&found, minor, &steps, &entry.place),
+                Some(Target::Leaf(minor)) => self.filter(&cubes, minor, &steps, &entry.place),
                 Some(Target::Node(n)) if depth < MAX_DEPTH => {
-                    self.walk(n, &found, &steps, depth + 1);
+                    self.walk(n, &set, &steps, depth + 1);
                 }
                 _ => {}
             }
@@ -424,4 +425,10 @@ impl<'s> Script<'s> {
         // Another class may lead here.
         self.nodes[node] = entries;
     }
+}
+
+/// The DSCPs of the packets that a class may match, a bit each.
+fn dscps(matching: Option<&MatchSpec>) -> u64 {
+    let set = matching.and_then(PacketSet::of);
+    set.map_or(u64::MAX, |set| set.dscps())
 }

@@ -1,12 +1,11 @@
 //! Conditions of classes.
 
 use spillgate_core::Dscp;
-
+use spillgate_queueing::PacketSet;
 use spillgate_queueing::spec::MatchSpec;
 
 use super::{Ask, When};
 use crate::registry::rule_text;
-use crate::sets::Packets;
 use crate::view::View;
 
 pub(super) const ASKED: &[Ask] = &[Ask(
@@ -61,12 +60,12 @@ rule_text! { CONTRADICTS = "SG-C008", "class-contradictory", Error, "No packet c
 fn contradicts(m: &MatchSpec) -> bool {
     let mut parts = Vec::new();
     conjuncts(m, &mut parts);
-    let mut left = Packets::all();
+    let mut left = PacketSet::all();
     let (mut cos, mut groups) = (None, None);
     let mut empty = false;
     for part in &parts {
         empty |= narrows(&mut cos, &part.cos) | narrows(&mut groups, &part.qos_group);
-        let Some(set) = Packets::of(part) else {
+        let Some(set) = PacketSet::of(part) else {
             continue;
         };
         if set.is_empty() {
@@ -105,17 +104,7 @@ fn conjuncts(m: &MatchSpec, into: &mut Vec<MatchSpec>) {
     for inner in m.all.iter().flatten() {
         conjuncts(inner, into);
     }
-    macro_rules! keys {
-        ($($key:ident),+) => {
-            $(if m.$key.is_some() {
-                into.push(MatchSpec { $key: m.$key.clone(), ..MatchSpec::default() });
-            })+
-        };
-    }
-    keys!(
-        dscp, precedence, exp, cos, qos_group, input, src, dst, protocol, sport, dport, any, not,
-        acl
-    );
+    into.extend(m.clone().split().filter(|one| one.all.is_none()));
 }
 
 rule_text! { SHADOWED = "SG-C001", "class-shadowed", Error, "Every packet of a class belongs to an earlier class";
@@ -125,7 +114,7 @@ rule_text! { SHADOWED = "SG-C001", "class-shadowed", Error, "Every packet of a c
 }
 
 /// The earlier classes that take all packets of class `i`, if they do.
-fn shadowed_by(v: &View<'_>, i: usize, own: &Packets) -> Option<Vec<usize>> {
+fn shadowed_by(v: &View<'_>, i: usize, own: &PacketSet) -> Option<Vec<usize>> {
     let mut left = own.clone();
     let mut by = Vec::new();
     for (j, earlier) in v.classes[..i].iter().enumerate() {
@@ -149,14 +138,14 @@ rule_text! { SHARED_DSCP = "SG-C003", "dscp-in-two-classes", Warning, "A DSCP th
 }
 
 /// A DSCP in the lists of two classes.
-fn shared(v: &mut View<'_>, i: usize, own: &Packets) {
+fn shared(v: &mut View<'_>, i: usize, own: &PacketSet) {
     let Some(mine) = own.by_dscp_only() else {
         return;
     };
     let mut found = Vec::new();
     let mut seen = 0_u64;
     for earlier in &v.classes[..i] {
-        let theirs = earlier.set.as_ref().and_then(Packets::by_dscp_only);
+        let theirs = earlier.set.as_ref().and_then(PacketSet::by_dscp_only);
         let both = theirs.unwrap_or(0) & mine & !seen;
         seen |= both;
         if both != 0 {

@@ -66,6 +66,64 @@ pub struct MatchSpec {
     pub acl: Option<Vec<AclEntry>>,
 }
 
+/// What there is for each key of a condition.
+macro_rules! keys {
+    ($($key:ident: $type:ty,)+) => {
+        impl MatchSpec {
+            $(
+                #[doc = concat!("The condition that has the key `", stringify!($key), "` alone.")]
+                pub fn $key(value: impl Into<$type>) -> Self {
+                    Self { $key: Some(value.into()), ..Self::default() }
+                }
+            )+
+
+            /// A condition for each of its keys, all of which hold where it holds.
+            pub fn split(self) -> impl Iterator<Item = Self> {
+                let Self { $($key),+ } = self;
+                [$($key.map(Self::$key)),+].into_iter().flatten()
+            }
+
+            /// Adds the keys of another condition, which must hold, too.
+            ///
+            /// # Errors
+            /// A key is in both: the other condition is given back.
+            pub fn merge(&mut self, other: Self) -> Result<(), Box<Self>> {
+                if $((self.$key.is_some() && other.$key.is_some()))||+ {
+                    return Err(Box::new(other));
+                }
+                let Self { $($key),+ } = other;
+                $(if $key.is_some() { self.$key = $key; })+
+                Ok(())
+            }
+        }
+    };
+}
+
+keys! {
+    dscp: OneOrMany<Dscp>,
+    precedence: OneOrMany<u8>,
+    exp: OneOrMany<u8>,
+    cos: OneOrMany<u8>,
+    qos_group: OneOrMany<u16>,
+    input: OneOrMany<String>,
+    src: OneOrMany<NetSpec>,
+    dst: OneOrMany<NetSpec>,
+    protocol: OneOrMany<Protocol>,
+    sport: OneOrMany<PortRange>,
+    dport: OneOrMany<PortRange>,
+    acl: Vec<AclEntry>,
+    any: Vec<Self>,
+    not: Box<Self>,
+    all: Vec<Self>,
+}
+
+impl MatchSpec {
+    /// The condition that holds for no packet.
+    pub fn nothing() -> Self {
+        Self::not(Self::default())
+    }
+}
+
 /// One line of an access list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -80,6 +138,12 @@ pub struct AclEntry {
 /// One value, or a list of values, of which one must hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOrMany<T>(pub Vec<T>);
+
+impl<T> From<Vec<T>> for OneOrMany<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self(values)
+    }
+}
 
 impl<T: Serialize> Serialize for OneOrMany<T> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

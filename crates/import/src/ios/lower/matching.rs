@@ -9,14 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::Dscp;
-use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany, Protocol};
+use spillgate_queueing::spec::{AclEntry, MatchSpec, Protocol};
 
 use super::super::ast::{At, ClassMap, Config, Criterion, Origin, Test};
 use super::super::fault::{Fault, code};
 use super::super::report::Report;
-use super::condition::{
-    all, any, cos, dscp, exp, extend_new, input, nothing, precedence, protocol, qos_group,
-};
+use super::condition::{all, any, extend_new, protocol, unique};
 use super::lists;
 use super::{Suggestions, graph};
 
@@ -136,10 +134,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 test => self.test(test, criterion.origin, &path, &mut lowered),
             };
             match spec {
-                Some(spec) if *negated => specs.push(MatchSpec {
-                    not: Some(Box::new(spec)),
-                    ..MatchSpec::default()
-                }),
+                Some(spec) if *negated => specs.push(MatchSpec::not(spec)),
                 Some(spec) => specs.push(spec),
                 None => {
                     lowered.left_out += 1;
@@ -148,13 +143,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
         }
         if !dscps.is_empty() {
-            specs.insert(0, dscp(dscps));
+            specs.insert(0, MatchSpec::dscp(dscps));
         }
         if !precedences.is_empty() {
-            specs.push(precedence(precedences));
+            specs.push(MatchSpec::precedence(precedences));
         }
         if !exps.is_empty() {
-            specs.push(exp(exps));
+            specs.push(MatchSpec::exp(exps));
         }
         lowered.size += specs.len();
         self.entries += lowered.size;
@@ -178,37 +173,16 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     ) -> Option<MatchSpec> {
         match test {
             Test::Any => Some(MatchSpec::default()),
-            Test::Dscp(values) => {
-                let mut unique = Vec::new();
-                extend_new(&mut unique, values);
-                Some(dscp(unique))
-            }
-            Test::Precedence(values) => {
-                let mut unique = Vec::new();
-                extend_new(&mut unique, values);
-                Some(precedence(unique))
-            }
-            Test::Exp(values) => {
-                let mut unique = Vec::new();
-                extend_new(&mut unique, values);
-                Some(exp(unique))
-            }
-            Test::Cos(values) => {
-                let mut unique = Vec::new();
-                extend_new(&mut unique, values);
-                Some(cos(unique))
-            }
-            Test::QosGroup(values) => {
-                let mut unique = Vec::new();
-                extend_new(&mut unique, values);
-                Some(qos_group(unique))
-            }
-            Test::Input(name) => Some(input(name)),
+            Test::Dscp(values) => Some(MatchSpec::dscp(unique(values))),
+            Test::Precedence(values) => Some(MatchSpec::precedence(unique(values))),
+            Test::Exp(values) => Some(MatchSpec::exp(unique(values))),
+            Test::Cos(values) => Some(MatchSpec::cos(unique(values))),
+            Test::QosGroup(values) => Some(MatchSpec::qos_group(unique(values))),
+            Test::Input(name) => Some(MatchSpec::input(vec![(*name).to_owned()])),
             Test::Protocol(known) => Some(protocol(known)),
             Test::RtpPorts(range) => Some(MatchSpec {
-                protocol: Some(OneOrMany(vec![Protocol(17)])),
-                dport: Some(OneOrMany(vec![*range])),
-                ..MatchSpec::default()
+                dport: Some(vec![*range].into()),
+                ..MatchSpec::protocol(vec![Protocol(17)])
             }),
             Test::Acl(name) if self.undefined_list(name, origin, path) => {
                 Some(MatchSpec::default())
@@ -216,10 +190,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             Test::Acl(name) => {
                 let entries = self.acl(name, origin, path)?;
                 lowered.size += entries.len();
-                Some(MatchSpec {
-                    acl: Some(entries),
-                    ..MatchSpec::default()
-                })
+                Some(MatchSpec::acl(entries))
             }
             Test::ClassMap(name) => {
                 let Some(inner) = self.done.get(name) else {
@@ -353,7 +324,7 @@ impl<'a> ClassMaps<'a> {
     ) -> Option<MatchSpec> {
         let lowered = self.by_name.get(name)?;
         if !fits(self.entries + lowered.size, origin, path, report) {
-            return Some(nothing());
+            return Some(MatchSpec::nothing());
         }
         self.entries += lowered.size;
         if self.warned.insert(name) {
@@ -362,7 +333,7 @@ impl<'a> ClassMaps<'a> {
                 report.warn(map.origin.line, format!("class-map.{name}"), fault);
             }
         }
-        Some(lowered.spec.clone().unwrap_or_else(nothing))
+        Some(lowered.spec.clone().unwrap_or_else(MatchSpec::nothing))
     }
 }
 
