@@ -16,7 +16,8 @@ braces becomes the value itself. `for` makes an entry once for each value of a l
 - `causes`: settings in which a suspected cause is off: `at` a point of the claims, `off` that
   point's replacement; or `set`. `silent`: other choices of each silent one as axes, `at` points.
 - `measures` are terms by name, `ours` bounds that are ours, `claims` the parts of each.
-- `cells`: terms and texts for sentences; `ledger`, `watched`; `tables`, `figures`, `sections`.
+- `cells`: terms and texts for sentences; `ledger`, `watched`; `tables`, `figures`, `bars`, and the
+  `sections` that show them.
 
 A *term* is a quantity, in the words of requirements: `{class: voice, metric: owd_mean, at: FIFO}`,
 or the name of a measure at a point, `delay@FIFO`. `own` is what the paper's Python takes of runs.
@@ -35,42 +36,21 @@ lies above that of b. `either: [..]`: one of two parts. `call`: parts that a fun
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from spillgate.errors import InputError
 from spillgate_papers import terms
 from spillgate_papers.frame import Frame
-from spillgate_papers.grid import Batch, Effort, Grid, Value
-from spillgate_papers.measured import Singles
-from spillgate_papers.model import (
-    Elsewhere,
-    OurBound,
-    Part,
-    Point,
-    Quantity,
-    Section,
-    Silent,
-    Table,
-)
-from spillgate_papers.show import By, Curves, Line, Panel, binned, first_run
+from spillgate_papers.measured import Singles, View
+from spillgate_papers.model import OurBound, Part, Quantity, Section, Table
+from spillgate_papers.points import SCOPES, Entry, Points, Vars, placed
+from spillgate_papers.show import Bars, By, Curves, Line, Panel, binned
 from spillgate_papers.study import Study, Watched
 from spillgate_papers.terms import Bound, Check, Term
 from spillgate_papers.texts import Texts, figure
 
-Vars = Mapping[str, Any]
-"""What stands in braces, by name."""
-
-SCOPES = ("class", "dscp", "class-dscp", "queue", "link", "meter", "flow", "switch")
-"""Of what a metric is, as in results."""
-SIGNS = ("less", "over")
 MAKERS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "most": max,
     "least": min,
@@ -78,39 +58,15 @@ MAKERS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "size": lambda v: abs(v[0]),
 }
 KINDS = ("trend", "number", "beside", "apart", "either", "call")
+ABOUT = (0.5, 0.75, 0.9, 1.1, 1.5, 2.0)
+"""Other values of a bound that is ours, in parts of it."""
 
 
-class Entry(dict[str, Any]):
-    """A mapping of the file that knows where it begins."""
-
-    line = 0
-
-
-class _Loader(yaml.CSafeLoader):  # type: ignore[misc]
-    """YAML 1.2, in which `on` and `off` are words."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [r for r in known if r[0] != "tag:yaml.org,2002:bool" or first in "tTfF"]
-    for first, known in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def _entry(loader: Any, node: Any) -> Entry:
-    found = Entry(loader.construct_mapping(node, deep=True))
-    found.line = node.start_mark.line + 1
-    return found
-
-
-_Loader.add_constructor("tag:yaml.org,2002:map", _entry)
-
-
-class Declared:
-    """The file, and what Python adds to it.
+class Declared(Points):
+    """A paper as its file says, with what Python adds to it.
 
     Attributes:
         texts: The paper's texts.
-        data: The file.
     """
 
     def __init__(self, folder: Path, python: Mapping[str, Any]) -> None:
@@ -122,245 +78,59 @@ class Declared:
                 measures (a term from a point), numbers, parts, lines, tables, sections; `cells`
                 of sentences; `lists`, `axes` and `batches` beside those of the file.
         """
-        self.path = folder / "paper.yaml"
+        super().__init__(folder / "paper.yaml", python)
         self.texts = Texts.read(folder / "paper.md")
-        self.python = python
-        try:
-            self.data = yaml.load(self.path.read_text(encoding="utf-8"), _Loader)  # noqa: S506
-        except yaml.MarkedYAMLError as e:
-            line = e.problem_mark.line + 1 if e.problem_mark else 1
-            msg = f"error: {self.path}:{line}: {e.problem}"
-            raise InputError(msg) from None
-        for kind, empty in (("lists", {}), ("axes", [])):
-            more = python.get(kind, empty)
-            own = self.data.get(kind, empty)
-            self.data[kind] = {**own, **more} if kind == "lists" else [*own, *more]
-        self.batches = [
-            *python.get("batches", ()),
-            *(self._batch(b) for b in self.data.get("batches", ())),
-        ]
-        self.places = {
-            name: dict(zip(b.grid.axes, labels, strict=True))
-            for b in self.batches
-            for name, labels in b.grid.labels.items()
-        }
+        self.measures = self.data.get("measures", {})
 
-    def fail(self, entry: object, what: str, name: object = "", among: Iterable[str] = ()) -> Any:
-        """Raises an error with the line, what was found, and what would be valid."""
-        line = getattr(entry, "line", 1)
-        there = list(among)
-        near = difflib.get_close_matches(str(name), there, 3, 0.5) or there[:8]
-        hint = f"; there are {', '.join(near)}" if near else ""
-        msg = f"error: {self.path}:{line}: {what}{f' {name!r}' if name != '' else ''}{hint}"
-        raise InputError(msg)
-
-    # Loops and points
-
-    @cached_property
-    def axes(self) -> dict[str, Any]:
-        """The axes by name."""
-        return {a["name"]: a for a in self.data.get("axes", ())}
-
-    def values(self, entry: object, of: Any) -> list[Any]:
-        """The values of an axis, of a list, or those that are given."""
-        if not isinstance(of, str):
-            return list(of)
-        lists = self.data.get("lists", {})
-        if of in lists:
-            return list(lists[of])
-        if of not in self.axes:
-            self.fail(entry, "there is no list and no axis", of, (*lists, *self.axes))
-        return [v["name"] for v in self.choices(self.axes[of])]
-
-    def loop(self, entry: Mapping[str, Any], around: Vars = {}) -> Iterator[dict[str, Any]]:  # noqa: B006
-        """What stands in braces in an entry, each time that it is made."""
-        of = entry.get("for", {})
-        if not isinstance(of, Mapping):
-            of = {name: name for name in ([of] if isinstance(of, str) else of)}
-        lists = [self.values(entry, x) for x in of.values()]
-        for found in product(*lists):
-            here = dict(around)
-            for names, value in zip(of, found, strict=True):
-                parts = names.split(", ")
-                here |= zip(parts, [value] if len(parts) == 1 else value, strict=True)
-            yield here
-
-    def choices(self, axis: Entry) -> list[dict[str, Any]]:
-        """The values of an axis, written as in scenarios; `for` may repeat one."""
-        if "points" in axis:
-            every = [filled(p, v) for p in axis["points"] for v in self.loop(p)]
-        else:
-            paths = [axis["set"]] if isinstance(axis["set"], str) else axis["set"]
-            every = [{"name": str(v), "set": dict.fromkeys(paths, v)} for v in axis["values"]]
-        for found in every:
-            of = found.get("set", {})
-            parts = of if isinstance(of, list) else [of]
-            found["set"] = {path: value for part in parts for path, value in part.items()}
-        return every
-
-    def points(self, of: Any, around: Vars = {}) -> list[str]:  # noqa: B006
-        """Names of points: of one, of a list of such, of a named list, or of a batch."""
-        if isinstance(of, str):
-            batch = next((b for b in self.batches if b.title == of), None)
-            if batch:
-                return list(batch.grid.places)
-            if of in self.data.get("points", {}):
-                return self.points(self.data["points"][of], around)
-            return [self.point(of, of, around)]
-        if isinstance(of, Mapping):
-            return [p for v in self.loop(of, around) for p in self.points(of["at"], v)]
-        return [p for x in of for p in self.points(x, around)]
-
-    def point(self, entry: object, at: Any, around: Vars) -> str:
-        """The name of a point; of several the first that is run. Empty values are left out."""
-        tried = [filled(x, around) for x in ([at] if isinstance(at, str) else at)]
-        names = [", ".join(p for p in x.split(", ") if p) for x in tried]
-        for name in names:
-            if name in self.places:
-                return name
-        return str(self.fail(entry, "there is no point", names[0], self.places))
-
-    def moved(self, entry: object, point: str, to: Mapping[str, str], around: Vars) -> str:
-        """The point at other coordinates."""
-        return self.point(entry, ", ".join((self.places[point] | filled(to, around)).values()), {})
-
-    # What is run
-
-    def _batch(self, b: Entry) -> Batch:
-        grid = Grid(**dict(self._axis(b, a) for a in b["axes"]))
-        if "but" in b:
-            unlike = [(list(grid.axes).index(k), x) for k, x in b["but"].items()]
-            grid = grid.only(lambda *at: not all(at[i] == x for i, x in unlike))
-        effort, varied = self.effort(b), b.get("varied")
-        if isinstance(varied, dict):
-            varied = self.effort({**b, "times": 1, **varied})
-        elif varied:
-            varied = effort
-        kept, note = b.get("keep", False), b.get("note", "")
-        return Batch(b["title"], grid, effort, varied or None, keep=kept, note=note)
-
-    def _axis(self, b: Entry, a: Any) -> tuple[str, dict[str, Value]]:
-        """An axis of a batch: by name, some of its values, several as one, or one of its own."""
-        if isinstance(a, Mapping) and "name" in a:
-            name, every = a["name"], self.choices(a)  # type: ignore[arg-type]
-        elif isinstance(a, Mapping):
-            [(name, some)] = a.items()
-            kept = self.values(b, some)
-            every = [c for c in self.choices(self.named(b, name)) if c["name"] in kept]
-        else:
-            names = [a] if isinstance(a, str) else a
-            name, every = names[0], [c for x in names for c in self.choices(self.named(b, x))]
-        return name, {c["name"]: Value(c["set"], c.get("always", {})) for c in every}
-
-    def named(self, entry: object, name: str) -> Entry:
-        """An axis."""
-        if name not in self.axes:
-            self.fail(entry, "there is no axis", name, self.axes)
-        return self.axes[name]  # type: ignore[no-any-return]
-
-    @staticmethod
-    def effort(of: Mapping[str, Any]) -> Effort:
-        """How long and how often: `seconds`, `quick`, `runs`, `times`."""
-        quick = of.get("quick")
-        warmup, duration = map(float, of["seconds"])
-        return Effort(
-            warmup,
-            duration,
-            (float(quick[0]), float(quick[1])) if quick else None,
-            of.get("runs"),
-            of.get("times", 1),
-        )
-
-    def causes(self) -> Iterator[Point | Elsewhere]:
-        """Settings with suspected causes off."""
-        for c in self.data.get("causes", ()):
-            for v in self.loop({"for": c.get("each", {})}):
-                name = filled(c["name"], v)
-                if "set" in c:
-                    yield Point(name, c["set"])
-                    continue
-                off, on = {}, {}
-                for here in self.loop(c, v):
-                    at = self.point(c, c["at"], here)
-                    off[at] = self._other(c, c["off"], at, here)
-                    if "on" in c:
-                        on[at] = self._other(c, c["on"], at, here)
-                yield Elsewhere(name, off, on)
-
-    def _other(self, entry: Entry, to: Any, at: str, v: Vars) -> str:
-        return (
-            self.moved(entry, at, to, v) if isinstance(to, Mapping) else self.point(entry, to, v)
-        )
-
-    def silent(self) -> tuple[Silent, ...]:
-        """The ledger: each silent choice is an axis, or several, with the points it touches."""
-        others: dict[str, tuple[Point, ...]] = {}
-        for key, of in self.data.get("silent", {}).items():
-            made = []
-            for a in of if isinstance(of, list) else [of]:
-                for c in self.choices(a):
-                    at = c.get("at", a.get("at"))
-                    made.append(
-                        Point(
-                            c["name"],
-                            c["set"],
-                            tuple(self.points(at)) if at else (),
-                            instead=c.get("instead", False),
-                        )
-                    )
-            others[key] = tuple(made)
-        return self.texts.silent(others, {})
+    def function(self, entry: object, name: str, known: Mapping[str, Any]) -> Any:
+        """What is called so in the file, or else in Python."""
+        if name not in known and name not in self.python:
+            self.fail(entry, "nothing is called", name, (*known, *self.python))
+        return known[name] if name in known else self.python[name]
 
     # Terms
 
-    def measure(self, entry: object, name: str) -> Callable[[str], Term]:
+    def measure(self, name: str, entry: object = None) -> Callable[[str], Term]:
         """A measure of the file, or of Python: the quantity at a point."""
-        known = self.data.get("measures", {})
-        if name in known:
-            return lambda at: self.at(known[name], at, {})
-        if name not in self.python:
-            self.fail(entry, "there is no measure", name, (*known, *self.python))
-        return self.python[name]  # type: ignore[no-any-return]
+        of = self.function(entry or name, name, self.measures)
+        return (lambda at: self.at(of, at, {})) if name in self.measures else of
 
     def at(self, spec: Any, point: str, v: Vars) -> Term:
         """A term at a point, if it names none itself."""
         if isinstance(spec, str):
             name, _, at = spec.partition("@")
-            return self.measure(spec, filled(name, v))(self.point(spec, at, v) if at else point)
-        at = self.point(spec, spec["at"], v) if "at" in spec else point
+            of = self.measure(self.fill(placed(name, spec), v), spec)
+            return of(self.point(placed(at, spec), v) if at else point)
+        self.known("a column", spec)
+        at = self.point(spec["at"], v) if "at" in spec else point
         found = self._plain(spec, at, v)
-        for sign in SIGNS:
-            if sign in spec:
-                other = self._compared(spec, spec[sign], at, v)
-                found = found - other if sign == "less" else found / other
-        return found
-
-    term = at
+        if "less" in spec:
+            found -= self._other(spec, spec["less"], at, v)
+        return found / self._other(spec, spec["over"], at, v) if "over" in spec else found
 
     def _plain(self, spec: Entry, at: str, v: Vars) -> Term:
         if "make" in spec:
-            makers = {**self.python, **MAKERS}
-            if spec["make"] not in makers:
-                self.fail(spec, "there is no function", spec["make"], makers)
+            make = self.function(spec, spec["make"], MAKERS)
             of = spec["of"] if isinstance(spec["of"], list) else [spec["of"]]
             every = [self.at(x, at, here) for here in self.loop(spec, v) for x in of]
-            return terms.of_each(every, spec["make"], makers[spec["make"]], spec.get("unit", ""))
+            return terms.of_each(every, spec["make"], make, spec.get("unit", ""))
         if "of" in spec:
             return self.at(spec["of"], at, v)
         if "own" in spec:
-            make = getattr(Singles, spec["as"]) if "as" in spec else Singles.mean
-            return terms.own(filled(spec["own"], v), at, make)
+            make = getattr(Singles, spec.get("as", "mean"))
+            return terms.own(self.fill(spec["own"], v), at, make)
         scope = next((s for s in SCOPES if s in spec), "")
         if not scope or "metric" not in spec:
-            keys = ("metric and one of " + ", ".join(SCOPES), "own", "of", "make")
-            self.fail(spec, "this is no term; it would have", among=keys)
-        return terms.value(filled(spec["metric"], v), at, filled(spec[scope], v), scope)
+            keys = (f"metric with one of {', '.join(SCOPES)}", "own", "of", "make")
+            self.fail(spec, "a term has other keys", among=keys)
+        return terms.value(self.fill(spec["metric"], v), at, self.fill(spec[scope], v), scope)
 
-    def _compared(self, spec: Entry, other: Any, at: str, v: Vars) -> Any:
+    def _other(self, spec: Entry, other: Any, at: str, v: Vars) -> Any:
+        """What a term is compared with: itself elsewhere, another term, or a number."""
         if isinstance(other, str) and other.startswith("@"):
-            return self._plain(spec, self.point(spec, other[1:], v), v)
-        if isinstance(other, Mapping) and set(other) <= set(self.places[at]):
-            return self._plain(spec, self.moved(spec, at, other, v), v)
+            return self._plain(spec, self.point(placed(other[1:], other), v), v)
+        if isinstance(other, Mapping) and at and set(other) <= set(self.places[at]):
+            return self._plain(spec, self.moved(at, other, v), v)
         return self.at(other, at, v) if isinstance(other, (str, Mapping)) else other
 
     # Claims
@@ -375,241 +145,207 @@ class Declared:
 
     def checks(self, part: Entry, around: Vars) -> Iterator[Check]:
         """What one entry of a claim makes."""
+        self.known("a part of a claim", part)
         if "parts" in part:
-            for v in self.loop(part, {**around, **filled(part.get("with", {}), around)}):
+            for v in self.loop(part, {**around, **self.fill(part.get("with", {}), around)}):
                 yield from (c for p in part["parts"] for c in self.checks(p, v))
             return
         if not any(k in part for k in KINDS):
-            self.fail(part, "a part of a claim has none of", "", KINDS)
+            self.fail(part, "a part of a claim has one of these keys", among=KINDS)
         for v in self.loop(part, around):
             if "call" in part:
-                made = self.python[part["call"]](*(filled(x, v) for x in part.get("with", ())))
+                make = self.function(part, part["call"], {})
+                made = make(*self.fill(part.get("with", []), v))
                 yield from made if isinstance(made, Iterable) else [made]
-            elif "ours" in part:
-                yield self.ours(part, v)
             else:
-                yield self.check(part, v)
+                yield self.ours(part, v) if "ours" in part else self.check(part, v)
 
-    def check(self, part: Entry, v: Vars, k: float | None = None) -> Check:
+    def check(self, part: Entry, v: Vars, k: float = 0.0) -> Check:
         """One part, under a value of our bound."""
         if "either" in part:
-            return terms.either(*(self.check(Entry({**part, **p}), v, k) for p in part["either"]))
-        text = filled(part.get("text", ""), v)
+            return terms.either(*(self.check(_with(part, p), v, k) for p in part["either"]))
+        text = self.fill(part.get("text", ""), v)
         if "apart" in part:
-            better, worse = (self._of(part, x, v) for x in part["apart"])
+            better, worse = (self.at(x, "", v) for x in part["apart"])
             return terms.apart(better, worse, text)
         kind = next(x for x in KINDS if x in part)
-        term = self._of(part, part[kind], v)
+        term = self._compared(part, part[kind], v)
         if kind == "beside":
             return terms.beside(term, text)
-        low, high = self.ends(part, v, k)
         make = terms.trend if kind == "trend" else terms.number
-        return make(Bound(term, low, high), text)
+        return make(Bound(term, *self.ends(part, v, k)), text)
 
-    def _of(self, part: Entry, spec: Any, v: Vars) -> Term:
-        signs = {k: part[k] for k in SIGNS if k in part}
-        if not signs:
-            return self.at(spec, "", v)
-        whole = Entry({"of": spec, **signs})
-        whole.line = part.line
-        if isinstance(spec, str):
+    def _compared(self, part: Entry, spec: Any, v: Vars) -> Term:
+        """The term of a part, with the part's own `less` and `over`."""
+        signs = {k: part[k] for k in ("less", "over") if k in part}
+        if isinstance(spec, str) and "@" in spec:
             name, _, at = spec.partition("@")
-            whole |= {"of": name, "at": at}
-        return self.at(whole, "", v)
+            spec = {"at": placed(at, spec), "of": placed(name, spec)}
+        return self.at(_with(part, {**spec, **signs}, only=True) if signs else spec, "", v)
 
-    def ends(self, of: Mapping[str, Any], v: Vars, k: float | None) -> tuple[Any, Any]:
-        """The bounds under a value of ours."""
+    def ends(self, of: Mapping[str, Any], v: Vars, k: float) -> tuple[Any, Any]:
+        """The bounds, if there are such, under a value of ours."""
 
         def end(x: Any) -> float | None:
-            if x is None:
-                return None
             if not isinstance(x, list):
-                return figure(str(filled(x, v)))
-            zero, one = (figure(str(filled(y, v))) or 0.0 for y in x)
-            return zero + (0.0 if k is None else k) * (one - zero)
+                return None if x is None else figure(str(self.fill(x, v)))
+            zero, one = (figure(str(self.fill(y, v))) or 0.0 for y in x)
+            return zero + k * (one - zero)
 
         return end(of.get("min")), end(of.get("max"))
 
     def ours(self, part: Entry, v: Vars) -> Check:
         """A part with a bound that is ours: it knows what it is under the others."""
-        known, name = self.data["ours"], filled(part["ours"], v)
-        if name not in known:
-            self.fail(part, "there is no bound of ours", name, known)
-        bound = known[name]
+        name = self.fill(part["ours"], v)
+        known = self.data.get("ours", {})
+        bound = self.known("a bound of ours", known.get(name) or self.function(part, name, known))
         chosen, others = bound["value"], bound["others"]
         if others == "about":
-            others = [x * chosen for x in (0.5, 0.75, 0.9, 1.1, 1.5, 2.0)]
-        whole = Entry({**{x: bound[x] for x in ("min", "max") if x in bound}, **part})
-        whole.line = part.line
+            others = [x * chosen for x in ABOUT]
+        whole = _with(part, {**{x: bound[x] for x in ("min", "max") if x in bound}, **part})
         made: dict[float, tuple[str, Check]] = {}
         for k in sorted((chosen, *others)):
             low, high = self.ends(whole, v, k)
             here = {**v, "v": k, "percent": 100 * k, "low": low, "high": high}
-            here["ours"] = bound.get("said", "{v:g}").format_map(here)
+            here["ours"] = self.fill(bound.get("said", "{v:g}"), here)
             made[k] = here["ours"], self.check(whole, here, k)
         said, _ = made[chosen]
         return bounded(name, said, dict(made.values()))
 
     # The page
 
-    def columns(self, of: Any, at: Any) -> dict[str, Callable[..., Any]]:
-        """Columns of a table: what gives a cell of the row's labels, by heading."""
-        found: dict[str, Callable[..., Any]] = {}
-        for item in of:
-            entry = Entry({item: item}) if isinstance(item, str) else item
-            for v in self.loop(entry):
-                for head, spec in entry.items():
-                    if head != "for":
-                        found[filled(head, v)] = self._column(spec, at, v)
-        return found
-
-    def _column(self, spec: Any, at: Any, around: Vars) -> Callable[..., Any]:
-        def cell(row: Mapping[str, str]) -> Any:
-            v = {**around, **row}
-            if isinstance(spec, Mapping) and any(
-                v[k] in x for k, x in spec.get("not", {}).items()
-            ):
-                return None
-            if isinstance(spec, Mapping) and "stated" in spec:
-                [(name, values)] = spec["stated"].items()
-                return Quantity(values[row[name]], None, None, spec.get("unit", "ratio"), 1)
-            own = (isinstance(spec, str) and "@" in spec) or (
-                isinstance(spec, Mapping) and "at" in spec
-            )
-            return self.at(spec, "" if own else self.point(spec, at, v), v)
-
-        return cell
-
     def table(self, t: Entry) -> By | Table:
         """A table, whose rows are the product of its axes, or whose cells are given."""
+        self.known("a table", t)
         if "cells" in t:
-            rows_of = tuple(tuple(row) for row in t["cells"])
-            return Table(t["file"], t["title"], tuple(t["head"]), rows_of, t.get("note", ""))
+            given = tuple(tuple(row) for row in t["cells"])
+            return Table(t["file"], t["title"], tuple(t["head"]), given, t.get("note", ""))
         rows = {
             head: x if isinstance(x, Mapping) else [str(y) for y in self.values(t, x)]
             for head, x in t["rows"].items()
         }
         at = t.get("at", ", ".join(f"{{{head}}}" for head in rows))
-        columns = self.columns(t["columns"], at)
-        named = {
-            head: (lambda *row, f=f: f(dict(zip(rows, row, strict=True))))
-            for head, f in columns.items()
-        }
-        return By(t["file"], t["title"], rows, named, filled(t.get("note", ""), {}))
+        columns: dict[str, Callable[..., Any]] = {}
+        for item in t["columns"]:
+            entry = Entry({item: item}) if isinstance(item, str) else item
+            for v in self.loop(entry):
+                for head, spec in entry.items():
+                    if head != "for":
+                        columns[self.fill(head, v)] = self._column(spec, at, {**v, "": rows})
+        return By(t["file"], t["title"], rows, columns, t.get("note", ""))
 
-    def figure(self, f: Entry, around: Vars, study: Study) -> Curves:
+    def _column(self, spec: Any, at: Any, around: Vars) -> Callable[..., Any]:
+        def cell(*labels: str) -> Any:
+            v = {**around, **dict(zip(around[""], labels, strict=True))}
+            if isinstance(spec, Mapping):
+                if any(v[k] in x for k, x in spec.get("not", {}).items()):
+                    return None
+                if "stated" in spec:
+                    [(name, values)] = spec["stated"].items()
+                    return Quantity(values[v[name]], None, None, spec.get("unit", "ratio"), 1)
+            there = "@" in spec if isinstance(spec, str) else "at" in spec
+            return self.at(spec, "" if there else self.point(at, v), v)
+
+        return cell
+
+    def figure(self, f: Entry, around: Vars) -> Curves:
         """A figure of panels."""
+        self.known("a figure", f)
         panels = [
-            self._panel(p, v, study, f.get("batch", ""))
+            self._panel(p, v)
             for p in f.get("panels", [f])
-            for v in ([around] if p is f else self.loop(p, around))
+            for v in ([around] if p is f else self.loop(self.known("a panel", p), around))
         ]
         size = {"size": tuple(f["size"])} if "size" in f else {}
-        shared = f.get("shared", False)
-        note, rows = f.get("note", ""), f.get("in rows", 1)
-        file, title = filled([f["file"], f["title"]], around)
+        shared, note, rows = f.get("shared", False), f.get("note", ""), f.get("rows", 1)
+        file, title = self.fill([f["file"], f["title"]], around)
         return Curves(file, title, panels, note, rows, shared=shared, **size)
 
-    def _panel(self, p: Entry, v: Vars, study: Study, batch: str) -> Panel:
+    def _panel(self, p: Entry, v: Vars) -> Panel:
         lines: dict[str, Line] = {}
         for label, spec in p["lines"].items():
-            each = spec if isinstance(spec, Entry) else Entry({"of": spec})
-            for here in self.loop({"for": each.get("each", {})}, v):
-                lines[filled(label, here)] = self._line(each, here, study, batch)
-        looks = {k: p[k] for k in ("factor", "legend", "guides", "dots", "shades") if k in p}
+            for here in self.loop({"for": self.known("a line", spec).get("each", {})}, v):
+                lines[self.fill(label, here)] = self._line(spec, here)
+        title, x, y = (self.fill(p.get(k, ""), v) for k in ("panel", "x", "y"))
         return Panel(
-            filled(p["panel"], v) if "panel" in p else "",
-            filled(p.get("x", ""), v),
-            filled(p["y"], v),
-            lines,
+            *(title, x, y, lines),
             look=lambda axes: axes.set_ylim(*p["range"]) if "range" in p else None,
-            **looks,
+            **{k: p[k] for k in ("factor", "legend", "guides", "dots", "shades") if k in p},
         )
 
-    def _line(self, spec: Entry, v: Vars, study: Study, batch: str) -> Line:
-        """Terms over what `over the axis` loops on, a time series, or what Python gives."""
+    def _line(self, spec: Entry, v: Vars) -> Line:
+        """Terms along a list, what Python makes, or a time series of the first run."""
         if "along" in spec:
-            [(name, values)] = spec["along"].items()
-            made = {}
-            for x in self.values(spec, values):
-                here, (name_x, *_) = {**v}, name.split(", ")
-                here |= zip(name.split(", "), x if isinstance(x, list) else [x], strict=True)
-                made[float(here[name_x])] = self.at(spec["of"], "", here)
-            return made
-        at = self.point(spec, spec["at"], v)
+            [(name, _)] = spec["along"].items()
+            first, *_ = name.split(", ")
+            every = self.loop({"for": spec["along"]}, v)
+            return {float(here[first]): self.at(spec["of"], "", here) for here in every}
+        at = self.point(spec["at"], v)
         if "line" in spec:
-            draw = self.python[spec["line"]]
-            return lambda _: draw(study.lab.batches[batch], at, *filled(spec.get("with", []), v))
+            draw, more = self.function(spec, spec["line"], {}), self.fill(spec.get("with", []), v)
+            return lambda view: draw(view, at, *more)
         where, metric, n = spec["series"], spec["metric"], spec.get("bin", 1)
-        return lambda _: binned(first_run(study.lab.batches[batch], where, metric, at), n)
+        return lambda view: binned(view.series(at, where, metric), n)
 
-    def sections(self, study: Study) -> Iterator[Section]:
+    def sections(self) -> Callable[[Study], Iterator[Section]] | None:
         """The page's parts between verdicts and ledger."""
-        tables = {t["file"]: self.table(t) for t in self.data.get("tables", ())}
-        figures = {
-            filled(f["file"], v): (lambda study, f=f, v=v: self.figure(f, v, study))
-            for f in self.data.get("figures", ())
-            for v in self.loop(f)
-        }
-        facts = {f"runs of {b.title}": b.effort.protocol(study.lab).runs for b in self.batches}
-        facts["runs"] = study.lab.runs
+        known = {t["file"]: self.table(t) for t in self.data.get("tables", ())}
+        every = ((f, v) for f in self.data.get("figures", ()) for v in self.loop(f))
+        drawn = {c.file: c for c in (self.figure(f, v) for f, v in every)}
+        parts = self.data.get("sections", ())
+        shown = [
+            [
+                [self.function(s, x, {"runs": Study.runs, **here}) for x in s.get(kind, ())]
+                for kind, here in (("tables", known), ("figures", drawn))
+            ]
+            for s in parts
+            if self.known("a section", s)
+        ]
 
-        def shown(entry: Entry, name: str, known: Mapping[str, Any]) -> Any:
-            found = known.get(name) or self.python.get(name)
-            if found is None:
-                self.fail(entry, "there is no table or figure", name, (*known, *self.python))
-            return found(study) if callable(found) else found
+        def made(study: Study) -> Iterator[Section]:
+            facts = {f"runs of {b.title}": b.effort.of(study.lab).runs for b in self.batches}
+            facts["runs"] = study.lab.runs
+            for s, of in zip(parts, shown, strict=True):
+                if "call" in s:
+                    yield from self.function(s, s["call"], {})(study)
+                    continue
+                texts = [self.fill(s["text"], facts)] if "text" in s else []
+                texts += [self.said(x)(study.main) for x in s.get("said", ())]
+                tables, figures = ([x(study) if callable(x) else x for x in kind] for kind in of)
+                name, text = s.get("name", ""), "\n\n".join(texts)
+                yield study.section(s["title"], text, tables, figures, name)
 
-        for s in self.data.get("sections", ()):
-            if "call" in s:
-                yield from self.python[s["call"]](study)
-                continue
-            said = [self.said(x)(study.main) for x in s.get("said", ())]
-            yield study.section(
-                s["title"],
-                "\n\n".join([*([filled(s["text"], facts)] if "text" in s else []), *said]),
-                [
-                    study.runs() if x == "runs" else shown(s, x, tables)
-                    for x in s.get("tables", ())
-                ],
-                [shown(s, x, figures) for x in s.get("figures", ())],
-                s.get("name", ""),
-            )
+        return made if parts else None
 
-    def said(self, name: str) -> Callable[[Any], str]:
+    def said(self, name: str) -> Callable[[View], str]:
         """The sentences under a heading of the texts."""
         cells = dict(self.python.get("cells", {}))
         for key, of in self.data.get("cells", {}).items():
             cells[key] = of if isinstance(of, str) and "@" not in of else self.at(of, "", {})
-        measures = {x: self.measure(name, x) for x in self.data.get("measures", {})}
+        measures = {x: self.measure(x) for x in self.measures}
         also = {k: x for k, x in self.python.items() if callable(x)}
         return self.texts.said(name, {**also, **measures}, **cells)
 
+    def watched(self) -> Iterator[Watched]:
+        """What the ledger shows beside verdicts."""
+        for w in self.data.get("watched", ()):
+            for v in self.loop(self.known("what is watched", w)):
+                at = self.point(w["at"], v)
+                shown = {k: self.at(t, at, v) for k, t in w["shown"].items()}
+                yield Watched(at, self.fill(w["name"], v), shown)
 
-def filled(of: Any, v: Vars) -> Any:
-    """Texts with what stands in braces, also in lists and mappings.
 
-    What is but a name in braces becomes the value itself.
-
-    Example:
-        >>> filled({"at": ["{s}, {c}"]}, {"s": "RED", "c": "UBR"})
-        {'at': ['RED, UBR']}
-    """
-    if isinstance(of, str) and "{" in of:
-        if of[0] == "{" and of[1:-1] in v:
-            return filled(v[of[1:-1]], v)
-        return of.format_map(v)
-    if isinstance(of, list):
-        return [filled(x, v) for x in of]
-    if isinstance(of, Mapping):
-        return {filled(k, v): filled(x, v) for k, x in of.items()}
-    return of
+def _with(part: Entry, more: Mapping[str, Any], *, only: bool = False) -> Entry:
+    """An entry with other keys, at the place of a part."""
+    found = Entry(more if only else {**part, **more})
+    found.line = part.line
+    return found
 
 
 def bounded(name: str, chosen: str, checks: Mapping[str, Check]) -> Check:
     """The part under our bound, which knows what it is under the others."""
 
-    def part(view: Any) -> Part:
+    def part(view: View) -> Part:
         parts = {label: check(view) for label, check in checks.items()}
         return replace(parts[chosen], bound=OurBound(name, chosen, parts))
 
@@ -625,25 +361,23 @@ def paper(folder: Path, **python: Any) -> Frame:
             gives what is taken of runs beside metrics, `files` what values refer to.
     """
     d = Declared(folder, python)
-    take: dict[str, Any] = d.data.get("take", {})
-    watched = [
-        Watched(at, filled(w["name"], v), {k: d.at(t, at, v) for k, t in w["shown"].items()})
-        for w in d.data.get("watched", ())
-        for v in d.loop(w)
-        for at in [d.point(w, w["at"], v)]
-    ]
+    others = {key: d.choices_of(of) for key, of in d.data.get("silent", {}).items()}
+    sections = d.sections()
+    tables = [] if sections else [d.table(t) for t in d.data.get("tables", ())]
     return Frame(
         name=folder.name,
         texts=d.texts,
         system=folder / "system",
         batches=d.batches,
         claims=d.texts.claims(d.claims()),
-        silent=d.silent(),
+        silent=d.texts.silent(others, {}),
+        files=python.get("files", {}),
+        tables=[t for t in tables if isinstance(t, By)],
+        figures=[Bars(**d.known("a figure of bars", b)) for b in d.data.get("bars", ())],
         causes=tuple(d.causes()),
         ledger=tuple(d.points(d.data.get("ledger", ()))),
-        watched=watched,
-        sections=d.sections if "sections" in d.data else None,
+        watched=list(d.watched()),
+        sections=sections,
         own=python.get("own"),
-        files=python.get("files", {}),
-        **take,
+        **d.data.get("take", {}),
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.lab import Case, Effort
 from spillgate_papers.measured import View
 from spillgate_papers.model import Point
 
@@ -16,59 +16,44 @@ Settings = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Value:
-    """A value of an axis.
+    """A value of an axis, or a point, which has one of each.
 
     Attributes:
         set: What it replaces.
         always: What it replaces whatever a silent choice says.
+        at: The label on each axis; of a point.
     """
 
     set: Settings
     always: Settings = field(default_factory=dict)
+    at: Mapping[str, str] = field(default_factory=dict)
 
 
-class Grid:
-    """The product of axes; the first value of each is the one meant if none is named.
+def places(
+    wanted: Callable[..., bool] = lambda *_: True, /, **axes: Mapping[str, Settings | Value]
+) -> dict[str, Value]:
+    """The product of axes by name of the point: its labels.
+
+    Args:
+        wanted: Which points there are, from their labels in the order of the axes; all if none.
+        axes: The values of each axis by label.
 
     Example:
-        >>> grid = Grid(policy=along("topology.links.wan.policy", ("FIFO", "RED")),
-        ...             delay=along("topology.links.wan.delay", ("1 ms", "9 ms")))
-        >>> grid.at(policy="RED"), len(grid.places)
-        ('RED, 1 ms', 4)
+        >>> list(places(policy=along("topology.links.wan.policy", ("FIFO", "RED")),
+        ...             delay=along("topology.links.wan.delay", ("1 ms", "9 ms"))))
+        ['FIFO, 1 ms', 'FIFO, 9 ms', 'RED, 1 ms', 'RED, 9 ms']
     """
-
-    def __init__(self, **axes: Mapping[str, Settings | Value]) -> None:
-        """Takes the values of each axis by label."""
-        self.axes = axes
-        self.places: dict[str, Value] = {}
-        """Each point by its labels, and what it replaces."""
-        self.labels: dict[str, tuple[str, ...]] = {}
-        for labels in product(*axes.values()):
-            values = [axis[x] for axis, x in zip(axes.values(), labels, strict=True)]
-            whole = Value({})
-            for v in values:
-                own = v if isinstance(v, Value) else Value(v)
-                whole = Value({**whole.set, **own.set}, {**whole.always, **own.always})
-            self.places[", ".join(labels)] = whole
-            self.labels[", ".join(labels)] = labels
-
-    def only(self, wanted: Callable[..., bool]) -> Grid:
-        """The points whose labels, in the order of the axes, are wanted."""
-        found = Grid(**self.axes)
-        for labels in product(*self.axes.values()):
-            if not wanted(*labels):
-                del found.places[", ".join(labels)], found.labels[", ".join(labels)]
-        return found
-
-    def at(self, **labels: str) -> str:
-        """The name of a point."""
-        if unknown := set(labels) - set(self.axes):
-            msg = f"no such axis: {', '.join(sorted(unknown))}"
-            raise KeyError(msg)
-        found = ", ".join(labels.get(name, next(iter(a))) for name, a in self.axes.items())
-        if found not in self.places:
-            raise KeyError(found)
-        return found
+    found = {}
+    for labels in product(*axes.values()):
+        values = [axis[x] for axis, x in zip(axes.values(), labels, strict=True)]
+        every = [v if isinstance(v, Value) else Value(v) for v in values]
+        if wanted(*labels):
+            found[", ".join(labels)] = Value(
+                {path: x for v in every for path, x in v.set.items()},
+                {path: x for v in every for path, x in v.always.items()},
+                dict(zip(axes, labels, strict=True)),
+            )
+    return found
 
 
 def along(path: str, values: Iterable[object]) -> dict[str, Settings]:
@@ -77,39 +62,12 @@ def along(path: str, values: Iterable[object]) -> dict[str, Settings]:
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How long something is run, and how often: as often as the claims unless it says otherwise.
-
-    Attributes:
-        warmup: Seconds that are not counted.
-        duration: Seconds that are measured.
-        quick: The same two with `--quick`, if it is shorter then.
-        runs: Independent runs, at most.
-        times: How many times as often as the claims, where these are undecided otherwise; with
-            `--quick` as often.
-    """
-
-    warmup: float
-    duration: float
-    quick: tuple[float, float] | None = None
-    runs: int | None = None
-    times: int = 1
-
-    def protocol(self, lab: Lab) -> Protocol:
-        """As runs of a lab."""
-        often = lab.runs * (1 if lab.quick else self.times)
-        runs = often if self.runs is None else min(self.runs, often)
-        length = self.quick if lab.quick and self.quick else (self.warmup, self.duration)
-        return Protocol(runs, *length)
-
-
-@dataclass(frozen=True)
 class Batch:
-    """Runs of a grid, all as long and as many.
+    """Runs of points, all as long and as many.
 
     Attributes:
         title: Its name, for progress and for the folder of its results.
-        grid: Its points; no other batch has points of these names.
+        places: Its points by name; no other batch has points of these names.
         effort: How long they are run, and how often.
         varied: The same with other choices, and with causes on and off; not run so if none.
         same: Points that need no run of their own, from what was run before: the point of an
@@ -119,21 +77,20 @@ class Batch:
     """
 
     title: str
-    grid: Grid
+    places: Mapping[str, Value]
     effort: Effort
     varied: Effort | None = None
     same: Callable[[View], Mapping[str, str]] = field(default=lambda _: {})
     keep: bool = False
     note: str = ""
 
-
-def cases(grid: Grid, point: Point | None = None) -> dict[str, Case]:
-    """The variants of a grid under another choice, by place; those only that it can touch."""
-    p = point or Point("")
-    return {
-        name: Case(
-            name, {**({} if p.instead else v.set), **p.set, **p.own.get(name, {}), **v.always}
-        )
-        for name, v in grid.places.items()
-        if (name in p.places or not p.places) and name not in p.same
-    }
+    def cases(self, point: Point | None = None) -> dict[str, Case]:
+        """Its variants under another choice, by place; those only that it can touch."""
+        p = point or Point("")
+        return {
+            name: Case(
+                name, {**({} if p.instead else v.set), **p.set, **p.own.get(name, {}), **v.always}
+            )
+            for name, v in self.places.items()
+            if (name in p.places or not p.places) and name not in p.same
+        }

@@ -14,18 +14,30 @@ SCENARIO = "scenario.yaml"
 
 
 @dataclass(frozen=True)
-class Protocol:
-    """How often and how long something is run.
+class Effort:
+    """How long something is run, and how often.
 
     Attributes:
-        runs: Independent runs.
         warmup: Seconds that are simulated but not counted.
         duration: Seconds that are measured.
+        quick: The same two with `--quick`, if it is shorter then.
+        runs: Independent runs, at most; as often as the claims if none.
+        times: How many times as often as the claims, where these are undecided otherwise; with
+            `--quick` as often.
     """
 
-    runs: int
     warmup: float
     duration: float
+    quick: tuple[float, float] | None = None
+    runs: int | None = None
+    times: int = 1
+
+    def of(self, lab: Lab) -> Effort:
+        """What it is in a lab: with so many runs."""
+        often = lab.runs * (1 if lab.quick else self.times)
+        runs = often if self.runs is None else min(self.runs, often)
+        length = self.quick if lab.quick and self.quick else (self.warmup, self.duration)
+        return Effort(*length, runs=runs)
 
 
 @dataclass(frozen=True)
@@ -86,20 +98,20 @@ class Lab:
         (self._work / name).write_text(text, encoding="utf-8")
         return name
 
-    def simulation(self, cases: Iterable[Case], protocol: Protocol) -> Simulation:
+    def simulation(self, cases: Iterable[Case], effort: Effort) -> Simulation:
         """The validated batch; raises `InputError` if a case cannot be run."""
         variants = [{"name": c.name, "set": dict(c.set)} for c in cases]
         return Simulation(
             self.scenario,
             seed=self.seed,
-            runs=protocol.runs,
+            runs=effort.runs,
             jobs=self._jobs,
             set={
                 "variants": variants,
                 "sla": [],
-                "measurement.warmup": f"{protocol.warmup:g} s",
-                "measurement.duration": f"{protocol.duration:g} s",
-                "measurement.interval": f"{min(1.0, protocol.duration):g} s",
+                "measurement.warmup": f"{effort.warmup:g} s",
+                "measurement.duration": f"{effort.duration:g} s",
+                "measurement.interval": f"{min(1.0, effort.duration):g} s",
             },
         )
 
@@ -107,7 +119,7 @@ class Lab:
         self,
         batch: str,
         cases: Sequence[Case],
-        protocol: Protocol,
+        effort: Effort,
         *,
         keep: bool = False,
         series: bool = False,
@@ -117,14 +129,14 @@ class Lab:
         Args:
             batch: Its name, for progress and for the run directory.
             cases: Its variants.
-            protocol: How often and how long.
+            effort: How long, and how often.
             keep: Whether its results shall be saved.
             series: Whether every run has time series; else the first of each variant has.
 
         Raises:
             KeyboardInterrupt: On Ctrl-C: a part of a reproduction has no verdicts.
         """
-        simulation = self.simulation(cases, protocol)
+        simulation = self.simulation(cases, effort)
         report = self._report
         try:
             results = simulation.run(

@@ -199,7 +199,13 @@ class NotRunError(KeyError):
 
 
 class Measured:
-    """The values of finished runs by variant, scope, name and metric."""
+    """The values of finished runs by variant, scope, name and metric.
+
+    Attributes:
+        results: The runs themselves, if they are kept.
+    """
+
+    results: Results | None = None
 
     def __init__(
         self,
@@ -293,6 +299,14 @@ class View:
         """What was measured of a scope at a point."""
         measured, variant = self.at(point)
         return measured.names(variant, scope)
+
+    def series(self, point: str, where: str, metric: str) -> list[tuple[float, float]]:
+        """A time series of the first run at a point, whose runs are kept."""
+        measured, variant = self.at(point)
+        if measured.results is None:
+            raise NotRunError(point)
+        [s] = measured.results.series(where=where, metric=metric, variant=variant, run=0)
+        return list(zip(s.t, s.v, strict=True))
 
     def moved(self, points: Mapping[str, str]) -> View:
         """The same with the runs of other points at some."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from spillgate_papers.grid import Batch, Effort, cases
-from spillgate_papers.lab import Case, Lab
+from spillgate_papers.grid import Batch
+from spillgate_papers.lab import Case, Effort, Lab
 from spillgate_papers.measured import Measured, View
 from spillgate_papers.model import (
     LETTERS_SAID,
@@ -70,10 +70,10 @@ class Study:
     def run(self, batch: Batch) -> View:
         """Runs a batch, all of whose metrics are taken."""
         same = batch.same(self.main)
-        wanted = {k: c for k, c in cases(batch.grid).items() if k not in same}
+        wanted = {k: c for k, c in batch.cases().items() if k not in same}
         found = self.taken(batch.title, wanted, batch.effort, None, keep=batch.keep)
         known = {**self.main.variants, **found}
-        return View({p: known[same.get(p, p)] for p in batch.grid.places})
+        return View({p: known[same.get(p, p)] for p in batch.places})
 
     def taken(
         self,
@@ -88,7 +88,7 @@ class Study:
 
         Runs of which fewer metrics were taken do not count as run.
         """
-        protocol = effort.protocol(self.lab)
+        protocol = effort.of(self.lab)
         some = None if metrics is None else sorted(metrics)
         keys = {}
         for k, c in wanted.items():
@@ -104,6 +104,8 @@ class Study:
             paper = self.paper
             results = self.lab.run(title, new, protocol, keep=keep, series=paper.series)
             m = Measured(results, paper.scopes, metrics, paper.flow_metrics, paper.own)
+            if keep:
+                m.results = results
             self._known |= {keys[c.name]: (m, c.name) for c in new}
         return {k: self._known[key] for k, key in keys.items()}
 
@@ -122,13 +124,13 @@ class Study:
     def measured(self) -> Section:
         """The tables and figures of the claims' runs."""
         first, *_ = self.paper.batches
-        main = first.effort.protocol(self.lab)
+        main = first.effort.of(self.lab)
         text = (
             f"The claims rest on {main.runs} independent runs of {main.duration:g} s after "
             f"{main.warmup:g} s of warm-up"
         )
         if first.varied:
-            varied = first.varied.protocol(self.lab)
+            varied = first.varied.of(self.lab)
             text += (
                 f"; the ledger on {varied.runs} of {varied.duration:g} s at each point under the "
                 "same seeds"
@@ -136,7 +138,7 @@ class Study:
         figures: list[Picture] = []
         if self.paper.figures:
             results = self.lab.batches[first.title]
-            figures = [f.picture(results, list(first.grid.places)) for f in self.paper.figures]
+            figures = [f.picture(results, list(first.places)) for f in self.paper.figures]
         return Section(
             "What was measured",
             f"{text}. ± is half the width of the 95 % interval.",
@@ -151,9 +153,9 @@ class Study:
         for b in self.paper.batches:
             for of, effort in (("", b.effort), (", at each point of the ledger", b.varied)):
                 if effort:
-                    p = effort.protocol(self.lab)
+                    p = effort.of(self.lab)
                     length = f"{p.warmup:g} to {p.warmup + p.duration:g} s"
-                    points = "" if of else str(len(b.grid.places))
+                    points = "" if of else str(len(b.places))
                     rows.append((f"{b.title}{of}", points, str(p.runs), length, b.note))
         note = (
             "Runs of one number have the same seeds at every point, so that differences and "
@@ -165,7 +167,7 @@ class Study:
     def _ledger_runs(self) -> None:
         paper = self.paper
         others = [p for p in paper.causes if isinstance(p, Point)]
-        varied = {x: b for b in paper.batches if b.varied for x in b.grid.places}
+        varied = {x: b for b in paper.batches if b.varied for x in b.places}
         shown = tuple(paper.ledger or varied)
         points = {CHOSEN: Point(CHOSEN, places=() if others else shown)}
         for s in paper.silent:
@@ -178,7 +180,7 @@ class Study:
                 continue
             wanted: dict[str, Case] = {}
             for name, p in points.items():
-                for place, case in cases(batch.grid, p).items():
+                for place, case in batch.cases(p).items():
                     wanted[f"{name}: {place}"] = Case(f"{name}: {place}", case.set)
             of = [b.title for b in paper.batches if b.varied]
             title = "The ledger of assumptions" + (f": {batch.title}" if len(of) > 1 else "")
@@ -254,8 +256,8 @@ class Study:
 
     def _note(self, base: Mapping[str, Judged]) -> str:
         """How the ledger was run, and whether its base has the verdicts of the claims."""
-        protocols = {b.varied.protocol(self.lab) for b in self.paper.batches if b.varied}
-        runs = {p.runs for p in protocols}
+        protocols = {b.varied.of(self.lab) for b in self.paper.batches if b.varied}
+        runs = {p.runs or 0 for p in protocols}
         lengths = " or ".join(f"{x:g}" for x in sorted({p.duration for p in protocols}))
         many = ", as many as of the claims" if runs == {self.lab.runs} else ""
         said = " or ".join(str(n) for n in sorted(runs))
@@ -272,8 +274,8 @@ class Study:
         left = list(self.paper.ledger)
         said = []
         for b in self.paper.batches:
-            if set(b.grid.places) <= set(left):
-                left = [p for p in left if p not in b.grid.places]
+            if set(b.places) <= set(left):
+                left = [p for p in left if p not in b.places]
                 said.append(f"all points of {b.title}")
         return "; ".join([*said, *left])
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from spillgate.result import Results
-from spillgate_papers.measured import Own, PerRun, mean
-from spillgate_papers.show import first_run
+from spillgate_papers.measured import Own, PerRun, View, mean
 
 BEST_EFFORT, ASSURED = "best-effort", "assured"
 LENGTH = 400.0
@@ -39,9 +38,9 @@ def over(v: Sequence[float]) -> float:
     return v[0] / v[1] if v[1] else math.nan
 
 
-def rates(results: Results, point: str, *classes: str) -> list[tuple[float, float]]:
+def rates(view: View, point: str, *classes: str) -> list[tuple[float, float]]:
     """The rate of classes in the first run."""
-    found = [first_run(results, f"class {c}", "throughput", point) for c in classes]
+    found = [view.series(point, f"class {c}", "throughput") for c in classes]
     sums = [sum(v for _, v in at) for at in zip(*found, strict=True)]
     return [
         (i + BIN / 2, sum(sums[i : i + BIN]) / BIN) for i in range(0, len(sums) - BIN + 1, BIN)

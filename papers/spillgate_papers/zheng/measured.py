@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from spillgate.result import Results
-from spillgate_papers.measured import Own, PerRun
+from spillgate_papers.measured import Own, PerRun, View
 from spillgate_papers.model import Quantity, Table
-from spillgate_papers.show import binned, first_run
+from spillgate_papers.show import binned
 
 LINE = 48.384e6
 """b/s of cells on the OC-1 line."""
@@ -89,11 +89,11 @@ def _sum(values: Sequence[tuple[float, float]], begin: float, end: float) -> flo
     return math.fsum(steps)
 
 
-def normalized(results: Results, point: str) -> list[tuple[float, float]]:
+def normalized(view: View, point: str) -> list[tuple[float, float]]:
     """The rate that arrives over the one that the servers send, in the first run."""
 
     def means(where: str, metric: str) -> list[tuple[float, float]]:
-        points = first_run(results, where, metric, point)
+        points = view.series(point, where, metric)
         return binned(points, -(-len(points) // BINS))
 
     links = [means(f"link access-{i}", "carried") for i in range(4)]
@@ -102,9 +102,9 @@ def normalized(results: Results, point: str) -> list[tuple[float, float]]:
     return [(t, g / s) for (t, g), s in zip(got, sums, strict=True) if s > 0.0]
 
 
-def averaged(results: Results, point: str) -> list[tuple[float, float]]:
+def averaged(view: View, point: str) -> list[tuple[float, float]]:
     """The time average of the drops so far, in the first run."""
-    rates = first_run(results, "vc/fifo", "drops_per_second", point)
+    rates = view.series(point, "vc/fifo", "drops_per_second")
     sums = accumulate(v for _, v in rates)
     return [(t, s / n) for n, ((t, _), s) in enumerate(zip(rates, sums, strict=True), 1)]
 
