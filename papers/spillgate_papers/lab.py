@@ -21,7 +21,7 @@ class Effort:
         warmup: Seconds that are simulated but not counted.
         duration: Seconds that are measured.
         quick: The same two with `--quick`, if it is shorter then.
-        runs: Independent runs, at most; as often as the claims if none.
+        runs: Independent runs, at most; as often as the claims if 0.
         times: How many times as often as the claims, where these are undecided otherwise; with
             `--quick` as often.
     """
@@ -29,13 +29,13 @@ class Effort:
     warmup: float
     duration: float
     quick: tuple[float, float] | None = None
-    runs: int | None = None
+    runs: int = 0
     times: int = 1
 
     def of(self, lab: Lab) -> Effort:
         """What it is in a lab: with so many runs."""
         often = lab.runs * (1 if lab.quick else self.times)
-        runs = often if self.runs is None else min(self.runs, often)
+        runs = min(self.runs, often) if self.runs else often
         length = self.quick if lab.quick and self.quick else (self.warmup, self.duration)
         return Effort(*length, runs=runs)
 

@@ -305,4 +305,4 @@ def _effort(of: Mapping[str, Any]) -> Effort:
     """How long and how often: `seconds`, `quick`, `runs`, `times`."""
     warmup, duration = map(float, of["seconds"])
     quick = (float(of["quick"][0]), float(of["quick"][1])) if "quick" in of else None
-    return Effort(warmup, duration, quick, of.get("runs"), of.get("times", 1))
+    return Effort(warmup, duration, quick, of.get("runs", 0), of.get("times", 1))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
 
-from spillgate_papers.grid import Effort, Value
+from spillgate_papers.grid import Value
 from spillgate_papers.judge import outcome
-from spillgate_papers.lab import Case
+from spillgate_papers.lab import Case, Effort
 from spillgate_papers.measured import View
 from spillgate_papers.model import OUTCOME_MARKS, Cell, Outcome, Point, Section, Table
 
@@ -64,8 +64,8 @@ class Search:
 
     def views(self, study: Study, title: str, sets: Sequence[Set], effort: Effort) -> list[View]:
         """What each set gives at the points at which the paper's choices are varied."""
-        every = {x: v for b in study.paper.batches for x, v in b.grid.places.items()}
-        places = study.paper.ledger or [x for b in study.paper.batches for x in b.grid.places]
+        every = {x: v for b in study.paper.batches for x, v in b.places.items()}
+        places = study.paper.ledger or [x for b in study.paper.batches for x in b.places]
         planned = [{x: self.case(chosen, x, every) for x in places} for chosen in sets]
         wanted = {c.name: c for cases in planned for c in cases.values()}
         found = study.taken(title, wanted, effort, study.paper.metrics)
@@ -101,7 +101,7 @@ class Search:
             for j, v, parts in zip(study.claims, verdicts, tested, strict=True)
         ]
         of_base = sum(j.verdict == "reproduced" for j in study.claims)
-        confirm = self.confirm.protocol(study.lab)
+        confirm = self.confirm.of(study.lab)
         said = "; ".join(f"{axis}: {p.label}" for axis, p in zip(self.axes, best, strict=True))
         text = (
             f"The choices of the base were made before the runs. Of {len(sets)} sets of choices "
@@ -115,7 +115,7 @@ class Search:
             ("id", "the paper says", "base", "ours", "best set", "ours"),
             tuple(rows),
         )
-        tables = (together, self._by_first(found, self.brief.protocol(study.lab).runs))
+        tables = (together, self._by_first(found, self.brief.of(study.lab).runs))
         return Section("Silent choices together", text, tables, (), "search")
 
     def _order(self, item: tuple[Set, Mapping[str, Outcome]]) -> tuple[int, int, int]:

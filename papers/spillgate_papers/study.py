@@ -257,7 +257,7 @@ class Study:
     def _note(self, base: Mapping[str, Judged]) -> str:
         """How the ledger was run, and whether its base has the verdicts of the claims."""
         protocols = {b.varied.of(self.lab) for b in self.paper.batches if b.varied}
-        runs = {p.runs or 0 for p in protocols}
+        runs = {p.runs for p in protocols}
         lengths = " or ".join(f"{x:g}" for x in sorted({p.duration for p in protocols}))
         many = ", as many as of the claims" if runs == {self.lab.runs} else ""
         said = " or ".join(str(n) for n in sorted(runs))

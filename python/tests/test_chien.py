@@ -20,8 +20,7 @@ from spillgate_papers.chien.measured import (
     spearman,
     taken,
 )
-from spillgate_papers.grid import cases
-from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.lab import Case, Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View
 
 PAPER = chien.PAPER
@@ -279,12 +278,12 @@ def lab(tmp_path):
     return Lab(PAPER.system, tmp_path / "system", seed=1, runs=2, quick=True, jobs=1)
 
 
-SHORT = Protocol(1, 0.0, 5.0)
-GRIDS = {x: b.grid for b in PAPER.batches for x in b.grid.places}
+SHORT = Effort(0.0, 5.0, runs=1)
+GRIDS = {x: b for b in PAPER.batches for x in b.places}
 
 
 def hashed(lab, place, point=None):
-    case = cases(GRIDS[place], point)[place]
+    case = GRIDS[place].cases(point)[place]
     return lab.simulation([Case("x", case.set)], SHORT).description.hash
 
 
@@ -320,14 +319,14 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
 
 def test_every_point_can_be_run(lab):
     for batch in PAPER.batches:
-        found = lab.simulation(cases(batch.grid).values(), SHORT)
+        found = lab.simulation(batch.cases().values(), SHORT)
         assert found.description.variants
     assert set(LEDGER) <= set(GRIDS)
 
 
 def test_the_assured_source_has_the_same_bursts_under_every_scheme(lab):
     made = lab.run("x", [Case(s, GRIDS[absent(s, 10)].places[absent(s, 10)].set) for s in SCHEMES],
-                   Protocol(2, 0.0, 40.0))  # fmt: skip
+                   Effort(0.0, 40.0, runs=2))  # fmt: skip
     m = Measured(made, ("class",))
     offered = {m.of(s, "class", "assured", "offered").values for s in SCHEMES}
     assert len(offered) == 1
@@ -339,7 +338,7 @@ def test_what_is_not_marked_is_out_of_profile(lab):
     source = {"cbr": {"rate": "8 Mb/s", "packet": "1000 B", "phase": "0 s"}}
     [best_effort, assured] = GRIDS[absent(RIO, 10)].places[absent(RIO, 10)].set["traffic"]
     traffic = {"traffic": [best_effort, {"flow": {**assured["flow"], "source": source}}]}
-    made = lab.run("x", [Case("x", traffic)], Protocol(1, 0.0, 10.0))
+    made = lab.run("x", [Case("x", traffic)], Effort(0.0, 10.0, runs=1))
     m = Measured(made, PAPER.scopes)
     marked = m.of("x", "meter", METER, "conform").values[0]
     # The first comes after 5.08 ms; the bucket is full then. One packet more or less.

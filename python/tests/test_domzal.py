@@ -33,8 +33,7 @@ from spillgate_papers.domzal.system import (
     silent,
 )
 from spillgate_papers.frame import Frame
-from spillgate_papers.grid import cases
-from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.lab import Case, Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, Singles, View, percentile
 from spillgate_papers.model import Quantity
 from spillgate_papers.show import errors
@@ -303,7 +302,7 @@ def test_the_ledger_says_where_its_base_is_not_the_claims():
 def test_causes_are_off_at_points_that_are_run():
     """And on, where they are compared with runs like those, at the timer of table I."""
     for plan in (FULL, QUICK):
-        run = {p for b in system.batches(plan) for p in b.grid.places}
+        run = {p for b in system.batches(plan) for p in b.places}
         for cause in causes(plan):
             assert run >= {*cause.off, *cause.off.values(), *cause.on, *cause.on.values()}
         _, timers, _ = causes(plan)
@@ -530,13 +529,13 @@ def lab(tmp_path):
     return Lab(system.SYSTEM, tmp_path / "system", seed=1, runs=2, quick=True, jobs=1)
 
 
-PROTOCOL = Protocol(1, 0.0, 500.0)
+PROTOCOL = Effort(0.0, 500.0, runs=1)
 PFQ = fan(scheduler="pfq")
 
 
 def test_the_scenario_is_the_paper_s_with_our_choices(lab):
     """What a point replaces in the scenario is what stands there already."""
-    short = Protocol(1, 0.0, 3.0)
+    short = Effort(0.0, 3.0, runs=1)
     settings = {**base(1.0, 2.5), **PFQ, **mechanism(BASIC)}
     settings["measurement.gaps"] = {"from": "2.5 s", "to": "3 s"}
     later = {"topology.failures.0.at": "2.5 s"}
@@ -546,8 +545,8 @@ def test_the_scenario_is_the_paper_s_with_our_choices(lab):
 
 
 def test_every_choice_of_the_ledger_changes_what_is_run(lab):
-    grids = [b.grid for b in PAPER.batches if b.varied]
-    chosen = {k: c for grid in grids for k, c in cases(grid).items()}
+    grids = [b for b in PAPER.batches if b.varied]
+    chosen = {k: c for grid in grids for k, c in grid.cases().items()}
     for s in PAPER.silent:
         assert s.value
         assert s.why
@@ -555,7 +554,7 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
         for point in s.points:
             for place in point.places[:1]:
                 before = lab.simulation([Case("x", chosen[place].set)], PROTOCOL)
-                here = {k: c for grid in grids for k, c in cases(grid, point).items()}
+                here = {k: c for grid in grids for k, c in grid.cases(point).items()}
                 after = lab.simulation([Case("x", here[place].set)], PROTOCOL)
                 assert after.description.hash != before.description.hash, (s.key, point.label)
     keys = [s.key for s in PAPER.silent]
@@ -564,13 +563,13 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
 
 def test_every_point_can_be_run(lab):
     for batch in (*system.batches(FULL), *system.batches(QUICK)):
-        found = lab.simulation(cases(batch.grid).values(), Protocol(1, 0.0, batch.effort.duration))
+        found = lab.simulation(batch.cases().values(), Effort(0.0, batch.effort.duration, runs=1))
         assert found.description.variants
 
 
 def test_the_second_workload_is_the_recalled_one():
     (batch,) = [b for b in system.batches(FULL) if b.title == "Recalled workload, basic FAN"]
-    values = batch.grid.places["PFQ, basic, W-lit"].set
+    values = batch.places["PFQ, basic, W-lit"].set
     # 150 Mbit at a fifth of the rates.
     assert values["traffic.1.sessions.session.transfer.size.pareto.mean"] == "3750000 B"
     assert values["traffic.2.sessions.tcp.retry"] == "exponential"
@@ -673,7 +672,7 @@ def test_changing_the_mechanism_changes_no_traffic(lab):
     """All streams come to R2 at the same times whatever it does."""
     unfailed = {**base(0.05, None), **PFQ}
     every = [Case(r, {**unfailed, **mechanism(r)}) for r in (BASIC, "EFM")]
-    results = lab.run("x", every, Protocol(1, 0.0, 20.0))
+    results = lab.run("x", every, Effort(0.0, 20.0, runs=1))
     offered = [
         sorted(
             (a.flow, a.offered_s) for a in results.admission(variant=c.name) if a.cls == "streams"
@@ -712,13 +711,13 @@ def test_plans_are_of_the_paper():
     assert max(FULL.costs) == 200.0
     # What ten runs left undecided has more; with `--quick` nothing has.
     lab = SimpleNamespace(runs=10, quick=False)
-    often = {b.title: b.effort.protocol(lab).runs for b in PAPER.batches}
+    often = {b.title: b.effort.of(lab).runs for b in PAPER.batches}
     assert often["Table I mechanisms"] == 40
     assert often["Timers, for R2"] == 20
     assert often["What the cheapest timer costs"] == 30
     assert (often["What timers cost"], often["Table I basic FAN"]) == (3, 10)
     lab = SimpleNamespace(runs=3, quick=True)
-    assert {b.effort.protocol(lab).runs for b in PAPER.quick.batches} == {1, 3}
+    assert {b.effort.of(lab).runs for b in PAPER.quick.batches} == {1, 3}
     assert set(QUICK.timers) <= set(FULL.timers)
     assert set(QUICK.flows) <= set(FULL.flows)
     assert isinstance(PAPER, Frame)

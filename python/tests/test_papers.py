@@ -14,9 +14,8 @@ import spillgate
 from spillgate.cli import main
 from spillgate.cli import reproduce as command
 from spillgate_papers import flows, groups, judge, mitroi, page, study
-from spillgate_papers.grid import Effort, cases
 from spillgate_papers.judge import within
-from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.lab import Case, Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View, each
 from spillgate_papers.mitroi import claims, show, system
 from spillgate_papers.mitroi.system import SILENT
@@ -137,9 +136,9 @@ def test_more_runs_of_one_point_are_put_together_with_those_that_both_have():
     assert (few / many).values == (2.0, 0.8)
     assert each([many, few], max).values == (2.0, 5.0)
     lab = SimpleNamespace(runs=10, quick=False)
-    assert Effort(0.0, 1.0, times=4).protocol(lab).runs == 40
+    assert Effort(0.0, 1.0, times=4).of(lab).runs == 40
     lab.quick = True
-    assert Effort(0.0, 1.0, times=4).protocol(lab).runs == 10
+    assert Effort(0.0, 1.0, times=4).of(lab).runs == 10
 
 
 def parts(*kinds_and_holds):
@@ -496,11 +495,11 @@ def lab(tmp_path):
 
 def test_every_point_of_the_ledger_changes_what_is_run(lab):
     """A point that is what was chosen would show no effect, and prove nothing."""
-    protocol = Protocol(1, 0.0, 0.01)
-    grids = {x: b.grid for b in mitroi.PAPER.batches for x in b.grid.places}
+    protocol = Effort(0.0, 0.01, runs=1)
+    grids = {x: b for b in mitroi.PAPER.batches for x in b.places}
 
     def found(place, point=None):
-        case = cases(grids[place], point)[place]
+        case = grids[place].cases(point)[place]
         return lab.simulation([Case("x", case.set)], protocol).description.hash
 
     for a in SILENT:
@@ -511,9 +510,9 @@ def test_every_point_of_the_ledger_changes_what_is_run(lab):
 
 def test_every_choice_of_the_search_changes_what_is_run(lab):
     """And each place that it cannot touch is the same under it."""
-    protocol = Protocol(1, 0.0, 0.01)
+    protocol = Effort(0.0, 0.01, runs=1)
     search = show.SEARCH
-    places = {x: v for b in mitroi.PAPER.batches for x, v in b.grid.places.items()}
+    places = {x: v for b in mitroi.PAPER.batches for x, v in b.places.items()}
     base, *others = search.sets(quick=False)
     assert len(others) + 1 == math.prod(len(axis) for axis in search.axes.values())
     assert search.changed(base) == 0
@@ -665,11 +664,11 @@ def test_the_steady_state_of_llq_is_measured(quick):
 def test_the_steady_state_is_that_after_the_tokens_are_gone(lab):
     """With a filler, what a run without it measures after 40 s."""
     case = Case("x", system.settings("MPLS-CBWFQ-LLQ"))
-    filled = Measured(lab.run("filled", [case], Protocol(1, 1.0, 3.0)), ("class",))
+    filled = Measured(lab.run("filled", [case], Effort(1.0, 3.0, runs=1)), ("class",))
     rate = "traffic.1.flow.source.cbr.rate"
     empty = Case("x", {**case.set, rate: "1 b/s"})
-    cold = Measured(lab.run("cold", [empty], Protocol(1, 1.0, 3.0)), ("class",))
-    waited = Measured(lab.run("waited", [empty], Protocol(1, 40.0, 3.0)), ("class",))
+    cold = Measured(lab.run("cold", [empty], Effort(1.0, 3.0, runs=1)), ("class",))
+    waited = Measured(lab.run("waited", [empty], Effort(40.0, 3.0, runs=1)), ("class",))
     losses = [x.of("x", "class", "voice", "loss_ratio").values[0] for x in (filled, cold, waited)]
     assert losses[1] == 0.0
     # One packet of 3750.
@@ -680,7 +679,7 @@ def test_the_steady_state_is_that_after_the_tokens_are_gone(lab):
 def test_streams_in_the_order_of_table_1_lose_in_the_paper_s_order(lab):
     """Voice about 14 %, video about 24 %; with random phases chance decides."""
     case = Case("x", {**system.settings("FIFO"), **system.in_order()})
-    m = Measured(lab.run("x", [case], Protocol(2, 1.0, 3.0)), ("class",))
+    m = Measured(lab.run("x", [case], Effort(1.0, 3.0, runs=2)), ("class",))
     voice, video = (m.of("x", "class", c, "loss_ratio").values for c in system.REAL_TIME)
     assert all(0.10 < v < 0.15 for v in voice)
     assert all(0.15 < v < 0.25 for v in video)

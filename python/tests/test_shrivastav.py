@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from spillgate_papers.grid import cases
-from spillgate_papers.lab import Case, Lab, Protocol
+from spillgate_papers.lab import Case, Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View
 from spillgate_papers.model import Trial
 from spillgate_papers.shrivastav import PAPER, stability, system
@@ -198,7 +197,7 @@ def test_the_base_is_ns_2_s():
     [point] = variant.points
     assert "as" not in point.set[AQM]["red"]
     # The 16 x 16 switch is in the ledger, so that S8 is judged there.
-    assert {p for b in PAPER.batches if b.varied for p in b.grid.places} == set(LEDGER)
+    assert {p for b in PAPER.batches if b.varied for p in b.places} == set(LEDGER)
     made = World(as_the_paper_says())
     found = PAPER.judged(View({k: (made, k) for k in LEDGER}, partial=True))
     assert [j.claim.id for j in found] == [f"S{i}" for i in range(1, 11) if i != 9]
@@ -207,9 +206,9 @@ def test_the_base_is_ns_2_s():
 def test_cells_in_rotation_are_parallel_links(lab):
     """Eight runs, as on parallel links to within 3 %; packets in rotation wait for their turn."""
     places = {f: SMALL.at(RED, 1.3, 800, f) for f in (PARALLEL, TOGETHER, ROTATION)}
-    grids = {x: b.grid for b in PAPER.batches for x in b.grid.places}
+    grids = {x: b for b in PAPER.batches for x in b.places}
     made = [Case(p, grids[p].places[p].set) for p in places.values()]
-    results = lab.run("x", made, Protocol(8, 0.0, 50.0))
+    results = lab.run("x", made, Effort(0.0, 50.0, runs=8))
     own = system.taken(results)
     queues = {f: own[p]["input queue"] for f, p in places.items()}
     cells, packets = ((queues[f] / queues[PARALLEL]).quantity for f in (TOGETHER, ROTATION))
@@ -225,7 +224,7 @@ def lab(tmp_path):
 
 def test_the_file_is_the_small_switch(lab):
     """Run alone, it is what the points of the lowest speedup set in it."""
-    grid = PAPER.batches[0].grid
+    grid = PAPER.batches[0]
     wanted = [Case(x, grid.places[SMALL.at(x, 1.1, 800)].set) for x in SCHEMES]
     found = [
         lab.simulation([Case(c.name, x) for c, x in zip(wanted, sets, strict=True)], BRIEF)
@@ -240,12 +239,12 @@ def test_the_file_is_the_small_switch(lab):
     assert len(set(digests[0])) == len(SCHEMES)
 
 
-BRIEF = Protocol(1, 0.0, 10.0)
+BRIEF = Effort(0.0, 10.0, runs=1)
 
 
 def test_what_is_taken_of_a_run(lab):
     """Of a run of ten seconds: each key is there, and they are consistent."""
-    grid = PAPER.batches[0].grid
+    grid = PAPER.batches[0]
     case = Case("x", grid.places[SMALL.at(MODIFIED, 1.1, 800)].set)
     results = lab.run("x", [case], BRIEF)
     [of] = system.taken(results).values()
@@ -271,7 +270,7 @@ def test_sessions_are_as_many_as_the_load(lab):
     """Poisson arrivals: 800 in the mean over 100 s, 28 their deviation; 4 of those are allowed."""
     for size, load in ((SMALL, 800), (LARGE, 640)):
         set_ = {**size.settings(load), "topology.links.in.rate": "1 kb/s"}
-        results = lab.run(size.name, [Case("x", set_)], Protocol(1, 0.0, 100.0))
+        results = lab.run(size.name, [Case("x", set_)], Effort(0.0, 100.0, runs=1))
         [begun] = [r.mean for r in results.classes(metric="transfers_begun")]
         assert begun == pytest.approx(load, abs=4 * load**0.5)
 
@@ -285,11 +284,11 @@ def test_the_round_trip_counts_the_packet_at_each_line():
 
 def test_every_point_of_the_ledger_changes_what_is_run(lab):
     """A point that is what was chosen would show no effect, and prove nothing."""
-    protocol = Protocol(1, 0.0, 0.01)
-    grids = {x: b.grid for b in PAPER.batches for x in b.grid.places}
+    protocol = Effort(0.0, 0.01, runs=1)
+    grids = {x: b for b in PAPER.batches for x in b.places}
 
     def found(place, point=None):
-        case = cases(grids[place], point)[place]
+        case = grids[place].cases(point)[place]
         return lab.simulation([Case("x", case.set)], protocol).description.hash
 
     for a in SILENT:

@@ -339,7 +339,7 @@ def sections(study: Study, plan: Plan) -> Iterator[Section]:
     efforts = {b.title: b.effort for b in study.paper.batches}
 
     def runs(title: str) -> int:
-        return efforts[title].protocol(lab).runs
+        return efforts[title].of(lab).runs
 
     settings = {
         "it is dropped": study.claims,

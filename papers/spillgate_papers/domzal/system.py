@@ -9,7 +9,8 @@ from pathlib import Path
 
 from spillgate.result import Results
 from spillgate.rows import Admission
-from spillgate_papers.grid import Batch, Effort, Grid, Settings
+from spillgate_papers.grid import Batch, Settings, Value, places
+from spillgate_papers.lab import Effort
 from spillgate_papers.measured import Measured, Own, PerRun, Singles, View, admission_waits, mean
 from spillgate_papers.model import Silent
 from spillgate_papers.texts import Texts
@@ -202,7 +203,6 @@ def batches(plan: Plan) -> list[Batch]:
     )
     there = {at(s, m, t) for s in both for m in MECHANISMS for t in plan.timers_of(s)}
     dear[at(BASIC, UNTIMED)] = {**mechanism(BASIC), **late}
-    costs = Grid(s=pfq, r=dear, x={WHOLE: {}})
     decisive = {at(*CHEAPEST), at(BASIC, UNTIMED)}
     crowds = {f"{n} flows": {**base(plan.rates(n), failure), **count(n)} for n in plan.flows}
     filled = {f"{n} flows": {**count(n), **late} for n in plan.flows}
@@ -215,37 +215,45 @@ def batches(plan: Plan) -> list[Batch]:
         return {at(k, RUN_ON): k for k, w in waits.items() if not w.at_least}
 
     def run(
-        title: str, end: float, grid: Grid, most: int = 0, note: str = scale, times: int = 1
+        title: str,
+        end: float,
+        grid: Mapping[str, Value],
+        most: int = 0,
+        note: str = scale,
+        times: int = 1,
     ) -> Batch:
-        runs = plan.runs(most) if most else None
+        runs = plan.runs(most) if most else 0
         return Batch(title, grid, Effort(0.0, end, runs=runs, times=times), note=note)
 
     whole, short = 2 * failure, failure + HELD
 
     def decided(title: str, end: float, of: Mapping[str, Settings], times: int = 1) -> Batch:
-        varied = Effort(0.0, end, runs=plan.few)
-        made = run(title, end, Grid(s=both, r=of), times=times)
+        varied = Effort(0.0, end, runs=plan.few or 0)
+        made = run(title, end, places(s=both, r=of), times=times)
         return replace(made, varied=varied, keep=True)
 
-    admitted = Grid(s=both, r=mechanisms, x={ADMITTED: TRIGGER})
-    still = run("Basic FAN run on", 4 * failure, Grid(s=both, r=basic, x={RUN_ON: {}}))
-    timers = Grid(s=alone, r=timed).only(lambda s, r: at(s, r) in there)
-    few, often = (costs.only(lambda _, r, __, x=x: (r in decisive) == x) for x in (False, True))
+    admitted = places(s=both, r=mechanisms, x={ADMITTED: TRIGGER})
+    still = run("Basic FAN run on", 4 * failure, places(s=both, r=basic, x={RUN_ON: {}}))
+    timers = places(lambda s, r: at(s, r) in there, s=alone, r=timed)
+    few, often = (
+        places(lambda _, r, __, x=x: (r in decisive) == x, s=pfq, r=dear, x={WHOLE: {}})
+        for x in (False, True)
+    )
     return [
         decided("Table I basic FAN", whole, basic),
         decided("Table I mechanisms", short, mechanisms, MORE),
         replace(run("Table I mechanisms, triggers admitted", short, admitted), keep=True),
-        run("Recalled workload, basic FAN", whole, Grid(s=both, r=basic, x=literature), 2),
-        run("Recalled workload, mechanisms", short, Grid(s=both, r=mechanisms, x=literature), 2),
+        run("Recalled workload, basic FAN", whole, places(s=both, r=basic, x=literature), 2),
+        run("Recalled workload, mechanisms", short, places(s=both, r=mechanisms, x=literature), 2),
         replace(still, same=ended),
-        run("Basic FAN without the failure", whole, Grid(s=alone, r=basic, x={UNFAILED: {}})),
+        run("Basic FAN without the failure", whole, places(s=alone, r=basic, x={UNFAILED: {}})),
         run("Timers, for R2", 0.84 * failure, timers, times=SOME_MORE),
         run("What timers cost", whole, few, 3),
         run("What the cheapest timer costs", whole, often, times=DECISIVE),
-        run("Numbers of flows, mechanisms", short, Grid(s=pfq, r=mechanisms, x=crowds), 4, part),
+        run("Numbers of flows, mechanisms", short, places(s=pfq, r=mechanisms, x=crowds), 4, part),
         # Basic FAN takes the longest, and no claim of figure 6 is about it.
-        run("Numbers of flows, basic FAN", whole, Grid(s=pfq, r=basic, x=filled), 4),
-        run("Beyond the paper", whole, Grid(s=pfq, r=two, x=FORMS), 1),
+        run("Numbers of flows, basic FAN", whole, places(s=pfq, r=basic, x=filled), 4),
+        run("Beyond the paper", whole, places(s=pfq, r=two, x=FORMS), 1),
     ]
 
 

@@ -9,8 +9,9 @@ from statistics import fmean
 from spillgate.labels import short_of
 from spillgate_papers import show
 from spillgate_papers.flows import Row
-from spillgate_papers.grid import Batch, Effort, Grid, Settings, Value
+from spillgate_papers.grid import Batch, Settings, Value, places
 from spillgate_papers.groups import explained
+from spillgate_papers.lab import Effort
 from spillgate_papers.measured import View
 from spillgate_papers.mitroi import claims, system
 from spillgate_papers.mitroi.claims import BY_ID, MOVING, ORDER, STEP
@@ -331,12 +332,12 @@ LOAD = TEXTS.curves(
 
 def _started(title: str, label: str, value: Value, varied: Effort | None = None) -> Batch:
     note = "With hardly any jitter the traffic repeats itself every 2 s."
-    grid = Grid(policy=POLICY(), source={label: value})
+    grid = places(policy=POLICY(), source={label: value})
     return Batch(title, grid, REPEATING, varied, keep=True, note=note)
 
 
 def _more(title: str, effort: Effort = BRIEF, /, **axes: Mapping[str, Settings]) -> Batch:
-    return Batch(title, Grid(**axes), effort)
+    return Batch(title, places(**axes), effort)
 
 
 EVEN_RATES = {**system.IN_STEP, system.FILE: "traffic-even.csv"}
@@ -347,12 +348,12 @@ WITHOUT = "The same without jitter"
 BATCHES = (
     Batch(
         "The paper's policies",
-        Grid(policy=POLICY()),
+        places(policy=POLICY()),
         Effort(5, 60, quick=(1, 3)),
         VARIED,
         keep=True,
     ),
-    Batch("Policies that it does not test", Grid(policy=POLICY(ALSO)), REPEATING, keep=True),
+    Batch("Policies that it does not test", places(policy=POLICY(ALSO)), REPEATING, keep=True),
     _started(WITHOUT, "exact", Value({}, system.NO_JITTER), VARIED),
     _started("All streams started together", STEP, Value(system.IN_STEP)),
     _started("Streams started in order", ORDER, Value(system.in_order())),
@@ -365,7 +366,7 @@ BATCHES = (
     _more("WFQ in its possible places", wfq=FORMS, place={"placed": {}}),
     Batch(
         "FIFO's limit",
-        Grid(line=LINES, policy={**POLICY((LLQ, WRED)), **LIMITED}).only(_there),
+        places(_there, line=LINES, policy={**POLICY((LLQ, WRED)), **LIMITED}),
         BRIEF,
     ),
     _more("Labels", VARIED, policy=LABELED),

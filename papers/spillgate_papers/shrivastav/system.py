@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spillgate.result import Results
-from spillgate_papers.grid import Batch, Effort, Grid, Settings, along
+from spillgate_papers.grid import Batch, Settings, Value, along, places
+from spillgate_papers.lab import Effort
 from spillgate_papers.measured import Measured, Own, PerRun, each, mean
 from spillgate_papers.model import Point
 from spillgate_papers.texts import Texts
@@ -163,17 +164,18 @@ slots of a packet the packets of an input cross one by one, in slots of a cell a
 
 def experiment(
     size: Size, fabric: str, schemes: Mapping[str, Settings], **more: Mapping[str, Settings]
-) -> Grid:
+) -> Mapping[str, Value]:
     """Points of both experiments on a fabric."""
     points = size.run_on(fabric)
-    return Grid(
+    return places(
+        lambda *at: (float(at[3]), int(at[4])) in points,
         size={size.name: {}},
         fabric={fabric: FABRIC[fabric]},
         scheme=schemes,
         speedup=along(SPEEDUP, dict.fromkeys(f"{s:g}" for s, _ in points)),
         load={str(x): size.settings(x) for x in dict.fromkeys(x for _, x in points)},
         **more,
-    ).only(lambda *at: (float(at[3]), int(at[4])) in points)
+    )
 
 
 def batches() -> list[Batch]:
@@ -196,12 +198,12 @@ def batches() -> list[Batch]:
         light = {MODIFIED: scheme(MODIFIED, size.nu / 4)}
         grid = experiment(size, PARALLEL, light, weight={LIGHTER: {}})
         found.append(Batch(f"{name}, {LIGHTER}", grid, whole))
-        grid = Grid(
+        grid = places(
             size={name: slow[name]}, nu={k: scheme(MODIFIED, x) for k, x in WEIGHTS.items()}
         )
         found.append(Batch(f"{name}, weights", grid, whole if small else few))
     where = {**slow[SMALL.name], **scheme(RED, 0)}
-    grid = Grid(size={SMALL.name: where}, matching={x: crossbar(x) for x in MATCHINGS})
+    grid = places(size={SMALL.name: where}, matching={x: crossbar(x) for x in MATCHINGS})
     return [*found, Batch("Matchings", grid, few)]
 
 

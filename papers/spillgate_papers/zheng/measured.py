@@ -123,7 +123,7 @@ def sent(scheme: str) -> float:
     """Packets that the servers send in a second, if all that is not received was dropped.
 
     Example:
-        >>> round(sent(DSRED)), round(sent(RED))
+        >>> round(sent("DSRED")), round(sent("RED"))
         (40, 9)
     """
     received, _, _, dropped = STATED[scheme]
