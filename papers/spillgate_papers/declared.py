@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ class Declared(Points):
             name, _, at = spec.partition("@")
             of = self.measure(self.fill(placed(name, spec), v), spec)
             return of(self.point(placed(at, spec), v) if at else point)
-        self.known("a column", spec)
+        self.known("a term", spec)
         at = self.point(spec["at"], v) if "at" in spec else point
         found = self._plain(spec, at, v)
         if "less" in spec:
@@ -163,7 +164,9 @@ class Declared(Points):
     def check(self, part: Entry, v: Vars, k: float = 0.0) -> Check:
         """One part, under a value of our bound."""
         if "either" in part:
-            return terms.either(*(self.check(_with(part, p), v, k) for p in part["either"]))
+            rest = {x: y for x, y in part.items() if x != "either"}
+            both = (_with(part, {**rest, **p}, only=True) for p in part["either"])
+            return terms.either(*(self.check(p, v, k) for p in both))
         text = self.fill(part.get("text", ""), v)
         if "apart" in part:
             better, worse = (self.at(x, "", v) for x in part["apart"])
@@ -198,7 +201,7 @@ class Declared(Points):
         """A part with a bound that is ours: it knows what it is under the others."""
         name = self.fill(part["ours"], v)
         known = self.data.get("ours", {})
-        bound = self.known("a bound of ours", known.get(name) or self.function(part, name, known))
+        bound = self.known("a bound of ours", self.function(part["ours"], name, known))
         chosen, others = bound["value"], bound["others"]
         if others == "about":
             others = [x * chosen for x in ABOUT]
@@ -221,7 +224,7 @@ class Declared(Points):
             given = tuple(tuple(row) for row in t["cells"])
             return Table(t["file"], t["title"], tuple(t["head"]), given, t.get("note", ""))
         rows = {
-            head: x if isinstance(x, Mapping) else [str(y) for y in self.values(t, x)]
+            head: x if isinstance(x, Mapping) else [str(y) for y in self.values(x)]
             for head, x in t["rows"].items()
         }
         at = t.get("at", ", ".join(f"{{{head}}}" for head in rows))
@@ -232,9 +235,17 @@ class Declared(Points):
                 for head, spec in entry.items():
                     if head != "for":
                         columns[self.fill(head, v)] = self._column(spec, at, {**v, "": rows})
+        for labels in product(*rows.values()):
+            for column in columns.values():
+                column(*labels)
         return By(t["file"], t["title"], rows, columns, t.get("note", ""))
 
     def _column(self, spec: Any, at: Any, around: Vars) -> Callable[..., Any]:
+        of = spec
+        if isinstance(spec, Entry):
+            self.known("a column", spec)
+            of = _with(spec, {k: x for k, x in spec.items() if k != "not"}, only=True)
+
         def cell(*labels: str) -> Any:
             v = {**around, **dict(zip(around[""], labels, strict=True))}
             if isinstance(spec, Mapping):
@@ -244,7 +255,7 @@ class Declared(Points):
                     [(name, values)] = spec["stated"].items()
                     return Quantity(values[v[name]], None, None, spec.get("unit", "ratio"), 1)
             there = "@" in spec if isinstance(spec, str) else "at" in spec
-            return self.at(spec, "" if there else self.point(at, v), v)
+            return self.at(of, "" if there else self.point(at, v), v)
 
         return cell
 

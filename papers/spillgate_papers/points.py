@@ -75,9 +75,10 @@ _Loader.yaml_implicit_resolvers = {
 
 def _entry(loader: Any, node: Any) -> Entry:
     keys = [key.value for key, _ in node.value]
-    if twice := [k for i, k in enumerate(keys) if k in keys[:i] and k != "<<"]:
-        problem = f"{twice[0]!r} stands here twice"
-        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+    for i, (key, _) in enumerate(node.value):
+        if key.value in keys[:i]:
+            problem = f"{key.value!r} stands here twice"
+            raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
     found = Entry(loader.construct_mapping(node, deep=True))
     found.line = node.start_mark.line + 1
     return found
@@ -160,7 +161,7 @@ class Points:
             self.fail(entry, f"{kind} is a mapping, not", entry)
         for key in entry:
             if key not in (*must, *may):
-                self.fail(entry, f"{kind} has no key", key, (*must, *may))
+                self.fail(key, f"{kind} has no key", key, (*must, *may))
         for key in must:
             if key not in entry:
                 self.fail(entry, f"{kind} lacks", key)
@@ -173,20 +174,20 @@ class Points:
         except KeyError as e:
             return self.fail(of, "nothing is called", e.args[0], v)
 
-    def values(self, entry: object, of: Any) -> list[Any]:
+    def values(self, of: Any) -> list[Any]:
         """The values of a list, of an axis, or those that are given."""
         if not isinstance(of, str):
             return list(of)
         if of in self.data["lists"]:
             return list(self.data["lists"][of])
-        return [v["name"] for v in self.choices(self.axis(entry, of))]
+        return [v["name"] for v in self.choices(self.axis(of))]
 
     def loop(self, entry: Mapping[str, Any], around: Vars | None = None) -> Iterator[Vars]:
         """What stands in braces in an entry, each time that it is made."""
         of = entry.get("for", {})
         if not isinstance(of, Mapping):
             of = {name: name for name in ([of] if isinstance(of, str) else of)}
-        for found in product(*(self.values(entry, x) for x in of.values())):
+        for found in product(*(self.values(x) for x in of.values())):
             here = dict(around or {})
             for names, value in zip(of, found, strict=True):
                 parts = names.split(", ")
@@ -222,11 +223,11 @@ class Points:
 
     # What is run
 
-    def axis(self, entry: object, name: str) -> Entry:
+    def axis(self, name: str) -> Entry:
         """An axis by its name."""
         found = {a.get("name"): a for a in self.data["axes"]}
         if name not in found:
-            self.fail(entry, "there is no list and no axis", name, (*self.data["lists"], *found))
+            self.fail(name, "there is no list and no axis", name, (*self.data["lists"], *found))
         return found[name]  # type: ignore[no-any-return]
 
     def choices(self, axis: Entry) -> list[dict[str, Any]]:
@@ -248,7 +249,7 @@ class Points:
     def _batch(self, b: Entry) -> Batch:
         self.known("a batch", b)
         unlike = b.get("but", {}).items()
-        every = places(**dict(self._axis(b, a) for a in b["axes"])).items()
+        every = places(**dict(self._axis(a) for a in b["axes"])).items()
         wanted = {k: v for k, v in every if not unlike or not unlike <= v.at.items()}
         effort, varied = _effort(b), b.get("varied")
         if isinstance(varied, dict):
@@ -258,17 +259,17 @@ class Points:
         kept, note = b.get("keep", False), b.get("note", "")
         return Batch(b["title"], wanted, effort, varied or None, keep=kept, note=note)
 
-    def _axis(self, b: Entry, a: Any) -> tuple[str, dict[str, Value]]:
+    def _axis(self, a: Any) -> tuple[str, dict[str, Value]]:
         """An axis of a batch: by name, some of its values, several as one, or one of its own."""
         if isinstance(a, Entry) and "name" in a:
             name, every = a["name"], self.choices(a)
         elif isinstance(a, Entry):
             [(name, some)] = a.items()
-            kept = self.values(b, some)
-            every = [c for c in self.choices(self.axis(b, name)) if c["name"] in kept]
+            kept = self.values(some)
+            every = [c for c in self.choices(self.axis(name)) if c["name"] in kept]
         else:
             names = [a] if isinstance(a, str) else a
-            name, every = names[0], [c for x in names for c in self.choices(self.axis(b, x))]
+            name, every = names[0], [c for x in names for c in self.choices(self.axis(x))]
         return name, {c["name"]: Value(c["set"], c.get("always", {})) for c in every}
 
     def causes(self) -> Iterator[Point | Elsewhere]:
