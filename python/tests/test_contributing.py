@@ -106,7 +106,7 @@ def test_the_toy_paper_is_built_and_run(root, tmp_path):
     text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert sum(len(lines) for _, lines in blocks(text, PAPER, CHANGES)) < 150
     shutil.copytree(root / "papers", tmp_path / "papers")
-    assert len(add(tmp_path, text, PAPER, CHANGES)) == 4
+    assert len(add(tmp_path, text, PAPER, CHANGES)) == 5
     # What pip would make of it.
     made = tomllib.loads((tmp_path / "papers/pyproject.toml").read_text(encoding="utf-8"))[
         "project"
