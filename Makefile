@@ -69,11 +69,11 @@ test-all: export PROPTEST_CASES := 2560
 test-all: lint docs $(NATIVE) $(DEV_DEPS) ## Run every test whole, with fresh random cases (SEED=N for those of before).
 	@echo "random cases of SEED=$(PROPTEST_RNG_SEED)"
 	cargo test --workspace --locked || { echo "make test-all SEED=$(PROPTEST_RNG_SEED) draws the same cases" >&2; exit 1; }
-	$(BIN)/python -m pytest -m "nightly or not nightly"
+	$(BIN)/python -m pytest -n auto -m "nightly or not nightly"
 
 .PHONY: test-python
 test-python: $(NATIVE) $(DEV_DEPS) ## Run the Python tests only, command line and documentation included.
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 .PHONY: docs
 docs: $(NATIVE) $(DEV_DEPS) ## Build the documentation into docs/_build/html.
@@ -120,7 +120,7 @@ fuzz: ## Fuzz each target for a minute (needs the nightly toolchain and cargo-fu
 	    echo "fuzzing $$target"; \
 	    mkdir -p fuzz/corpus/$$target; \
 	    seeds=$$(test -d fuzz/seeds/$$target && echo fuzz/seeds/$$target || true); \
-	    cargo +nightly fuzz run $$target fuzz/corpus/$$target $$seeds -- \
+	    cargo +nightly fuzz run --sanitizer none $$target fuzz/corpus/$$target $$seeds -- \
 	      -max_total_time=$(or $(FUZZ_SECONDS),60) -timeout=10 -rss_limit_mb=4096 -verbosity=0; \
 	  done; \
 	fi

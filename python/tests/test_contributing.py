@@ -78,8 +78,9 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
     cargo = [CARGO, "test", "--offline"]
     # AQMs and schedulers are under the contract and have vectors, exporters name what they cannot
     # translate, and kinds of nodes and stages have files with values worked out by hand.
-    crates = [f"--package=spillgate-{name}" for name in ("queueing", "export", "sim")]
-    wanted = ("contract::", "vectors::", "class_queues::", "nodes::")
+    crates = [f"--package=spillgate-{name}" for name in ("queueing", "export", "endpoints", "sim")]
+    # Congestion controls fill a bottleneck; a metric has values worked out by hand.
+    wanted = ("contract::", "vectors::", "class_queues::", "tcp_bottleneck::every", "nodes::")
     command = [*cargo, *crates, "--test", "main", "--", *wanted]
     target = os.environ.get("CARGO_TARGET_DIR", str(root / "target"))
     environment = {**os.environ, "CARGO_TARGET_DIR": target, "PROPTEST_CASES": "20"}
@@ -87,8 +88,9 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("test result: ok") == 3
+    assert done.stdout.count("test result: ok") == 4
     assert all(f"test {name}" in done.stdout for name in wanted)
+    the_rule_finds_what_the_page_says(tmp_path, environment)
     # The vectors are read.
     for kind, vector in (("step", "0@0.001:early"), ("rr", "0@0.32")):
         path = tmp_path / f"crates/queueing/tests/vectors/{kind}.txt"
@@ -100,6 +102,41 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
     )
     assert "in turn" in done.stdout + done.stderr
     assert done.returncode != 0
+
+
+def the_rule_finds_what_the_page_says(tree, environment):
+    goldens = tree / "crates/lint/tests/goldens"
+    before = {path: path.read_text(encoding="utf-8").rstrip() for path in goldens.iterdir()}
+    assert "SG-Q099" in before[goldens / "lone.txt"]
+    command = [
+        CARGO,
+        "test",
+        "--offline",
+        "--package=spillgate-lint",
+        "--test",
+        "main",
+        "goldens::",
+    ]
+    done = subprocess.run(
+        command,
+        cwd=tree,
+        env={**environment, "SPILLGATE_BLESS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # What other files show is as before.
+    assert all(path.read_text(encoding="utf-8").rstrip() == said for path, said in before.items())
+
+
+def test_the_table_of_folders_is_complete(root):
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([^`]+)`", "".join(re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)))
+    there = {p.parent.relative_to(root).as_posix() for p in root.glob("crates/*/Cargo.toml")}
+    tops = {"python/spillgate", "papers", "examples", "corpus", "bench", "fuzz", "docs"}
+    assert there | tops | {"requirements", ".ci", ".github"} <= set(named)
+    assert all((root / name).is_dir() for name in named)
 
 
 def test_the_toy_paper_is_built_and_run(root, tmp_path):
