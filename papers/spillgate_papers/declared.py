@@ -17,7 +17,7 @@ braces becomes the value itself. `for` makes an entry once for each value of a l
   point's replacement; or `set`. `silent`: other choices of each silent one as axes, `at` points.
 - `measures` are terms by name, `ours` bounds that are ours, `claims` the parts of each.
 - `cells`: terms and texts for sentences; `ledger`, `watched`; `tables`, `figures`, `bars`, and the
-  `sections` that show them.
+  `sections` that show them. A table without a title has that of its file in the texts.
 
 A *term* is a quantity, in the words of requirements: `{class: voice, metric: owd_mean, at: FIFO}`,
 or the name of a measure at a point, `delay@FIFO`. `own` is what the paper's Python takes of runs.
@@ -220,9 +220,11 @@ class Declared(Points):
     def table(self, t: Entry) -> By | Table:
         """A table, whose rows are the product of its axes, or whose cells are given."""
         self.known("a table", t)
+        file = t["file"]
+        title, note = (t["title"], t.get("note", "")) if "title" in t else self.texts.shown(file)
         if "cells" in t:
             given = tuple(tuple(row) for row in t["cells"])
-            return Table(t["file"], t["title"], tuple(t["head"]), given, t.get("note", ""))
+            return Table(file, title, tuple(t["head"]), given, note)
         rows = {
             head: x if isinstance(x, Mapping) else [str(y) for y in self.values(x)]
             for head, x in t["rows"].items()
@@ -238,7 +240,7 @@ class Declared(Points):
         for labels in product(*rows.values()):
             for column in columns.values():
                 column(*labels)
-        return By(t["file"], t["title"], rows, columns, t.get("note", ""))
+        return By(file, title, rows, columns, note)
 
     def _column(self, spec: Any, at: Any, around: Vars) -> Callable[..., Any]:
         of = spec
@@ -317,12 +319,12 @@ class Declared(Points):
             facts = {f"runs of {b.title}": b.effort.of(study.lab).runs for b in self.batches}
             facts["runs"] = study.lab.runs
             for s, of in zip(parts, shown, strict=True):
+                tables, figures = ([x(study) if callable(x) else x for x in kind] for kind in of)
                 if "call" in s:
-                    yield from self.function(s, s["call"], {})(study)
+                    yield from self.function(s, s["call"], {})(study, *tables)
                     continue
                 texts = [self.fill(s["text"], facts)] if "text" in s else []
                 texts += [self.said(x)(study.main) for x in s.get("said", ())]
-                tables, figures = ([x(study) if callable(x) else x for x in kind] for kind in of)
                 name, text = s.get("name", ""), "\n\n".join(texts)
                 yield study.section(s["title"], text, tables, figures, name)
 

@@ -30,7 +30,7 @@ KEYS = {
         f"take lists points axes causes silent measures ours cells {_SHOWN}",
     ),
     "a batch": ("title axes seconds", "but quick runs times varied keep note"),
-    "an axis": ("", "name points set values at"),
+    "an axis": ("", "name points for set values at"),
     "a value of an axis": ("name set", "always for at instead"),
     "a cause": ("name", "each for at off on set"),
     "a term": ("", _TERM),
@@ -39,7 +39,7 @@ KEYS = {
         "trend number beside apart either call with parts less over min max ours text for",
     ),
     "a bound of ours": ("value others", "said min max"),
-    "a table": ("file title", "rows at columns head cells note"),
+    "a table": ("file", "title rows at columns head cells note"),
     "a column": ("", f"{_TERM} not stated"),
     "a figure": ("file title", f"panels rows size shared note {_PANEL}"),
     "a panel": ("y lines", _PANEL),
@@ -231,10 +231,11 @@ class Points:
         return found[name]  # type: ignore[no-any-return]
 
     def choices(self, axis: Entry) -> list[dict[str, Any]]:
-        """The values of an axis, written as in scenarios; `for` may repeat one."""
+        """The values of an axis, written as in scenarios; `for` may repeat one, or a path."""
         self.known("an axis", axis)
         if "points" not in axis:
-            paths = [axis["set"]] if isinstance(axis["set"], str) else axis["set"]
+            given = [axis["set"]] if isinstance(axis["set"], str) else axis["set"]
+            paths = [self.fill(path, v) for v in self.loop(axis) for path in given]
             return [{"name": str(v), "set": dict.fromkeys(paths, v)} for v in axis["values"]]
         every = []
         for p in axis["points"]:
@@ -261,6 +262,9 @@ class Points:
 
     def _axis(self, a: Any) -> tuple[str, dict[str, Value]]:
         """An axis of a batch: by name, some of its values, several as one, or one of its own."""
+        if isinstance(a, list):
+            parts = [self._axis(x) for x in a]
+            return parts[0][0], {k: v for _, of in parts for k, v in of.items()}
         if isinstance(a, Entry) and "name" in a:
             name, every = a["name"], self.choices(a)
         elif isinstance(a, Entry):
@@ -268,8 +272,7 @@ class Points:
             kept = self.values(some)
             every = [c for c in self.choices(self.axis(name)) if c["name"] in kept]
         else:
-            names = [a] if isinstance(a, str) else a
-            name, every = names[0], [c for x in names for c in self.choices(self.axis(x))]
+            name, every = a, self.choices(self.axis(a))
         return name, {c["name"]: Value(c["set"], c.get("always", {})) for c in every}
 
     def causes(self) -> Iterator[Point | Elsewhere]:

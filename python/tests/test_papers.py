@@ -13,12 +13,12 @@ import pytest
 import spillgate
 from spillgate.cli import main
 from spillgate.cli import reproduce as command
-from spillgate_papers import flows, groups, judge, mitroi, page, study
+from spillgate_papers import flows, groups, judge, page, study
 from spillgate_papers.judge import within
 from spillgate_papers.lab import Case, Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View, each
-from spillgate_papers.mitroi import claims, show, system
-from spillgate_papers.mitroi.system import SILENT
+from spillgate_papers.mitroi import PAPER as MITROI
+from spillgate_papers.mitroi import measured
 from spillgate_papers.model import (
     OUTCOME_LETTERS,
     OUTCOME_MARKS,
@@ -243,6 +243,10 @@ class World(Measured):
         return list(dict.fromkeys(k[3] for k in self._values if k[1:3] == (variant, scope)))
 
 
+CLASSES = ("voice", "video", "critical", "non-critical", "bulk")
+CONGESTED = ("critical", "non-critical")
+SYSTEM = MITROI.system
+POINTS = {x: v.set for b in MITROI.batches for x, v in b.places.items()}
 POINT_LOSS = dict(
     zip(("af31", "af32", "af33", "af21", "af22", "af23"), range(10, 70, 10), strict=True)
 )
@@ -250,14 +254,14 @@ POINT_LOSS = dict(
 
 def as_the_paper_says():
     values = {}
-    for p in system.POLICIES:
+    for p in measured.POLICIES:
         early = p in ("FIFO", "WFQ")
-        for c in system.CLASSES:
+        for c in CLASSES:
             loss = {"voice": 0.12, "video": 0.2}.get(c, 0.2) if early else 0.0
-            if not early and c in system.CONGESTED:
+            if not early and c in CONGESTED:
                 loss = 0.3
             delay = 7.0e-3 if early else {"voice": 2.0e-3, "bulk": 3.0e-3}.get(c, 2.5e-3)
-            if c in system.CONGESTED:
+            if c in CONGESTED:
                 delay = {"CBWFQ-LLQ": 6e-3, "CBWFQ-LLQ-WRED": 5e-3}.get(p, delay)
             values[p, "class", c, "loss_ratio"] = loss
             values[p, "class", c, "owd_mean"] = around(delay, "s")
@@ -269,12 +273,12 @@ def as_the_paper_says():
     values["FIFO", "queue", "wan/class-default", "sojourn_mean"] = around(3.5e-3, "s")
     for q in ("VOICE", "VIDEO"):
         values["CBWFQ-LLQ", "queue", f"wan/{q}", "sojourn_mean"] = around(1e-3, "s")
-    for a, b in claims.TUNNELED.items():
+    for a, b in ((p, f"MPLS-{p}") for p in ("CBWFQ-LLQ", "CBWFQ-LLQ-WRED")):
         for key in [k for k in values if k[0] == a]:
             values[(b, *key[1:])] = values[key]
     level = {2.502: 0.1, 4.446: 0.1, 3.336: 0.2, 0.666: 0.2, 0.888: 0.3}
-    for p in system.EXACT:
-        for row in system.FLOWS.rows:
+    for p in ("FIFO, exact", "WFQ, exact"):
+        for row in measured.FLOWS.rows:
             for i in range(int(row["count"])):
                 name = f"{row['name']}-{i}"
                 values[p, "flow", name, "loss_ratio"] = level.get(flows.mbps(row), 0.2)
@@ -284,7 +288,7 @@ def as_the_paper_says():
 def verdicts(values):
     policies = {k[0] for k in values}
     world = World(values)
-    return {j.claim.id: j for j in mitroi.PAPER.judged(View({p: (world, p) for p in policies}))}
+    return {j.claim.id: j for j in MITROI.judged(View({p: (world, p) for p in policies}))}
 
 
 def test_every_claim_is_reproduced_where_all_is_as_the_paper_says():
@@ -371,7 +375,7 @@ def test_bounds_of_delay_variation_are_a_number():
 
 
 def test_levels_and_what_groups_explain():
-    assert groups.levels([[0.1, 0.12], [0.11], [0.2]], claims.LEVEL_GAP) == 2
+    assert groups.levels([[0.1, 0.12], [0.11], [0.2]], measured.LEVEL_GAP) == 2
     assert groups.explained([[0.1, 0.1], [0.2, 0.2]]) == pytest.approx(1.0)
     # Group means 0.15 and 0.15: nothing between them.
     assert groups.explained([[0.1, 0.2], [0.1, 0.2]]) == pytest.approx(0.0)
@@ -471,15 +475,15 @@ def test_tables_and_code_that_differ_are_refused(toy):
 def test_the_system_is_that_of_the_example(root):
     own, example = (
         path.read_text()
-        for path in (system.SYSTEM / "traffic.csv", root / "examples/ce-node/traffic.csv")
+        for path in (SYSTEM / "traffic.csv", root / "examples/ce-node/traffic.csv")
     )
     assert own == example
-    total = sum(flows.mbps(r) * int(r["count"]) for r in system.FLOWS.rows)
+    total = sum(flows.mbps(r) * int(r["count"]) for r in measured.FLOWS.rows)
     assert total == pytest.approx(123.036)
 
 
 def test_table_1_is_scaled():
-    rows = list(csv.DictReader(system.FLOWS.scaled(150.0).splitlines()))
+    rows = list(csv.DictReader(measured.FLOWS.scaled(150.0).splitlines()))
     total = sum(float(r["rate"].removesuffix(" b/s")) * int(r["count"]) for r in rows)
     # Each of 50 flows is rounded to 1 b/s.
     assert total == pytest.approx(150e6, abs=50)
@@ -487,8 +491,8 @@ def test_table_1_is_scaled():
 
 @pytest.fixture
 def lab(tmp_path):
-    made = Lab(system.SYSTEM, tmp_path / "system", seed=1, runs=2, quick=True, jobs=1)
-    for name, text in mitroi.PAPER.files.items():
+    made = Lab(SYSTEM, tmp_path / "system", seed=1, runs=2, quick=True, jobs=1)
+    for name, text in MITROI.files.items():
         made.write(name, text)
     return made
 
@@ -496,13 +500,13 @@ def lab(tmp_path):
 def test_every_point_of_the_ledger_changes_what_is_run(lab):
     """A point that is what was chosen would show no effect, and prove nothing."""
     protocol = Effort(0.0, 0.01, runs=1)
-    grids = {x: b for b in mitroi.PAPER.batches for x in b.places}
+    grids = {x: b for b in MITROI.batches for x in b.places}
 
     def found(place, point=None):
         case = grids[place].cases(point)[place]
         return lab.simulation([Case("x", case.set)], protocol).description.hash
 
-    for a in SILENT:
+    for a in MITROI.silent:
         for point in a.points:
             for place in point.places or ("CBWFQ-LLQ-WRED",):
                 assert found(place, point) != found(place), (a.key, point.label, place)
@@ -511,8 +515,8 @@ def test_every_point_of_the_ledger_changes_what_is_run(lab):
 def test_every_choice_of_the_search_changes_what_is_run(lab):
     """And each place that it cannot touch is the same under it."""
     protocol = Effort(0.0, 0.01, runs=1)
-    search = show.SEARCH
-    places = {x: v for b in mitroi.PAPER.batches for x, v in b.places.items()}
+    search = measured.search(MITROI.silent)
+    places = {x: v for b in MITROI.batches for x, v in b.places.items()}
     base, *others = search.sets(quick=False)
     assert len(others) + 1 == math.prod(len(axis) for axis in search.axes.values())
     assert search.changed(base) == 0
@@ -530,8 +534,8 @@ def test_every_choice_of_the_search_changes_what_is_run(lab):
 
 
 def test_every_assumption_has_a_reason():
-    assert len({a.key for a in SILENT}) == len(SILENT)
-    for a in SILENT:
+    assert len({a.key for a in MITROI.silent}) == len(MITROI.silent)
+    for a in MITROI.silent:
         assert a.value
         assert a.why
         assert a.points or a.note
@@ -540,24 +544,24 @@ def test_every_assumption_has_a_reason():
 def test_rivals_are_every_other_kind():
     kinds = spillgate.catalog()
     every = {e["kind"] for f in ("disciplines", "aqm") for e in kinds[f]}
-    shown = {name.rpartition(" ")[2] for name in show.RIVALS}
-    assert shown == every - show.OWN
-    assert every >= show.OWN
+    shown = {name.rpartition(" ")[2] for name in measured.RIVALS}
+    assert shown == every - measured.OWN
+    assert every >= measured.OWN
 
 
 def test_the_page_shows_these_claims_and_assumptions(root):
     """Its numbers come from runs of minutes; `docs/refresh.py papers` writes them."""
     page = (root / "docs/papers/mitroi.md").read_text(encoding="utf-8")
-    for claim in claims.CLAIMS:
+    for claim in MITROI.claims:
         assert f"| {claim.id} | {claim.statement} |" in page
-    for a in SILENT:
+    for a in MITROI.silent:
         assert f"| {a.key} | {a.value} | {a.why} |" in page
     blocks = re.findall(r"<!-- table (\S+) -->\n(.*?)<!-- end -->", page, re.DOTALL)
     assert len(blocks) >= 10
     [claimed] = [text for name, text in blocks if name == "claims"]
     # A row is one line; why it is not reproduced stands below, a paragraph a claim.
     assert "not:" not in claimed[: claimed.index("\n\n")]
-    for claim in claims.CLAIMS:
+    for claim in MITROI.claims:
         assert claimed.count(f"\n\n**{claim.id}** Ours: {claim.measure}.") == 1
     for name, text in blocks:
         assert text.startswith("| "), name
@@ -656,14 +660,14 @@ def test_the_steady_state_of_llq_is_measured(quick):
     with (quick / "1/tables/labels.csv").open(encoding="utf-8") as file:
         rows = {row["policy"]: float(row["voice loss"]) for row in csv.DictReader(file)}
     # In 1 s of 1250 packets one more or less is 0.08 %.
-    assert rows["one label, 15 %"] == pytest.approx(system.policed(1), abs=8e-4)
-    assert rows["two labels, 15 %"] == pytest.approx(system.policed(2), abs=8e-4)
+    assert rows["one label, 15 %"] == pytest.approx(measured.policed(1), abs=8e-4)
+    assert rows["two labels, 15 %"] == pytest.approx(measured.policed(2), abs=8e-4)
     assert rows["no label, 15 % for voice"] == rows["two labels, 16 %"] == 0.0
 
 
 def test_the_steady_state_is_that_after_the_tokens_are_gone(lab):
     """With a filler, what a run without it measures after 40 s."""
-    case = Case("x", system.settings("MPLS-CBWFQ-LLQ"))
+    case = Case("x", POINTS["MPLS-CBWFQ-LLQ"])
     filled = Measured(lab.run("filled", [case], Effort(1.0, 3.0, runs=1)), ("class",))
     rate = "traffic.1.flow.source.cbr.rate"
     empty = Case("x", {**case.set, rate: "1 b/s"})
@@ -673,14 +677,14 @@ def test_the_steady_state_is_that_after_the_tokens_are_gone(lab):
     assert losses[1] == 0.0
     # One packet of 3750.
     assert losses[0] == pytest.approx(losses[2], abs=3e-4)
-    assert losses[0] == pytest.approx(system.policed(2), abs=3e-4)
+    assert losses[0] == pytest.approx(measured.policed(2), abs=3e-4)
 
 
 def test_streams_in_the_order_of_table_1_lose_in_the_paper_s_order(lab):
     """Voice about 14 %, video about 24 %; with random phases chance decides."""
-    case = Case("x", {**system.settings("FIFO"), **system.in_order()})
+    case = Case("x", POINTS["FIFO, started in order"])
     m = Measured(lab.run("x", [case], Effort(1.0, 3.0, runs=2)), ("class",))
-    voice, video = (m.of("x", "class", c, "loss_ratio").values for c in system.REAL_TIME)
+    voice, video = (m.of("x", "class", c, "loss_ratio").values for c in measured.REAL_TIME)
     assert all(0.10 < v < 0.15 for v in voice)
     assert all(0.15 < v < 0.25 for v in video)
 
@@ -758,7 +762,7 @@ def test_the_papers_are_listed(capsys):
     out = capsys.readouterr().out
     for name in ("chien", "domzal", "mitroi", "shrivastav", "zheng"):
         assert name in out
-    assert mitroi.PAPER.texts.about in out
+    assert MITROI.texts.about in out
 
 
 def test_without_papers_it_says_how_to_install_them(capsys, monkeypatch):
