@@ -9,7 +9,10 @@ from spillgate.cli.parser.options import (
     add_all,
     add_command,
     add_confine,
+    add_format,
     add_numbers,
+    add_platform,
+    add_set,
     add_strict,
 )
 
@@ -33,12 +36,7 @@ def add_check(commands: Commands) -> None:
     add_confine(parser)
     add_all(parser)
     rules = parser.add_argument_group("rules")
-    rules.add_argument(
-        "--format",
-        choices=("text", "json", "sarif"),
-        default="text",
-        help="what goes to standard output; sarif is for code review and CI; default text",
-    )
+    add_format(rules, "text", "json", "sarif", note="sarif is for code review and CI; ")
     rules.add_argument("--strict", action="store_true", help="fail on warnings, too")
     rules.add_argument(
         "--select",
@@ -55,12 +53,7 @@ def add_check(commands: Commands) -> None:
         metavar="ID",
         help="say what a rule, or a warning such as W0702, is about; see 'spillgate list rules'",
     )
-    rules.add_argument(
-        "--platform",
-        default="ios",
-        metavar="P",
-        help="whose meaning commands of a configuration have; default ios",
-    )
+    add_platform(rules, "whose meaning commands of a configuration have")
 
 
 def add_import(commands: Commands) -> None:
@@ -88,19 +81,9 @@ def add_import(commands: Commands) -> None:
         help="show what queues on this interface, or on one of its circuits ('ATM0/0.1 1/32'); "
         "default lists those with a policy",
     )
-    reading.add_argument(
-        "--platform",
-        default="ios",
-        metavar="P",
-        help="whose meaning the commands have; 'spillgate list platforms' names them; default ios",
-    )
+    add_platform(reading, "whose meaning the commands have; 'spillgate list platforms' names them")
     add_strict(reading)
-    reading.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="what goes to standard output; default text",
-    )
+    add_format(reading, "text", "json")
 
 
 def add_export(commands: Commands) -> None:
@@ -136,20 +119,9 @@ def add_export(commands: Commands) -> None:
         metavar="NAME",
         help="of a scenario: this variant; needed where there are several",
     )
-    export.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        help="of a scenario: replace a value; may be repeated",
-    )
+    add_set(export, "of a scenario: replace a value")
     add_confine(export)
-    export.add_argument(
-        "--platform",
-        default="ios",
-        metavar="P",
-        help="whose meaning IOS commands have; 'spillgate list platforms' names them; default ios",
-    )
+    add_platform(export, "whose meaning IOS commands have; 'spillgate list platforms' names them")
     export.add_argument(
         "--dev",
         metavar="DEV",
@@ -194,13 +166,6 @@ def add_profile(commands: Commands) -> None:
     parser.add_argument(
         "--interface", metavar="NAME", help="interface of it whose output policy is meant"
     )
-    parser.add_argument(
-        "--platform", default="ios", metavar="P", help="platform of it; default ios"
-    )
-    parser.add_argument(
-        "--format",
-        choices=("table", "json", "yaml"),
-        default="table",
-        help="what goes to standard output; yaml is a scenario with sources that are like the "
-        "capture; default table",
-    )
+    add_platform(parser, "platform of it")
+    like = "yaml is a scenario with sources that are like the capture; "
+    add_format(parser, "table", "json", "yaml", note=like)

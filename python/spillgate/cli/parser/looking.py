@@ -8,9 +8,11 @@ from spillgate.cli.parser.options import (
     Commands,
     add_command,
     add_confine,
+    add_format,
     add_recording,
     add_run_directory,
     add_scenario,
+    add_set,
 )
 
 
@@ -52,12 +54,7 @@ def add_explain(commands: Commands) -> None:
         "--run", type=int, default=0, metavar="K", help="which run, from 0; default 0"
     )
     add_confine(explain)
-    explain.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="what goes to standard output; default text",
-    )
+    add_format(explain, "text", "json")
 
 
 def add_pcap(commands: Commands) -> None:
@@ -88,22 +85,11 @@ def add_fluid(commands: Commands) -> None:
         commands, "fluid", "predict which queues of a scenario swing, by the fluid model of TCP"
     )
     add_scenario(fluid)
-    fluid.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
-    )
+    add_set(fluid)
     add_confine(fluid)
     fluid.add_argument("--link", metavar="LINK", help="of this link only; default all")
     fluid.add_argument("--variant", metavar="V", help="of this variant only; default all")
-    fluid.add_argument(
-        "--format",
-        choices=("table", "json"),
-        default="table",
-        help="what goes to standard output; default table",
-    )
+    add_format(fluid, "table", "json")
 
 
 def add_schema(commands: Commands) -> None:

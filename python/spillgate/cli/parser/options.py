@@ -57,13 +57,7 @@ def add_numbers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=int, metavar="N", help="runs of each variant; default the scenario's"
     )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
-    )
+    add_set(parser)
     parser.add_argument(
         "--sla",
         action="append",
@@ -79,6 +73,45 @@ def add_numbers(parser: argparse.ArgumentParser) -> None:
         help="whether 95 %% holds for each verdict (none) or for all of them together; default "
         "the scenario's",
     )
+
+
+def add_set(
+    parser: argparse.ArgumentParser,
+    what: str = "replace a value, such as topology.links.wan.rate='50 Mb/s'",
+) -> None:
+    """The option to replace values of a scenario."""
+    help_ = f"{what}; may be repeated"
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=help_)
+
+
+def add_format(parser: argparse._ActionsContainer, *kinds: str, note: str = "") -> None:
+    """The option for what is printed: the first of some kinds unless it is given."""
+    help_ = f"what goes to standard output; {note}default {kinds[0]}"
+    parser.add_argument("--format", choices=kinds, default=kinds[0], help=help_)
+
+
+def add_platform(parser: argparse._ActionsContainer, what: str) -> None:
+    """The option for whose commands are read or written."""
+    parser.add_argument("--platform", default="ios", metavar="P", help=f"{what}; default ios")
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """The number of threads."""
+    help_ = "threads; default one a core; results do not depend on it"
+    parser.add_argument("--jobs", type=int, metavar="N", help=help_)
+
+
+def add_out(parser: argparse.ArgumentParser, default: str) -> None:
+    """The run directory that is made."""
+    help_ = f"run directory to make; default runs/{default}"
+    parser.add_argument("--out", type=Path, metavar="DIR", help=help_)
+    parser.add_argument("--force", action="store_true", help="replace an existing run directory")
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """The option to print only what must be known."""
+    help_ = "no progress, and of the text only the verdicts"
+    parser.add_argument("--quiet", action="store_true", help=help_)
 
 
 def add_run_directory(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,11 @@ from spillgate.cli.parser.options import (
     add_all,
     add_command,
     add_confine,
+    add_format,
+    add_jobs,
     add_numbers,
+    add_out,
+    add_quiet,
     add_recording,
     add_scenario,
     add_strict,
@@ -24,12 +28,7 @@ def add_run(commands: Commands) -> None:
     run = add_command(commands, "run", "run a scenario and judge its requirements")
     add_scenario(run, optional="; with --resume it may be left out")
     add_numbers(run)
-    run.add_argument(
-        "--jobs",
-        type=int,
-        metavar="N",
-        help="threads; default one a core; results do not depend on it",
-    )
+    add_jobs(run)
     run.add_argument(
         "--ignore-memory",
         action="store_true",
@@ -55,13 +54,7 @@ def add_run(commands: Commands) -> None:
         help="the variant that the others are compared with, run by run; default the scenario's, "
         "or the first",
     )
-    run.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="run directory to make; default runs/<scenario>-<time>",
-    )
-    run.add_argument("--force", action="store_true", help="replace an existing run directory")
+    add_out(run, "<scenario>-<time>")
     run.add_argument(
         "--resume",
         type=Path,
@@ -70,20 +63,13 @@ def add_run(commands: Commands) -> None:
         "finished: to go on, to add runs (--runs), to judge by other requirements (--sla); "
         "the default of --out is then DIR, of SCENARIO and its options what DIR says",
     )
-    run.add_argument(
-        "--format",
-        choices=("table", "json", "csv"),
-        default="table",
-        help="what goes to standard output; default table",
-    )
+    add_format(run, "table", "json", "csv")
     add_all(run)
     _drawing(run)
     run.add_argument(
         "--no-report", action="store_true", help="write no report.html into the run directory"
     )
-    run.add_argument(
-        "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
-    )
+    add_quiet(run)
     packets = run.add_argument_group("packets.pcapng")
     packets.add_argument(
         "--pcap",
@@ -191,25 +177,7 @@ def add_reproduce(commands: Commands) -> None:
     parser.add_argument(
         "--runs", type=int, metavar="N", help="runs behind each claim; default the paper's"
     )
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        metavar="N",
-        help="threads; default one a core; results do not depend on it",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="run directory to make; default runs/reproduce-<paper>-<time>",
-    )
-    parser.add_argument("--force", action="store_true", help="replace an existing run directory")
-    parser.add_argument(
-        "--format",
-        choices=("table", "json"),
-        default="table",
-        help="what goes to standard output; default table",
-    )
-    parser.add_argument(
-        "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
-    )
+    add_jobs(parser)
+    add_out(parser, "reproduce-<paper>-<time>")
+    add_format(parser, "table", "json")
+    add_quiet(parser)
