@@ -10,7 +10,7 @@ from rich.console import Console
 import spillgate
 from conftest import CLASSES, VARIANTS, Made, described, parts, summary_row
 from spillgate import admission, report
-from spillgate.cli.admissions import admission_table
+from spillgate.cli.tables import admission_table
 from spillgate.report.admission import admission_figures
 from spillgate.result import Results
 from spillgate.saved import load

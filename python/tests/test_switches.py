@@ -7,7 +7,7 @@ import pytest
 import spillgate
 from spillgate import report
 from spillgate.cli import main
-from spillgate.nodes import switch_rows
+from spillgate.nodes import node_rows
 from spillgate.report import switches
 
 SCENARIO = """
@@ -40,7 +40,7 @@ def hot():
 
 
 def test_the_table_has_a_row_for_each_switch(hot):
-    table = switch_rows(hot)
+    table = node_rows(hot, "switch")
     assert table.head[0] == "switch"
     [row] = table.rows
     cells = dict(zip(table.head, row, strict=True))
@@ -53,7 +53,7 @@ def test_the_table_has_a_row_for_each_switch(hot):
 
 def test_no_switch_no_table(first):
     results = spillgate.run(first, runs=1)
-    assert switch_rows(results) is None
+    assert node_rows(results, "switch") is None
     assert switches.switch_parts(results) == ([], 0)
     assert 'id="switches"' not in report.render(results)
 

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.text import Text
 
 from spillgate import __commit__, __version__
-from spillgate.cli.admissions import admission_table
 from spillgate.cli.progress import duration
 from spillgate.cli.screen import Part, present
 from spillgate.cli.tables import (
+    admission_table,
     class_table,
     difference_table,
     input_table,
-    node_table,
+    node_tables,
     tcp_table,
 )
 from spillgate.cli.text import console, count, item
@@ -84,7 +84,7 @@ def _tables(found: Results) -> Sequence[Part]:
         (tcp_table, 4, "TCP"),
         (admission_table, 4, "admission"),
         (input_table, 6, "packets where they arrive"),
-        (node_table, 6, "nodes and queues"),
+        (node_tables, 6, "nodes and queues"),
         (difference_table, 5, "differences between variants"),
     )
     return [

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import add_metric, legend, show, table, width
+from spillgate.cli.text import add_metric, fresh, legend, show, table, width
 from spillgate.cli.verdicts import worst_first
-from spillgate.labels import is_a, short_of, tcp_columns, times, words
-from spillgate.metrics import (
-    column_decimals,
-    format_cell,
-    format_count,
-    format_value,
-    scale_for,
-    scale_of,
-)
-from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
-from spillgate.profiles import end_rows, meter_rows, queue_rows
+from spillgate.labels import is_a, needing, short_of, tcp_columns, times, words
+from spillgate.metrics import column_decimals, format_cell, scale_for
+from spillgate.nodes import KINDS, node_rows
 from spillgate.result import Results
 from spillgate.rows import Difference, Row
+from spillgate.tables import SAID, Cells, Column, cells, columns, waiting
 
 COLUMNS = (
     "offered",
@@ -38,9 +31,6 @@ COLUMNS = (
 )
 """Metrics of the class table."""
 
-UNITS = {"packets": "", "events": "", "transfers": "", "score": ""}
-"""Units that the heading says already."""
-
 
 @dataclass(frozen=True)
 class Detail:
@@ -52,6 +42,7 @@ class Detail:
 
 _ALL = frozenset(COLUMNS)
 _TIMES = frozenset(times("tcp"))
+_WAITS = frozenset(times("admission"))
 _TCP = _TIMES | {"goodput"}
 _COUNTS = frozenset({"transfers_begun", "transfers_done"})
 DETAILS = (
@@ -77,8 +68,16 @@ TCP_DETAILS = (
     Detail(frozenset(), frozenset({"timeouts", "fct_p50", "fct_p99", "retransmits"}) | _COUNTS),
 )
 
-Columns = Sequence[str]
-Cells = Mapping[tuple[str, str], Mapping[str, Row]]
+ADMISSION_DETAILS = (
+    Detail(_WAITS),
+    Detail(frozenset({"waiting_time"})),
+    Detail(frozenset()),
+    Detail(frozenset(), frozenset({"waiting_time_max"})),
+    Detail(frozenset(), frozenset({"waiting_time_max", "flows_removed"})),
+    Detail(frozenset(), frozenset({"waiting_time_max", "flows_removed", "flows_waiting"})),
+)
+
+Metrics = Sequence[str]
 
 
 def class_table(out: Console, found: Results, most: int | None = None) -> int:
@@ -86,7 +85,9 @@ def class_table(out: Console, found: Results, most: int | None = None) -> int:
 
     At most so many: those that miss requirements by most, then those that lose most.
     """
-    rows = _cells(found)
+    rows = cells(found, "class")
+    # A scenario without variants has one, which is called like the scenario.
+    several = _several(rows)
     if most is not None:
         missed: dict[tuple[str, str], int] = {}
         for number, v in enumerate(worst_first(found.verdicts)):
@@ -95,14 +96,12 @@ def class_table(out: Console, found: Results, most: int | None = None) -> int:
         first = sorted(rows, key=lambda at: (missed.get(at, math.inf), -_lost(rows[at])))[:most]
         rows = {at: cells for at, cells in rows.items() if at in first}
     speech = any("mos" in cells for cells in rows.values())
-    columns = [m for m in COLUMNS if speech or m != "mos"]
-    # A scenario without variants has one, which is called like the scenario.
-    several = len({row.variant for row in found.classes()}) > 1
-    detail = _fitting(out, rows, columns, DETAILS, several=several)
+    shown = [m for m in COLUMNS if speech or m != "mos"]
+    detail = _fitting(out, rows, shown, DETAILS, several=several)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
     sign = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
     if detail.hidden:
-        sign += _hidden(columns, detail)
+        sign += _hidden(shown, detail)
     elif detail.intervals < _ALL - {"offered"} and not alone:
         sign += "; more of them in a wider terminal"
     meaning = "delay: one-way; PDV: 99.9 % − minimum"
@@ -114,7 +113,7 @@ def class_table(out: Console, found: Results, most: int | None = None) -> int:
 
 def tcp_table(out: Console, found: Results) -> None:
     """What TCP did, by variant and class; nothing where there is none."""
-    rows = {at: cells for at, cells in _cells(found).items() if "goodput" in cells}
+    rows = {at: of for at, of in cells(found, "class").items() if "goodput" in of}
     if not rows:
         return
     shared = any(c["jain"].mean not in (None, 1.0) for c in rows.values() if "jain" in c)
@@ -124,23 +123,46 @@ def tcp_table(out: Console, found: Results) -> None:
     idle = {m for m in every if is_a("rare", m)}
     if not any(values["transfers_done"]):
         idle |= _TIMES | _COUNTS
-    columns = [m for m in every if m not in idle or any(values[m])]
+    told = [m for m in every if m not in idle or any(values[m])]
     if any(values["transfers_failed"]):
-        columns = [m for m in every if m in _COUNTS or m in columns]
-    several = len({variant for variant, _ in rows}) > 1
-    detail = _fitting(out, rows, columns, TCP_DETAILS, several=several)
+        told = [m for m in every if m in _COUNTS or m in told]
+    detail = _fitting(out, rows, told, TCP_DETAILS)
     parts = ["goodput: each byte once; retransmits: segments"]
-    shown = set(columns) - detail.hidden
+    shown = set(told) - detail.hidden
     if "jain" in shown:
         parts.append("fairness: Jain's index, 1 if all have alike, 1/n if one of n has all")
     if shown & _COUNTS:
         parts.append("begun, done: transfers")
     if shown & _TIMES:
         parts.append("time: of those that completed")
-    text = "; ".join(parts) + _hidden(columns, detail)
+    text = "; ".join(parts) + _hidden(told, detail)
     if not detail.hidden and detail.intervals < _TCP:
         text += "; intervals in a wider terminal"
     legend(out, text)
+
+
+def admission_table(out: Console, found: Results) -> None:
+    """How long flows waited, by variant, link and class; nothing where no link admits flows."""
+    rows = waiting(found)
+    if not rows:
+        return
+    # Nobody cares for zeros of what may not happen.
+    told = [
+        m
+        for m in needing("admission")
+        if not is_a("rare", m) or any(of[m].mean for of in rows.values())
+    ]
+    heads = (words("scopes")["admission"]["short"], "class")
+    detail = _fitting(out, rows, told, ADMISSION_DETAILS, lambda n: n.rsplit("/", 1), heads)
+    text = (
+        "flows: whose first packet came to the link, of the data; wait: from there to its "
+        "admission"
+    )
+    if any(of["flows_waiting"].mean for of in rows.values()):
+        text += "; still waiting: not admitted when the run ended, counted with the time so far"
+    if any(of["flows_removed"].mean for of in rows.values()):
+        text += "; removed: taken off the list of protected flows by the congestion mechanism"
+    legend(out, text + _hidden(told, detail))
 
 
 _COMPARED = (
@@ -195,7 +217,7 @@ _LEAST = ("jitter", "throughput", "fct_p95", "owd_mean", "mos", "goodput", "owd_
 
 
 def _difference_table(
-    rows: Mapping[tuple[str, str], Mapping[str, Difference]], columns: Columns
+    rows: Mapping[tuple[str, str], Mapping[str, Difference]], columns: Metrics
 ) -> Table:
     made = table()
     made.add_column("variant", no_wrap=True)
@@ -205,7 +227,7 @@ def _difference_table(
         cells = [c[metric] for c in rows.values() if metric in c]
         scales[metric] = scale_for(cells[0].unit, [c.mean for c in cells], difference=True)
         decimals[metric] = column_decimals(scales[metric], [abs(c.mean or 0.0) for c in cells])
-        add_metric(made, metric, UNITS.get(cells[0].unit, scales[metric].unit))
+        add_metric(made, metric, SAID.get(cells[0].unit, scales[metric].unit))
     last, marks = None, {name: e["mark"] for name, e in words("effects").items()}
     for (variant, cls), of in rows.items():
         texts = []
@@ -225,52 +247,15 @@ def _difference_table(
     return made
 
 
-def input_table(out: Console, found: Results) -> None:
-    """What policies let in where packets arrive, by variant and class; nothing without any."""
-    cells: dict[tuple[str, str], dict[str, float]] = {}
-    for row in found.table(scope="input"):
-        cells.setdefault((row.variant, row.name), {})[row.metric] = row.mean or 0.0
-    if not cells:
-        return
-    several = len({variant for variant, _ in cells}) > 1
-    made = table()
-    for heading in (
-        *(("variant",) if several else ()),
-        "arriving",
-        "offered",
-        "let in",
-        "dropped",
-    ):
-        made.add_column(heading, justify="left" if heading in ("variant", "arriving") else "right")
-    for (variant, name), values in cells.items():
-        made.add_row(
-            *((Text(variant),) if several else ()),
-            Text(name),
-            format_value(values["offered"], "b/s"),
-            format_value(values["carried"], "b/s"),
-            format_count(values["drops_policer"]),
-        )
-    show(out, made)
-    legend(out, "policies where packets arrive, link/class; dropped: packets in a run, mean")
-
-
-def node_table(out: Console, found: Results) -> None:
-    """What was in profile, how busy nodes with `forwarding` were, and switches, by variant."""
-    for nodes, what in (
-        (meter_rows(found), "meters"),
-        (queue_rows(found), "queues by drop precedence"),
-        (end_rows(found), "classes by drop precedence"),
-        (node_rows(found), "nodes that hold packets"),
-        (switch_rows(found), "switches"),
-        (port_rows(found), "output ports of ATM switches"),
-        (line_rows(found), "lines that circuits of ATM share"),
-    ):
+def node_tables(out: Console, found: Results, scopes: Sequence[str] = tuple(KINDS)[1:]) -> None:
+    """What was in profile, how busy nodes were, and switches, by variant; or of other scopes."""
+    for scope in scopes:
+        nodes = node_rows(found, scope)
         if nodes is None:
             continue
         made = table()
-        names = {"variant", *(scope["short"] for scope in words("scopes").values())}
-        for heading in nodes.head:
-            if heading in names:
+        for n, heading in enumerate(nodes.head):
+            if n < nodes.names:
                 # Half of a name may be that of another thing.
                 made.add_column(heading, overflow="fold")
             else:
@@ -278,71 +263,71 @@ def node_table(out: Console, found: Results) -> None:
         for row in nodes.rows:
             made.add_row(*map(Text, row))
         show(out, made)
-        legend(out, f"{what}; {nodes.note}")
+        legend(out, f"{nodes.title}; {nodes.note}")
 
 
-def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:
-    rows: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in found.classes():
-        rows.setdefault((row.variant, row.name), {})[row.metric] = row
-    return rows
+def input_table(out: Console, found: Results) -> None:
+    """What policies let in where packets arrive, by variant and class; nothing without any."""
+    node_tables(out, found, ("input",))
+
+
+def _several(rows: Cells) -> bool:
+    return len({variant for variant, _ in rows}) > 1
 
 
 def _lost(cells: Mapping[str, Row]) -> float:
     return cells["loss_ratio"].mean or 0.0 if "loss_ratio" in cells else 0.0
 
 
-def _hidden(columns: Columns, detail: Detail) -> str:
+def _hidden(columns: Metrics, detail: Detail) -> str:
     missing = [short_of(m) for m in columns if m in detail.hidden]
     return f"; more columns ({', '.join(missing)}) in a wider terminal" if missing else ""
 
 
 def _fitting(
-    out: Console, rows: Cells, columns: Columns, details: Sequence[Detail], *, several: bool
+    out: Console,
+    rows: Cells,
+    metrics: Metrics,
+    details: Sequence[Detail],
+    parts: Callable[[str], Sequence[str]] = lambda name: (name,),
+    heads: Sequence[str] = ("class",),
+    *,
+    several: bool | None = None,
 ) -> Detail:
-    """Shows the first of `details` that fits the width, or the last; which one."""
+    """Shows the first of `details` that fits the width, or the last; which one.
+
+    `parts` gives what stands under `heads` of a name. Variants are named if there are `several`.
+    """
+    several = _several(rows) if several is None else several
+    left = (*(("variant",) if several else ()), *heads)
+    of_metrics = columns(rows, metrics)
     for detail in details:
-        left = [m for m in columns if m not in detail.hidden]
-        shown = _class_table(rows, left, detail, several=several)
+        shown = _laid_out(rows, of_metrics, detail, parts, left)
         if width(out, shown) <= out.width:
             break
     show(out, shown)
     return detail
 
 
-def _class_table(rows: Cells, shown: Columns, detail: Detail, *, several: bool) -> Table:
+def _laid_out(
+    rows: Cells,
+    every: Sequence[Column],
+    detail: Detail,
+    parts: Callable[[str], Sequence[str]],
+    heads: Sequence[str],
+) -> Table:
     made = table()
-    if several:
-        made.add_column("variant", no_wrap=True)
-    made.add_column("class", no_wrap=True)
-    scales, decimals = {}, {}
-    for metric in shown:
-        # Times of transfers are compared with each other.
-        alike = _TIMES if metric in _TIMES else {metric}
-        found = [c[m] for c in rows.values() for m in alike if m in c]
-        unit = found[0].unit if found else ""
-        scales[metric] = scale_of(metric, unit, [v.mean for v in found])
-        means = [c[metric].mean for c in rows.values() if metric in c]
-        decimals[metric] = column_decimals(scales[metric], means)
-        shown_unit = UNITS.get(unit, scales[metric].unit)
-        add_metric(made, metric, shown_unit)
-    last = None
-    for (variant, cls), cells in rows.items():
-        if last is not None and variant != last:
+    for head in heads:
+        made.add_column(head, no_wrap=True)
+    shown = [c for c in every if c.metric not in detail.hidden]
+    for column in shown:
+        add_metric(made, column.metric, column.unit)
+    last: tuple[str, ...] = ()
+    for (variant, name), of in rows.items():
+        if last and variant != last[0]:
             made.add_row()
-        texts = [
-            format_cell(
-                cells[m].mean,
-                cells[m].half,
-                scales[m],
-                decimals[m],
-                interval=m in detail.intervals,
-            )
-            if m in cells
-            else "–"
-            for m in shown
-        ]
-        names = [Text(variant if variant != last else "")] if several else []
-        made.add_row(*names, Text(cls), *texts)
-        last = variant
+        names = (variant, *parts(name))
+        texts = [c.text(of.get(c.metric), interval=c.metric in detail.intervals) for c in shown]
+        made.add_row(*map(Text, fresh(names, last)[-len(heads) :]), *texts)
+        last = names
     return made

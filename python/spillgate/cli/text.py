@@ -69,6 +69,17 @@ def add_metric(made: Table, metric: str, unit: str) -> None:
     made.add_column(heading, justify="right", no_wrap=True, vertical="bottom")
 
 
+def fresh(names: Sequence[str], above: Sequence[str]) -> list[str]:
+    """The names of a row without those at the left that it shares with the row above.
+
+    Example:
+        >>> fresh(("LLQ", "wan", "voice"), ("LLQ", "wan", "data"))
+        ['', '', 'voice']
+    """
+    new = next((i for i, n in enumerate(names) if tuple(above[i : i + 1]) != (n,)), 0)
+    return [n if i >= new else "" for i, n in enumerate(names)]
+
+
 def show(out: Console, shown: Table) -> None:
     """Prints a table without the blanks that fill its last column."""
     for column in shown.columns:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import legend, show, table, width
+from spillgate.cli.text import fresh, legend, show, table, width
 from spillgate.labels import mark_of, words
 from spillgate.metrics import column_decimals, format_cell, scale_for
 from spillgate.points import Grid, grid
@@ -212,10 +212,9 @@ def _along(
     for thing, cells in things:
         for row, points in along.rows:
             names = (*thing, *row)
-            # What a row shares with the one above is said once.
-            new = next((i for i, n in enumerate(names) if last[i : i + 1] != (n,)), 0)
-            told = [n if i >= new else "" for i, n in enumerate(names)]
-            made.add_row(*map(Text, told), *(cells.get(p or "", Text("")) for p in points))
+            made.add_row(
+                *map(Text, fresh(names, last)), *(cells.get(p or "", Text("")) for p in points)
+            )
             last = names
     return made
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from spillgate.labels import needing, times
-from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
-from spillgate.report.figure import Alternative, Figure
+from spillgate.metrics import format_value
+from spillgate.report.figure import Figure
 from spillgate.report.svg import STYLES, Axis, Line, Panel
-from spillgate.report.tables import ClassRows, ClassTable, heading
 from spillgate.result import Results
-from spillgate.rows import Admission, Row
+from spillgate.rows import Admission
+from spillgate.tables import Table
 
 MOST_PANELS = 12
 """Links and variants that have charts of their own."""
@@ -18,34 +17,6 @@ MOST_PANELS = 12
 _POINTS = 20_000
 
 Point = tuple[float, float]
-
-
-def admission_table(results: Results) -> ClassTable | None:
-    """Waiting times by link and class; none where no link admits flows."""
-    rows: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in results.table(scope="admission"):
-        rows.setdefault((row.name, row.variant), {})[row.metric] = row
-    rows = {at: cells for at, cells in rows.items() if cells["flows_offered"].mean}
-    if not rows:
-        return None
-    found = [r.mean for c in rows.values() for m, r in c.items() if m in times("admission")]
-    columns, shown = [], []
-    for metric in needing("admission"):
-        timed = metric in times("admission")
-        means = [c[metric].mean for c in rows.values()]
-        scale = scale_for("s", found) if timed else scale_for("flows", means)
-        shown.append((metric, scale, column_decimals(scale, means)))
-        columns.append(heading(metric, scale.unit if timed else ""))
-    groups = []
-    for name in dict.fromkeys(name for name, _ in rows):
-        mine = []
-        for v in results.description.variants:
-            of = rows.get((name, v))
-            if of is not None:
-                texts = (format_cell(of[m].mean, of[m].half, s, n) for m, s, n in shown)
-                mine.append((v, tuple(texts)))
-        groups.append(ClassRows(name, tuple(mine)))
-    return ClassTable(tuple(columns), tuple(groups))
 
 
 def admission_figures(results: Results) -> list[Figure]:
@@ -141,11 +112,11 @@ def _steps(instants: Iterable[float], end: float, room: int) -> list[Point | Non
     return points
 
 
-def _listing(found: Sequence[Admission]) -> Alternative:
+def _listing(found: Sequence[Admission]) -> Table:
     rows = []
     for a in sorted(found, key=lambda a: -a.waiting_s)[:100]:
         admitted = "never" if a.admitted_s is None else f"{a.admitted_s:.3f} s"
         waited = format_value(a.waiting_s, "s")
         rows.append([a.variant, a.link, a.flow, f"{a.offered_s:.3f} s", admitted, waited])
     head = ["variant", "link", "flow (100 that waited longest)", "came", "admitted", "waited"]
-    return Alternative(head, rows)
+    return Table(head, rows)

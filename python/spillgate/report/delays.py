@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spillgate.metrics import Scale, format_value, scale_for
-from spillgate.report.figure import Alternative, Figure
+from spillgate.report.figure import Figure
 from spillgate.report.svg import STYLES, Axis, Line, Panel
 from spillgate.result import Results
 from spillgate.rows import Distribution
+from spillgate.tables import Table
 
 _TABLE = (0.5, 0.95, 0.99, 0.999, 1.0)
 _QUANTILE = {"owd_p50": 0.5, "owd_p95": 0.95, "owd_p99": 0.99, "owd_p999": 0.999}
@@ -154,11 +155,11 @@ def _said(d: Distribution) -> str:
     return f"{d.variant}: 99 % within {format_value(_at(d, 0.99), 's')}"
 
 
-def _table(curves: Sequence[Distribution]) -> Alternative:
+def _table(curves: Sequence[Distribution]) -> Table:
     names = {0.5: "median", 1.0: "largest"}
     head = ["class", "variant", *(names.get(q, f"{100 * q:g} % within") for q in _TABLE)]
     rows = [
         [d.cls, d.variant, *(format_value(_at(d, q), "s") for q in _TABLE)]
         for d in sorted(curves, key=lambda d: [c.cls for c in curves].index(d.cls))
     ]
-    return Alternative(head, rows)
+    return Table(head, rows)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from spillgate.metrics import format_value
 from spillgate.points import counted
 from spillgate.report.outlines import THIN
 from spillgate.scenario import Description, irregularity
+from spillgate.tables import Table
 
 _MOST_LINKS = 40
 
@@ -19,15 +19,6 @@ _KEPT = ("--seed", "--runs", "--set", "--sla", "--correction", "--against", "--s
 
 _KEPT_ALONE = ("--strict", "--no-series")
 """The same of those without a value."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Headings and rows of texts."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
 
 
 def parameters(d: Description) -> list[tuple[str, str]]:

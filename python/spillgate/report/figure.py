@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from spillgate.report import svg
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """A chart's values as a table: headings, and rows whose first cells are names."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    names: int = 2
+from spillgate.tables import Table
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,7 @@ class Figure:
     caption: str
     panels: Sequence[svg.Panel]
     legend: Sequence[tuple[str, int]]
-    table: Alternative
+    table: Table
     group: str
     notes: Sequence[tuple[str, str]] = ()
     runs: str = ""

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
-from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
-from spillgate.profiles import end_rows, meter_rows, queue_rows
+from spillgate.nodes import node_rows
 from spillgate.report import html
-from spillgate.report.admission import admission_figures, admission_table
+from spillgate.report.admission import admission_figures
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
 from spillgate.report.facts import (
@@ -24,7 +23,7 @@ from spillgate.report.facts import (
 from spillgate.report.outlines import trees
 from spillgate.report.sweeps import sweep_figures
 from spillgate.report.switches import switch_parts
-from spillgate.report.tables import class_tables, comparison, loss_table
+from spillgate.report.tables import admission_table, class_tables, comparison, loss_table
 from spillgate.report.timelines import shown_runs, timeline_figures
 from spillgate.report.verdicts import matrix
 from spillgate.report.worst import worst_packets
@@ -39,6 +38,14 @@ REPORT = "report.html"
 
 _MARK = b'<meta name="generator" content="Spillgate'
 """What every report says near its beginning."""
+
+_NODES = (
+    ("profiles", "What was in profile", "Profiles", ("meter", "queue-dscp", "class-dscp")),
+    ("nodes", "Nodes that take time to forward", "Nodes", ("node",)),
+    ("atm-ports", "Output ports of ATM switches", "ATM switches", ("atm-port",)),
+    ("atm-lines", "Lines that circuits of ATM share", "ATM lines", ("atm-line",)),
+)
+"""Sections with tables of `KINDS`: identifier, heading, name, scopes."""
 
 _TEMPLATE = Path(__file__).parent / "page.html.j2"
 
@@ -68,11 +75,11 @@ def render(
     shown, total = trees(results)
     arriving, gate_count = gates(results)
     switches, switch_count = switch_parts(results)
-    profiles = (
-        ("Meters", meter_rows(results)),
-        ("Queues by drop precedence", queue_rows(results)),
-        ("Classes by drop precedence", end_rows(results)),
-    )
+    nodes = [
+        (*names, found)
+        for *names, scopes in _NODES
+        if (found := [t for scope in scopes if (t := node_rows(results, scope))])
+    ]
     figures = [
         *sweep_figures(results),
         *delay_figures(results),
@@ -100,11 +107,8 @@ def render(
         worst=worst_packets(worst),
         trees=shown,
         tree_count=total,
-        profiles=[(title, one) for title, one in profiles if one is not None],
-        forwarding=node_rows(results),
-        switched=switch_rows(results),
-        atm_ports=port_rows(results),
-        atm_lines=line_rows(results),
+        nodes=nodes,
+        switched=node_rows(results, "switch"),
         switches=switches,
         switch_count=switch_count,
         gates=arriving,

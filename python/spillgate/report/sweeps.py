@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from spillgate.labels import short_of
 from spillgate.metrics import Scale, column_decimals, format_cell, format_value, scale_for
 from spillgate.points import Grid, grid
-from spillgate.report.figure import Alternative, Figure
+from spillgate.report.figure import Figure
 from spillgate.report.svg import STYLES, Axis, Level, Line, Panel
 from spillgate.result import Results
 from spillgate.rows import Row
+from spillgate.tables import Table
 
 METRICS = ("owd_p99", "loss_ratio", "throughput", "goodput", "mos")
 """What is drawn, as far as classes have it; more with `--figures`."""
@@ -115,13 +116,13 @@ def _of(value: float | None, scale: Scale) -> float:
     return (value or 0.0) * scale.factor
 
 
-def _table(results: Results, along: Grid, cells: Cells, scale: Scale) -> Alternative:
+def _table(results: Results, along: Grid, cells: Cells, scale: Scale) -> Table:
     decimals = column_decimals(scale, [r.mean for r in cells.values()])
 
     def text(row: Row | None) -> str:
         return "–" if row is None else format_cell(row.mean, row.half, scale, decimals)
 
-    return Alternative(
+    return Table(
         ["class", *along.heads, *(f"{along.axis.name} {v}" for v in along.axis.labels)],
         [
             [cls, *names, *(text(cells.get((cls, p or ""))) for p in points)]

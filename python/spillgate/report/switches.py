@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from spillgate.metrics import format_rough
 from spillgate.report.svg import number
-from spillgate.report.tables import Column, heading
 from spillgate.result import Results
 from spillgate.rows import Row, Series
+from spillgate.tables import Column, heading
 
 SAMPLED = "voq_backlog"
 """The metric of which a map shows parts of the run."""

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from spillgate.labels import is_a, needing, short_of, tcp_columns, times, words
-from spillgate.metrics import (
-    Scale,
-    column_decimals,
-    format_cell,
-    format_number,
-    format_rough,
-    scale_for,
-    scale_of,
-)
+from spillgate.labels import is_a, needing, tcp_columns, words
+from spillgate.metrics import format_number, format_rough, scale_for
 from spillgate.result import Results
-from spillgate.rows import Difference, Row
+from spillgate.rows import Difference
+from spillgate.tables import Cells, Column, cells, columns, heading, waiting
 
 _COLUMNS = (
     "offered",
@@ -31,86 +24,55 @@ _COLUMNS = (
     "mos",
 )
 
-_PLAIN = {"packets": "", "score": "", "events": "", "transfers": "", "1": "%"}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: heading, unit, and what the metric means."""
-
-    head: str
-    unit: str
-    meaning: str
-
-
-def heading(metric: str, unit: str = "") -> Column:
-    """The column of a metric."""
-    return Column(short_of(metric), unit, words("metrics")[metric]["summary"])
-
-
-@dataclass(frozen=True)
-class ClassRows:
-    """One class: its name, and a row of texts for each variant."""
-
-    name: str
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-
 
 @dataclass(frozen=True)
 class ClassTable:
-    """Classes by variant."""
+    """Things by variant: the columns, and of each thing its name and its rows of texts."""
 
-    columns: tuple[Column, ...]
-    groups: tuple[ClassRows, ...]
+    columns: Sequence[Column]
+    groups: Sequence[tuple[str, Sequence[tuple[str, Sequence[str]]]]]
 
 
 def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None]:
     """Loads, losses and delays of the classes, and what TCP did in those that have it."""
-    rows: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in results.classes():
-        rows.setdefault((row.name, row.variant), {})[row.metric] = row
-    with_tcp = {at: cells for at, cells in rows.items() if "goodput" in cells}
+    rows = cells(results, "class")
+    with_tcp = {at: of for at, of in rows.items() if "goodput" in of}
     shared = any(c["jain"].mean not in (None, 1.0) for c in with_tcp.values() if "jain" in c)
     tcp = _class_table(results, with_tcp, tcp_columns(shared=shared))
     return _class_table(results, rows, _COLUMNS), tcp
 
 
-def _class_table(
-    results: Results,
-    rows: dict[tuple[str, str], dict[str, Row]],
-    wanted: Sequence[str],
-) -> ClassTable | None:
-    found = [row.mean for c in rows.values() for m, row in c.items() if m in times("tcp")]
-    shown: list[tuple[str, Scale, int]] = []
-    for metric in wanted:
-        cells = [c[metric] for c in rows.values() if metric in c]
-        means = [c.mean for c in cells]
-        # Zeros say something of losses and delays, but not of what never happens.
-        if not any(m is not None for m in means) or (is_a("rare", metric) and not any(means)):
-            continue
-        # Times of transfers are compared with each other.
-        scale = scale_of(metric, cells[0].unit, found if metric in times("tcp") else means)
-        shown.append((metric, scale, column_decimals(scale, means)))
-    if not shown:
-        return None
-    d = results.description
+def _class_table(results: Results, rows: Cells, wanted: Sequence[str]) -> ClassTable | None:
+    means = {m: [of[m].mean for of in rows.values() if m in of] for m in wanted}
+    # Zeros say something of losses and delays, but not of what never happens.
+    shown = [
+        m
+        for m in wanted
+        if any(x is not None for x in means[m]) and (any(means[m]) or not is_a("rare", m))
+    ]
+    return by_name(results, rows, results.description.classes, shown) if shown else None
+
+
+def admission_table(results: Results) -> ClassTable | None:
+    """Waiting times by link and class; none where no link admits flows."""
+    rows = waiting(results)
+    names = dict.fromkeys(name for _, name in rows)
+    return by_name(results, rows, names, needing("admission")) if rows else None
+
+
+def by_name(
+    results: Results, rows: Cells, names: Iterable[str], metrics: Sequence[str]
+) -> ClassTable:
+    """These metrics of things, in the order of their names and of the variants."""
+    shown = columns(rows, metrics)
     groups = []
-    for cls in d.classes:
-        mine = []
-        for v in d.variants:
-            of = rows.get((cls, v))
-            if of is not None:
-                mine.append((v, tuple(_text(of.get(m), s, n) for m, s, n in shown)))
-        if mine:
-            groups.append(ClassRows(cls, tuple(mine)))
-    columns = tuple(
-        heading(metric, _PLAIN.get(scale.unit, scale.unit)) for metric, scale, _ in shown
-    )
-    return ClassTable(columns, tuple(groups))
-
-
-def _text(row: Row | None, scale: Scale, decimals: int) -> str:
-    return "–" if row is None else format_cell(row.mean, row.half, scale, decimals)
+    for name in names:
+        of = [(v, rows[v, name]) for v in results.description.variants if (v, name) in rows]
+        if of:
+            groups.append(
+                (name, [(v, [c.text(row.get(c.metric)) for c in shown]) for v, row in of])
+            )
+    return ClassTable(shown, groups)
 
 
 @dataclass(frozen=True)
@@ -206,9 +168,9 @@ def comparison(results: Results) -> Comparison | None:
     rows = []
     for cls in d.classes:
         for metric in (*_COLUMNS[1:], *needing("tcp")):
-            cells = [found.get((cls, metric, v)) for v in others]
-            if any(c is not None and c.mean is not None and c.effect != "same" for c in cells):
-                texts = tuple(_difference(c) for c in cells)
+            of = [found.get((cls, metric, v)) for v in others]
+            if any(c is not None and c.mean is not None and c.effect != "same" for c in of):
+                texts = tuple(_difference(c) for c in of)
                 column = heading(metric)
                 rows.append((cls, column.head, column.meaning, texts))
     return Comparison(d.against, others, tuple(rows))

@@ -11,11 +11,12 @@ from statistics import fmean
 from spillgate import _engine
 from spillgate.labels import label_of, words
 from spillgate.metrics import Scale, format_value, scale_for
-from spillgate.report.figure import Alternative, Figure
+from spillgate.report.figure import Figure
 from spillgate.report.outlines import queues
 from spillgate.report.svg import STYLES, Axis, Level, Line, Panel
 from spillgate.result import Results
 from spillgate.rows import Series
+from spillgate.tables import Table
 
 POINTS = 60_000
 """Points of all curves together: what bounds the size of the page."""
@@ -428,10 +429,10 @@ def _rates(
     ]
 
 
-def _table(series: Sequence[Series]) -> Alternative:
+def _table(series: Sequence[Series]) -> Table:
     rows = [
         [s.variant, _name(s.where), *(format_value(x, s.unit) for x in s.extent)]
         for s in series
         if s.extent is not None
     ]
-    return Alternative(["variant", "of", "smallest", "mean of samples", "largest"], rows)
+    return Table(["variant", "of", "smallest", "mean of samples", "largest"], rows)

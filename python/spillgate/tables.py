@@ -1,0 +1,115 @@
+"""Tables of results: which rows and columns there are, and each cell as text.
+
+Terminal and report lay them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from spillgate.labels import short_of, times, words
+from spillgate.metrics import Scale, column_decimals, format_cell, scale_of
+from spillgate.result import Results
+from spillgate.rows import Row
+
+Cells = Mapping[tuple[str, str], Mapping[str, Row]]
+"""Rows by variant and name, then by metric."""
+
+SAID = dict.fromkeys(("packets", "events", "transfers", "flows", "score"), "")
+"""Units that the heading says already."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts under headings.
+
+    Attributes:
+        head: The headings.
+        rows: The texts.
+        note: What the columns mean.
+        names: How many columns at the left are names.
+        title: What its rows are about.
+    """
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+    names: int = 1
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric in one unit and with the decimals that suit all of its values."""
+
+    metric: str
+    scale: Scale
+    decimals: int = 0
+    unit: str = ""
+
+    @property
+    def head(self) -> str:
+        """Its heading."""
+        return short_of(self.metric)
+
+    @property
+    def meaning(self) -> str:
+        """What the metric means."""
+        return str(words("metrics")[self.metric]["summary"])
+
+    def text(self, row: Row | None, *, interval: bool = True) -> str:
+        """A value, with the half-width of its interval if that is wanted."""
+        if row is None:
+            return "–"
+        return format_cell(row.mean, row.half, self.scale, self.decimals, interval=interval)
+
+
+def cells(results: Results, scope: str) -> dict[tuple[str, str], dict[str, Row]]:
+    """What was measured in a scope."""
+    found: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in results.table(scope=scope):
+        found.setdefault((row.variant, row.name), {})[row.metric] = row
+    return found
+
+
+def waiting(results: Results) -> Cells:
+    """What links with flow admission did to the flows of each class that had any there."""
+    found = cells(results, "admission")
+    return {at: of for at, of in found.items() if of["flows_offered"].mean}
+
+
+def columns(rows: Cells, metrics: Iterable[str]) -> list[Column]:
+    """The columns of metrics; times of transfers, and of waiting, are in one unit."""
+    made = []
+    for metric in metrics:
+        alike = next((t for t in map(times, ("tcp", "admission")) if metric in t), (metric,))
+        found = [of[m] for of in rows.values() for m in alike if m in of]
+        unit = found[0].unit if found else ""
+        scale = scale_of(metric, unit, [row.mean for row in found])
+        decimals = column_decimals(
+            scale, [of[metric].mean for of in rows.values() if metric in of]
+        )
+        made.append(Column(metric, scale, decimals, SAID.get(unit, scale.unit)))
+    return made
+
+
+def heading(metric: str) -> Column:
+    """The column of a metric whose cells have units of their own."""
+    return Column(metric, Scale(1.0, ""))
+
+
+def by_variant(
+    rows: Cells,
+    head: Sequence[str],
+    texts: Mapping[tuple[str, str], Sequence[str]],
+    note: str,
+    names: int,
+    title: str,
+) -> Table | None:
+    """A table with a row a variant and thing; the variants are named if `rows` are of several."""
+    if not texts:
+        return None
+    several = len({variant for variant, _ in rows}) > 1
+    named = [(*((v,) if several else ()), *row) for (v, _), row in texts.items()]
+    return Table((*(("variant",) if several else ()), *head), named, note, names + several, title)
