@@ -31,7 +31,7 @@ NONE |= {
 # Packets in profile, which is no metric, are a row of a figure and part of headings.
 ELSEWHERE = {
     ("nodes.py", "longest wait"),
-    ("profiles.py", "in profile"),
+    ("nodes.py", "in profile"),
     ("show.py", "in profile"),
     ("system.py", "in profile"),
 }
