@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from spillgate_papers.lab import Case, Effort
+from spillgate_papers.lab import Effort, Settings
 from spillgate_papers.measured import View
 from spillgate_papers.model import Point
-
-Settings = Mapping[str, object]
-"""Values of the scenario and of its configurations to replace, by path."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +81,11 @@ class Batch:
     keep: bool = False
     note: str = ""
 
-    def cases(self, point: Point | None = None) -> dict[str, Case]:
+    def cases(self, point: Point | None = None) -> dict[str, Settings]:
         """Its variants under another choice, by place; those only that it can touch."""
         p = point or Point("")
         return {
-            name: Case(
-                name, {**({} if p.instead else v.set), **p.set, **p.own.get(name, {}), **v.always}
-            )
+            name: {**({} if p.instead else v.set), **p.set, **p.own.get(name, {}), **v.always}
             for name, v in self.places.items()
             if (name in p.places or not p.places) and name not in p.same
         }

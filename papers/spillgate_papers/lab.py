@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from spillgate.result import Results
@@ -40,13 +40,8 @@ class Effort:
         return Effort(*length, runs=runs)
 
 
-@dataclass(frozen=True)
-class Case:
-    """One variant of a batch: its name, and the values that it replaces by path."""
-
-    name: str
-    set: Mapping[str, object] = field(default_factory=dict)
-
+Settings = Mapping[str, object]
+"""Values of the scenario and of its configurations to replace, by path."""
 
 Report = Callable[[str, Progress], None]
 """Takes the name of the batch that runs, and how far it is."""
@@ -98,9 +93,9 @@ class Lab:
         (self._work / name).write_text(text, encoding="utf-8")
         return name
 
-    def simulation(self, cases: Iterable[Case], effort: Effort) -> Simulation:
+    def simulation(self, cases: Mapping[str, Settings], effort: Effort) -> Simulation:
         """The validated batch; raises `InputError` if a case cannot be run."""
-        variants = [{"name": c.name, "set": dict(c.set)} for c in cases]
+        variants = [{"name": name, "set": dict(of)} for name, of in cases.items()]
         return Simulation(
             self.scenario,
             seed=self.seed,
@@ -118,7 +113,7 @@ class Lab:
     def run(
         self,
         batch: str,
-        cases: Sequence[Case],
+        cases: Mapping[str, Settings],
         effort: Effort,
         *,
         keep: bool = False,
@@ -128,7 +123,7 @@ class Lab:
 
         Args:
             batch: Its name, for progress and for the run directory.
-            cases: Its variants.
+            cases: What its variants replace, by name.
             effort: How long, and how often.
             keep: Whether its results shall be saved.
             series: Whether every run has time series; else the first of each variant has.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from spillgate.scenario import catalog
-from spillgate_papers.grid import Settings
+from spillgate_papers.lab import Settings
 
 
 def rivals(own: Collection[str], link: str) -> dict[str, Settings]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spillgate_papers.grid import Value
 from spillgate_papers.judge import outcome
-from spillgate_papers.lab import Case, Effort
+from spillgate_papers.lab import Effort, Settings
 from spillgate_papers.measured import View
 from spillgate_papers.model import OUTCOME_MARKS, Cell, Outcome, Point, Section, Table
 
@@ -47,8 +47,8 @@ class Search:
         )
         return list(product(*of_axes))
 
-    def case(self, chosen: Set, place: str, places: Mapping[str, Value]) -> Case:
-        """A point of the paper under a set of choices: the same as under others that touch it so.
+    def case(self, chosen: Set, place: str, places: Mapping[str, Value]) -> tuple[str, Settings]:
+        """A point under a set of choices, with a name: the same as of others that touch it so.
 
         What does not touch it is as it was beforehand.
         """
@@ -60,16 +60,16 @@ class Search:
         value = places[place]
         changed = {path: x for p in own for path, x in p.set.items()}
         name = "; ".join([place, *(p.label for p in own)])
-        return Case(name, {**value.set, **changed, **value.always})
+        return name, {**value.set, **changed, **value.always}
 
     def views(self, study: Study, title: str, sets: Sequence[Set], effort: Effort) -> list[View]:
         """What each set gives at the points at which the paper's choices are varied."""
         every = {x: v for b in study.paper.batches for x, v in b.places.items()}
         places = study.paper.ledger or [x for b in study.paper.batches for x in b.places]
         planned = [{x: self.case(chosen, x, every) for x in places} for chosen in sets]
-        wanted = {c.name: c for cases in planned for c in cases.values()}
+        wanted = dict(case for cases in planned for case in cases.values())
         found = study.taken(title, wanted, effort, study.paper.metrics)
-        return [View({x: found[c.name] for x, c in cases.items()}) for cases in planned]
+        return [View({x: found[name] for x, (name, _) in cases.items()}) for cases in planned]
 
     def changed(self, chosen: Set) -> int:
         """How many choices are others than those made beforehand."""

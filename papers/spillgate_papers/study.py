@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spillgate_papers.grid import Batch
-from spillgate_papers.lab import Case, Effort, Lab
+from spillgate_papers.lab import Effort, Lab, Settings
 from spillgate_papers.measured import Measured, View
 from spillgate_papers.model import (
     LETTERS_SAID,
@@ -78,7 +78,7 @@ class Study:
     def taken(
         self,
         title: str,
-        wanted: Mapping[str, Case],
+        wanted: Mapping[str, Settings],
         effort: Effort,
         metrics: Sequence[str] | None,
         *,
@@ -93,20 +93,20 @@ class Study:
         keys = {}
         for k, c in wanted.items():
             whole, part = (
-                json.dumps([str(protocol), c.set, of], sort_keys=True) for of in (None, some)
+                json.dumps([str(protocol), c, of], sort_keys=True) for of in (None, some)
             )
             keys[k] = whole if whole in self._known else part
-        new = list(wanted.values())
+        new = dict(wanted)
         if not keep:
-            first = {keys[c.name]: c for c in reversed(new) if keys[c.name] not in self._known}
-            new = list(reversed(first.values()))
+            first = {keys[k]: k for k in reversed(new) if keys[k] not in self._known}
+            new = {k: wanted[k] for k in reversed(first.values())}
         if new:
             paper = self.paper
             results = self.lab.run(title, new, protocol, keep=keep, series=paper.series)
             m = Measured(results, paper.scopes, metrics, paper.flow_metrics, paper.own)
             if keep:
                 m.results = results
-            self._known |= {keys[c.name]: (m, c.name) for c in new}
+            self._known |= {keys[k]: (m, k) for k in new}
         return {k: self._known[key] for k, key in keys.items()}
 
     def section(
@@ -178,10 +178,11 @@ class Study:
         for batch in paper.batches:
             if batch.varied is None:
                 continue
-            wanted: dict[str, Case] = {}
-            for name, p in points.items():
-                for place, case in batch.cases(p).items():
-                    wanted[f"{name}: {place}"] = Case(f"{name}: {place}", case.set)
+            wanted = {
+                f"{name}: {place}": case
+                for name, p in points.items()
+                for place, case in batch.cases(p).items()
+            }
             of = [b.title for b in paper.batches if b.varied]
             title = "The ledger of assumptions" + (f": {batch.title}" if len(of) > 1 else "")
             found |= self.taken(title, wanted, batch.varied, paper.metrics)

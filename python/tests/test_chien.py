@@ -20,7 +20,7 @@ from spillgate_papers.chien.measured import (
     spearman,
     taken,
 )
-from spillgate_papers.lab import Case, Effort, Lab
+from spillgate_papers.lab import Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View
 
 PAPER = chien.PAPER
@@ -284,7 +284,7 @@ GRIDS = {x: b for b in PAPER.batches for x in b.places}
 
 def hashed(lab, place, point=None):
     case = GRIDS[place].cases(point)[place]
-    return lab.simulation([Case("x", case.set)], SHORT).description.hash
+    return lab.simulation({"x": case}, SHORT).description.hash
 
 
 def test_the_scenario_is_what_the_points_say_of_it(lab):
@@ -299,7 +299,7 @@ def test_the_scenario_is_what_the_points_say_of_it(lab):
         {"flow": {**whole, "name": "assured-2", "start": "300 s"}},
     ]
     fixed = {f"policies.RIO.fifo.aqm.rio.out.{k}": v for k, v in (("min_th", 10), ("max_th", 30))}
-    said = [Case("as it is", {}), Case("said", {"traffic": flows, **fixed})]
+    said = {"as it is": {}, "said": {"traffic": flows, **fixed}}
     digests = [r.digest for r in lab.run("x", said, SHORT).runs]
     assert digests[0] == digests[1]
 
@@ -319,13 +319,13 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
 
 def test_every_point_can_be_run(lab):
     for batch in PAPER.batches:
-        found = lab.simulation(batch.cases().values(), SHORT)
+        found = lab.simulation(batch.cases(), SHORT)
         assert found.description.variants
     assert set(LEDGER) <= set(GRIDS)
 
 
 def test_the_assured_source_has_the_same_bursts_under_every_scheme(lab):
-    made = lab.run("x", [Case(s, GRIDS[absent(s, 10)].places[absent(s, 10)].set) for s in SCHEMES],
+    made = lab.run("x", {s: GRIDS[absent(s, 10)].places[absent(s, 10)].set for s in SCHEMES},
                    Effort(0.0, 40.0, runs=2))  # fmt: skip
     m = Measured(made, ("class",))
     offered = {m.of(s, "class", "assured", "offered").values for s in SCHEMES}
@@ -338,7 +338,7 @@ def test_what_is_not_marked_is_out_of_profile(lab):
     source = {"cbr": {"rate": "8 Mb/s", "packet": "1000 B", "phase": "0 s"}}
     [best_effort, assured] = GRIDS[absent(RIO, 10)].places[absent(RIO, 10)].set["traffic"]
     traffic = {"traffic": [best_effort, {"flow": {**assured["flow"], "source": source}}]}
-    made = lab.run("x", [Case("x", traffic)], Effort(0.0, 10.0, runs=1))
+    made = lab.run("x", {"x": traffic}, Effort(0.0, 10.0, runs=1))
     m = Measured(made, PAPER.scopes)
     marked = m.of("x", "meter", METER, "conform").values[0]
     # The first comes after 5.08 ms; the bucket is full then. One packet more or less.

@@ -33,7 +33,7 @@ from spillgate_papers.domzal.system import (
     silent,
 )
 from spillgate_papers.frame import Frame
-from spillgate_papers.lab import Case, Effort, Lab
+from spillgate_papers.lab import Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, Singles, View, percentile
 from spillgate_papers.model import Quantity
 from spillgate_papers.show import errors
@@ -539,7 +539,7 @@ def test_the_scenario_is_the_paper_s_with_our_choices(lab):
     settings = {**base(1.0, 2.5), **PFQ, **mechanism(BASIC)}
     settings["measurement.gaps"] = {"from": "2.5 s", "to": "3 s"}
     later = {"topology.failures.0.at": "2.5 s"}
-    results = lab.run("x", [Case("plain", later), Case("chosen", settings)], short)
+    results = lab.run("x", {"plain": later, "chosen": settings}, short)
     digests = [r.digest for r in results.runs]
     assert digests[0] == digests[1]
 
@@ -553,9 +553,9 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
         assert s.points or s.note
         for point in s.points:
             for place in point.places[:1]:
-                before = lab.simulation([Case("x", chosen[place].set)], PROTOCOL)
+                before = lab.simulation({"x": chosen[place]}, PROTOCOL)
                 here = {k: c for grid in grids for k, c in grid.cases(point).items()}
-                after = lab.simulation([Case("x", here[place].set)], PROTOCOL)
+                after = lab.simulation({"x": here[place]}, PROTOCOL)
                 assert after.description.hash != before.description.hash, (s.key, point.label)
     keys = [s.key for s in PAPER.silent]
     assert len(set(keys)) == len(keys)
@@ -563,7 +563,7 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
 
 def test_every_point_can_be_run(lab):
     for batch in (*system.batches(FULL), *system.batches(QUICK)):
-        found = lab.simulation(batch.cases().values(), Effort(0.0, batch.effort.duration, runs=1))
+        found = lab.simulation(batch.cases(), Effort(0.0, batch.effort.duration, runs=1))
         assert found.description.variants
 
 
@@ -671,12 +671,10 @@ def test_mechanisms_let_streams_in_sooner(tiny):
 def test_changing_the_mechanism_changes_no_traffic(lab):
     """All streams come to R2 at the same times whatever it does."""
     unfailed = {**base(0.05, None), **PFQ}
-    every = [Case(r, {**unfailed, **mechanism(r)}) for r in (BASIC, "EFM")]
+    every = {r: {**unfailed, **mechanism(r)} for r in (BASIC, "EFM")}
     results = lab.run("x", every, Effort(0.0, 20.0, runs=1))
     offered = [
-        sorted(
-            (a.flow, a.offered_s) for a in results.admission(variant=c.name) if a.cls == "streams"
-        )
+        sorted((a.flow, a.offered_s) for a in results.admission(variant=c) if a.cls == "streams")
         for c in every
     ]
     assert offered[0] == offered[1]

@@ -15,7 +15,7 @@ from spillgate.cli import main
 from spillgate.cli import reproduce as command
 from spillgate_papers import flows, groups, judge, page, study
 from spillgate_papers.judge import within
-from spillgate_papers.lab import Case, Effort, Lab
+from spillgate_papers.lab import Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View, each
 from spillgate_papers.mitroi import PAPER as MITROI
 from spillgate_papers.mitroi import measured
@@ -504,7 +504,7 @@ def test_every_point_of_the_ledger_changes_what_is_run(lab):
 
     def found(place, point=None):
         case = grids[place].cases(point)[place]
-        return lab.simulation([Case("x", case.set)], protocol).description.hash
+        return lab.simulation({"x": case}, protocol).description.hash
 
     for a in MITROI.silent:
         for point in a.points:
@@ -522,8 +522,8 @@ def test_every_choice_of_the_search_changes_what_is_run(lab):
     assert search.changed(base) == 0
 
     def found(chosen, place):
-        case = search.case(chosen, place, places)
-        return lab.simulation([Case("x", case.set)], protocol).description.hash
+        _, case = search.case(chosen, place, places)
+        return lab.simulation({"x": case}, protocol).description.hash
 
     for chosen in others:
         if search.changed(chosen) == 1:
@@ -667,12 +667,12 @@ def test_the_steady_state_of_llq_is_measured(quick):
 
 def test_the_steady_state_is_that_after_the_tokens_are_gone(lab):
     """With a filler, what a run without it measures after 40 s."""
-    case = Case("x", POINTS["MPLS-CBWFQ-LLQ"])
-    filled = Measured(lab.run("filled", [case], Effort(1.0, 3.0, runs=1)), ("class",))
+    case = {"x": POINTS["MPLS-CBWFQ-LLQ"]}
+    filled = Measured(lab.run("filled", case, Effort(1.0, 3.0, runs=1)), ("class",))
     rate = "traffic.1.flow.source.cbr.rate"
-    empty = Case("x", {**case.set, rate: "1 b/s"})
-    cold = Measured(lab.run("cold", [empty], Effort(1.0, 3.0, runs=1)), ("class",))
-    waited = Measured(lab.run("waited", [empty], Effort(40.0, 3.0, runs=1)), ("class",))
+    empty = {"x": {**case["x"], rate: "1 b/s"}}
+    cold = Measured(lab.run("cold", empty, Effort(1.0, 3.0, runs=1)), ("class",))
+    waited = Measured(lab.run("waited", empty, Effort(40.0, 3.0, runs=1)), ("class",))
     losses = [x.of("x", "class", "voice", "loss_ratio").values[0] for x in (filled, cold, waited)]
     assert losses[1] == 0.0
     # One packet of 3750.
@@ -682,8 +682,8 @@ def test_the_steady_state_is_that_after_the_tokens_are_gone(lab):
 
 def test_streams_in_the_order_of_table_1_lose_in_the_paper_s_order(lab):
     """Voice about 14 %, video about 24 %; with random phases chance decides."""
-    case = Case("x", POINTS["FIFO, started in order"])
-    m = Measured(lab.run("x", [case], Effort(1.0, 3.0, runs=2)), ("class",))
+    case = {"x": POINTS["FIFO, started in order"]}
+    m = Measured(lab.run("x", case, Effort(1.0, 3.0, runs=2)), ("class",))
     voice, video = (m.of("x", "class", c, "loss_ratio").values for c in measured.REAL_TIME)
     assert all(0.10 < v < 0.15 for v in voice)
     assert all(0.15 < v < 0.25 for v in video)
@@ -779,13 +779,13 @@ def test_runs_of_which_less_was_taken_are_made_again(monkeypatch):
         seed, runs, quick = 1, 2, False
 
         def run(self, title, cases, _, **__):
-            return [title, [c.name for c in cases]]
+            return [title, list(cases)]
 
     monkeypatch.setattr(study, "Measured", lambda results, *_: taken.append(results) or results)
     made = object.__new__(study.Study)
     made.lab, made._known = Runs(), {}
     made.paper = SimpleNamespace(scopes=("class",), flow_metrics=(), own=None, series=False)
-    wanted, effort = {"a": Case("a", {"x": 1})}, Effort(1.0, 2.0)
+    wanted, effort = {"a": {"x": 1}}, Effort(1.0, 2.0)
     made.taken("some", wanted, effort, ["owd_mean"])
     made.taken("the same", wanted, effort, ["owd_mean"])
     assert taken == [["some", ["a"]]]

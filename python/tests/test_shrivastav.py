@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from spillgate_papers.lab import Case, Effort, Lab
+from spillgate_papers.lab import Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View
 from spillgate_papers.model import Trial
 from spillgate_papers.shrivastav import PAPER, stability, system
@@ -207,7 +207,7 @@ def test_cells_in_rotation_are_parallel_links(lab):
     """Eight runs, as on parallel links to within 3 %; packets in rotation wait for their turn."""
     places = {f: SMALL.at(RED, 1.3, 800, f) for f in (PARALLEL, TOGETHER, ROTATION)}
     grids = {x: b for b in PAPER.batches for x in b.places}
-    made = [Case(p, grids[p].places[p].set) for p in places.values()]
+    made = {p: grids[p].places[p].set for p in places.values()}
     results = lab.run("x", made, Effort(0.0, 50.0, runs=8))
     own = system.taken(results)
     queues = {f: own[p]["input queue"] for f, p in places.items()}
@@ -225,12 +225,12 @@ def lab(tmp_path):
 def test_the_file_is_the_small_switch(lab):
     """Run alone, it is what the points of the lowest speedup set in it."""
     grid = PAPER.batches[0]
-    wanted = [Case(x, grid.places[SMALL.at(x, 1.1, 800)].set) for x in SCHEMES]
+    wanted = {x: grid.places[SMALL.at(x, 1.1, 800)].set for x in SCHEMES}
     found = [
-        lab.simulation([Case(c.name, x) for c, x in zip(wanted, sets, strict=True)], BRIEF)
+        lab.simulation(dict(zip(wanted, sets, strict=True)), BRIEF)
         for sets in (
             [{"topology.links.out.policy": "TAIL"}, {}, {system.NU: {"nu": 0.5}}],
-            [c.set for c in wanted],
+            [*wanted.values()],
         )
     ]
     # One run of each: what it does is the same to the last event.
@@ -245,8 +245,8 @@ BRIEF = Effort(0.0, 10.0, runs=1)
 def test_what_is_taken_of_a_run(lab):
     """Of a run of ten seconds: each key is there, and they are consistent."""
     grid = PAPER.batches[0]
-    case = Case("x", grid.places[SMALL.at(MODIFIED, 1.1, 800)].set)
-    results = lab.run("x", [case], BRIEF)
+    case = {"x": grid.places[SMALL.at(MODIFIED, 1.1, 800)].set}
+    results = lab.run("x", case, BRIEF)
     [of] = system.taken(results).values()
     one = {k: q.values[0] for k, q in of.items()}
     assert one["VOQ"] * SMALL.ports == pytest.approx(one["input queue"])
@@ -270,7 +270,7 @@ def test_sessions_are_as_many_as_the_load(lab):
     """Poisson arrivals: 800 in the mean over 100 s, 28 their deviation; 4 of those are allowed."""
     for size, load in ((SMALL, 800), (LARGE, 640)):
         set_ = {**size.settings(load), "topology.links.in.rate": "1 kb/s"}
-        results = lab.run(size.name, [Case("x", set_)], Effort(0.0, 100.0, runs=1))
+        results = lab.run(size.name, {"x": set_}, Effort(0.0, 100.0, runs=1))
         [begun] = [r.mean for r in results.classes(metric="transfers_begun")]
         assert begun == pytest.approx(load, abs=4 * load**0.5)
 
@@ -289,7 +289,7 @@ def test_every_point_of_the_ledger_changes_what_is_run(lab):
 
     def found(place, point=None):
         case = grids[place].cases(point)[place]
-        return lab.simulation([Case("x", case.set)], protocol).description.hash
+        return lab.simulation({"x": case}, protocol).description.hash
 
     for a in SILENT:
         assert a.value

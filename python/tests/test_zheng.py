@@ -7,7 +7,7 @@ import pytest
 from made_up import World, around
 
 from spillgate_papers import page, zheng
-from spillgate_papers.lab import Case, Effort, Lab
+from spillgate_papers.lab import Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View
 from spillgate_papers.zheng import measured as system
 
@@ -186,7 +186,7 @@ GRIDS = {x: b for b in PAPER.batches for x in b.places}
 
 def hashed(lab, place, point=None):
     case = GRIDS[place].cases(point)[place]
-    return lab.simulation([Case("x", case.set)], SHORT).description.hash
+    return lab.simulation({"x": case}, SHORT).description.hash
 
 
 def test_every_choice_of_the_ledger_changes_what_is_run(lab):
@@ -202,7 +202,7 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
 
 def test_every_point_can_be_run(lab):
     for batch in PAPER.batches:
-        found = lab.simulation(batch.cases().values(), SHORT)
+        found = lab.simulation(batch.cases(), SHORT)
         assert found.description.variants
     assert set(LEDGER) <= set(GRIDS)
 
@@ -210,7 +210,7 @@ def test_every_point_can_be_run(lab):
 def test_the_contract_halves_the_rate(lab):
     """Four connections fill either circuit to within a few percent."""
     points = {c: place(c, RED) for c in CONTRACTS}
-    made = [Case(p, GRIDS[p].places[p].set) for p in points.values()]
+    made = {p: GRIDS[p].places[p].set for p in points.values()}
     m = Measured(lab.run("x", made, Effort(5.0, 10.0, runs=1)), ("link",))
     carried = {c: m.of(p, "link", "vc", "carried").values[0] for c, p in points.items()}
     assert 0.9 * system.LINE < carried[UBR] <= system.LINE
@@ -221,7 +221,7 @@ def test_the_contract_halves_the_rate(lab):
 def test_without_decay_a_slow_average_locks_red_up(lab):
     """Under UBR; in longer runs 61 % and 97 % of what is sent arrives."""
     points = (place(UBR, DSRED, LOCKED), place(UBR, RED, LOCKED), place(UBR, RED))
-    made = [Case(p, GRIDS[p].places[p].set) for p in points]
+    made = {p: GRIDS[p].places[p].set for p in points}
     m = Measured(lab.run("x", made, Effort(0.0, 60.0, runs=1)), ("class",))
     dsred, red, decaying = (
         m.of(p, "class", "ftp", "packets_received").values[0]
@@ -239,7 +239,7 @@ def test_a_circuit_as_slow_as_the_numbers_say(lab):
     rate = system.per_second(system.MTU, 1 / system.SLOWER)
     assert rate == pytest.approx(40.0, rel=0.02)
     points = [place("a fifteenth of OC-1", s, LOOSEST) for s in BOTH]
-    made = [Case(p, GRIDS[p].places[p].set) for p in points]
+    made = {p: GRIDS[p].places[p].set for p in points}
     m = Measured(lab.run("x", made, Effort(0.0, 60.0, runs=1)), ("queue", "link"))
     for p in points:
         [carried] = m.of(p, "link", "vc", "carried").values

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from spillgate.result import Results
 from spillgate.rows import Admission
-from spillgate_papers.grid import Batch, Settings, Value, places
-from spillgate_papers.lab import Effort
+from spillgate_papers.grid import Batch, Value, places
+from spillgate_papers.lab import Effort, Settings
 from spillgate_papers.measured import Measured, Own, PerRun, Singles, View, admission_waits, mean
 from spillgate_papers.model import Silent
 from spillgate_papers.texts import Texts

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spillgate.result import Results
-from spillgate_papers.grid import Batch, Settings, Value, along, places
-from spillgate_papers.lab import Effort
+from spillgate_papers.grid import Batch, Value, along, places
+from spillgate_papers.lab import Effort, Settings
 from spillgate_papers.measured import Measured, Own, PerRun, each, mean
 from spillgate_papers.model import Point
 from spillgate_papers.texts import Texts
