@@ -4,14 +4,15 @@
 //! hold any number that have nothing to do with queueing.
 
 use std::net::Ipv4Addr;
+use std::sync::LazyLock;
 
 use spillgate_core::{Dscp, Ipv4Net};
 use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
-use super::args::{Args, unexpected};
+use super::args::{Args, Modelled, unexpected};
 use super::ast::AclKind;
 use super::fault::{Fault, Refusal, code, unmodelled};
-use super::keyword::{Found, find};
+use super::keyword::{Found, Keywords, find, table};
 use super::lexer::Word;
 use super::lower::MAX_ENTRIES;
 use super::protocols::{ACL_PROTOCOLS, TCP_PORTS, UDP_PORTS};
@@ -91,13 +92,9 @@ fn standard(args: &mut Args<'_>) -> Result<MatchSpec, Refusal> {
         one(host(args.address(HOST)?))
     } else {
         let a = args.address("any, host and an address, or an address with a wildcard mask")?;
-        let dotted = args
-            .peek()
-            .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()));
-        let wildcard = if dotted {
-            args.address(WILDCARD)?
-        } else {
-            Ipv4Addr::UNSPECIFIED
+        let wildcard = match args.at_number() {
+            true => args.address(WILDCARD)?,
+            false => Ipv4Addr::UNSPECIFIED,
         };
         one(net(a, wildcard))
     };
@@ -113,10 +110,7 @@ const HOST: &str = "the host's address";
 const WILDCARD: &str = "a wildcard mask such as 0.0.0.255";
 
 fn log(args: &mut Args<'_>) {
-    if args
-        .try_keyword(&[("log", ()), ("log-input", ())])
-        .is_some()
-    {
+    if args.take("log log-input") {
         // A cookie may follow.
         args.next();
     }
@@ -195,11 +189,9 @@ fn port_names(protocol: u8) -> &'static [(&'static str, u16)] {
 }
 
 pub(crate) fn port(args: &mut Args<'_>, protocol: u8) -> Result<u16, Refusal> {
-    match args.peek() {
-        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
-            Ok(args.number("a port", 0..=65535)? as u16)
-        }
-        _ => args.keyword(port_names(protocol), "a port by name or number"),
+    match args.try_number("a port", 0..=65535)? {
+        Some(n) => Ok(n as u16),
+        None => args.keyword(port_names(protocol), "a port by name or number"),
     }
 }
 
@@ -261,47 +253,38 @@ enum Condition {
     Tos,
     Log,
     Established,
-    Foreign(&'static str),
 }
 
-const FLAGS: Condition = Condition::Foreign("TCP flags are not simulated; the entry is left out");
-
-const CONDITIONS: [(&str, Condition); 19] = [
-    ("dscp", Condition::Dscp),
-    ("precedence", Condition::Precedence),
-    ("tos", Condition::Tos),
-    ("log", Condition::Log),
-    ("log-input", Condition::Log),
-    ("established", Condition::Established),
-    ("ack", FLAGS),
-    ("fin", FLAGS),
-    ("psh", FLAGS),
-    ("rst", FLAGS),
-    ("syn", FLAGS),
-    ("urg", FLAGS),
-    ("match-any", FLAGS),
-    ("match-all", FLAGS),
-    (
-        "fragments",
-        Condition::Foreign("fragments are not simulated; the entry is left out"),
-    ),
-    (
-        "option",
-        Condition::Foreign("IP options are not simulated; the entry is left out"),
-    ),
-    (
-        "reflect",
-        Condition::Foreign("reflexive access lists are not modelled; the entry is left out"),
-    ),
-    (
-        "time-range",
-        Condition::Foreign("times of day are not simulated; the entry is left out"),
-    ),
-    (
-        "ttl",
-        Condition::Foreign("TTL is not simulated; the entry is left out"),
-    ),
-];
+static CONDITIONS: Keywords<Modelled<Condition>> = LazyLock::new(|| {
+    table(&[
+        (Ok(Condition::Dscp), "dscp"),
+        (Ok(Condition::Precedence), "precedence"),
+        (Ok(Condition::Tos), "tos"),
+        (Ok(Condition::Log), "log log-input"),
+        (Ok(Condition::Established), "established"),
+        (
+            Err("TCP flags are not simulated; the entry is left out"),
+            "ack fin match-all match-any psh rst syn urg",
+        ),
+        (
+            Err("fragments are not simulated; the entry is left out"),
+            "fragments",
+        ),
+        (
+            Err("IP options are not simulated; the entry is left out"),
+            "option",
+        ),
+        (
+            Err("reflexive access lists are not modelled; the entry is left out"),
+            "reflect",
+        ),
+        (
+            Err("times of day are not simulated; the entry is left out"),
+            "time-range",
+        ),
+        (Err("TTL is not simulated; the entry is left out"), "ttl"),
+    ])
+});
 
 /// `{PROTOCOL | object-group NAME} SRC [PORTS] DST [PORTS] [CONDITIONS]`.
 fn extended<'a>(
@@ -325,19 +308,11 @@ fn extended<'a>(
         return Ok((all, remark));
     }
     const PROTOCOL: &str = "a protocol: ip, tcp, udp, icmp or a number";
-    let numeric = args
-        .peek()
-        .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()));
-    let any_protocol = !numeric
-        && args.peek().is_some_and(|w| {
-            ["ip", "ipv4"]
-                .iter()
-                .any(|ip| w.text.eq_ignore_ascii_case(ip))
-        });
-    let protocol = if numeric {
-        args.number("a protocol number", 0..=255)? as u8
-    } else {
-        args.keyword(&ACL_PROTOCOLS, PROTOCOL)?
+    let mut ahead = *args;
+    let any_protocol = ahead.take_exact("ip ipv4");
+    let protocol = match args.try_number("a protocol number", 0..=255)? {
+        Some(n) => n as u8,
+        None => args.keyword(&ACL_PROTOCOLS, PROTOCOL)?,
     };
     let (spec, remark) = conditions(protocol, any_protocol, args, groups)?;
     Ok((vec![spec], remark))
@@ -368,7 +343,7 @@ fn conditions<'a>(
         match find(&CONDITIONS, word.text) {
             Found::Exact(c) | Found::Prefix(c) => {
                 args.next();
-                condition(c, args, &mut spec, &mut remark)?;
+                condition(c.or_else(unmodelled)?, args, &mut spec, &mut remark)?;
             }
             _ if matches!(protocol, 1 | 2) => {
                 return unmodelled("ICMP and IGMP types are not simulated; the entry is left out");
@@ -408,7 +383,6 @@ fn condition(
         Condition::Established => {
             *remark = Some("TCP flags are not simulated: taken for every TCP packet");
         }
-        Condition::Foreign(reason) => return unmodelled(reason),
     }
     Ok(())
 }
@@ -421,11 +395,9 @@ fn tos(args: &mut Args<'_>) -> Result<u8, Refusal> {
         ("min-monetary-cost", 1),
         ("normal", 0),
     ];
-    match args.peek() {
-        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
-            Ok(args.number("a type of service", 0..=15)? as u8)
-        }
-        _ => args.keyword(&NAMES, "a type of service: 0 to 15, or normal to min-delay"),
+    match args.try_number("a type of service", 0..=15)? {
+        Some(n) => Ok(n as u8),
+        None => args.keyword(&NAMES, "a type of service: 0 to 15, or normal to min-delay"),
     }
 }
 

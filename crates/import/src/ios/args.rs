@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 
 use spillgate_core::{Dscp, Percent, Rate};
 
-use super::fault::{Fault, Refusal, code};
+use super::ast::{At, Origin};
+use super::fault::{Fault, Refusal, code, unmodelled};
 use super::keyword::{Found, Table, find};
 use super::lexer::{Line, Word, Words};
 
@@ -21,6 +22,9 @@ const PRECEDENCES: [(&str, u8); 8] = [
     ("internet", 6),
     ("network", 7),
 ];
+
+/// What a keyword means, or why it is not modelled.
+pub(crate) type Modelled<T> = Result<T, &'static str>;
 
 /// The words of a command that have not been read yet.
 #[derive(Clone, Copy, Debug)]
@@ -76,20 +80,15 @@ impl<'a> Args<'a> {
     pub(crate) fn name(&mut self, what: &str) -> Result<Word<'a>, Refusal> {
         let word = self.word(what)?;
         if word.unclosed {
-            return Err(
-                Fault::new(code::UNEXPECTED, word.column, "the quote is never closed")
-                    .found(word.text)
-                    .hint("close the name with a second quote on the same line")
-                    .into(),
-            );
+            let fault = word.fault(code::UNEXPECTED, "the quote is never closed");
+            let hint = "close the name with a second quote on the same line";
+            return Err(fault.hint(hint).into());
         }
         if word.text.is_empty() {
-            return Err(
-                Fault::new(code::UNEXPECTED, word.column, "the name is empty")
-                    .found("\"\"")
-                    .hint(format!("write {what} here"))
-                    .into(),
-            );
+            let fault = word
+                .fault(code::UNEXPECTED, "the name is empty")
+                .found("\"\"");
+            return Err(fault.hint(format!("write {what} here")).into());
         }
         Ok(word)
     }
@@ -132,9 +131,58 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Whether `name` (in full or abbreviated) comes next; it is read then.
-    pub(crate) fn take(&mut self, name: &'static str) -> bool {
-        self.try_keyword(&[(name, ())]).is_some()
+    /// One of the keywords of `table`, or why it is not modelled; `what` they are, for the error.
+    pub(crate) fn modelled<T: Copy + PartialEq>(
+        &mut self,
+        table: &Table<Modelled<T>>,
+        what: &str,
+    ) -> Result<T, Refusal> {
+        self.keyword(table, what)?.or_else(unmodelled)
+    }
+
+    /// Whether one of these words (in full or abbreviated, with spaces between) comes next; it is
+    /// read then.
+    pub(crate) fn take(&mut self, words: &'static str) -> bool {
+        let mut words = words.split_ascii_whitespace();
+        words.any(|w| self.try_keyword(&[(w, ())]).is_some())
+    }
+
+    /// The same of a word in full.
+    pub(crate) fn take_exact(&mut self, words: &'static str) -> bool {
+        let mut words = words.split_ascii_whitespace();
+        words.any(|w| self.try_exact(&[(w, ())]).is_some())
+    }
+
+    /// Whether a word comes next that begins with a digit.
+    pub(crate) fn at_number(&self) -> bool {
+        self.peek().is_some_and(Word::is_number)
+    }
+
+    /// A value, and more while `more` of them follow.
+    pub(crate) fn several<T>(
+        &mut self,
+        value: impl Fn(&mut Self) -> Result<T, Refusal>,
+        more: impl Fn(&Self) -> bool,
+    ) -> Result<Vec<T>, Refusal> {
+        let mut values = vec![value(self)?];
+        while more(self) {
+            values.push(value(self)?);
+        }
+        Ok(values)
+    }
+
+    /// Values to the end of the line.
+    pub(crate) fn all<T>(
+        &mut self,
+        value: impl Fn(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<Vec<T>, Refusal> {
+        self.several(value, |args| args.peek().is_some())
+    }
+
+    /// A name, and where it stands.
+    pub(crate) fn named(&mut self, what: &str) -> Result<At<'a, &'a str>, Refusal> {
+        let name = self.name(what)?;
+        Ok(Origin::new(self.line(), name.column).at(name.text))
     }
 
     /// A whole number in `range`.
@@ -153,12 +201,9 @@ impl<'a> Args<'a> {
         what: &str,
         range: RangeInclusive<u64>,
     ) -> Result<Option<u64>, Refusal> {
-        match self.peek() {
-            Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
-                self.number(what, range).map(Some)
-            }
-            _ => Ok(None),
-        }
+        self.at_number()
+            .then(|| self.number(what, range))
+            .transpose()
     }
 
     /// A percentage 1..=100, as a fraction.
@@ -246,11 +291,9 @@ impl<'a> Args<'a> {
     /// An IP precedence by name or number.
     pub(crate) fn precedence(&mut self) -> Result<u8, Refusal> {
         const WHAT: &str = "an IP precedence: 0 to 7, or routine to network";
-        match self.peek() {
-            Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
-                Ok(self.number("an IP precedence", 0..=7)? as u8)
-            }
-            _ => self.keyword(&PRECEDENCES, WHAT),
+        match self.try_number("an IP precedence", 0..=7)? {
+            Some(n) => Ok(n as u8),
+            None => self.keyword(&PRECEDENCES, WHAT),
         }
     }
 
@@ -284,13 +327,9 @@ fn number(word: Word<'_>, what: &str, range: RangeInclusive<u64>) -> Result<u64,
 }
 
 fn unexpected_fault(word: Word<'_>, what: &str) -> Fault {
-    Fault::new(
-        code::UNEXPECTED,
-        word.column,
-        format!("`{}` does not fit here", word.text),
-    )
-    .found(word.text)
-    .hint(format!("write {what} here"))
+    let message = format!("`{}` does not fit here", word.text);
+    let fault = word.fault(code::UNEXPECTED, message);
+    fault.hint(format!("write {what} here"))
 }
 
 /// The error for a word where `what` should stand.
@@ -301,26 +340,16 @@ pub(crate) fn unexpected(word: Word<'_>, what: &str) -> Refusal {
 /// The error for a number outside `range`.
 pub(crate) fn out_of_range(word: Word<'_>, what: &str, range: RangeInclusive<u64>) -> Refusal {
     let (from, to) = (range.start(), range.end());
-    Fault::new(
-        code::RANGE,
-        word.column,
-        format!("`{}` is out of range", word.text),
-    )
-    .found(word.text)
-    .hint(format!("write {what}, {from} to {to}"))
-    .into()
+    let fault = word.fault(code::RANGE, format!("`{}` is out of range", word.text));
+    fault.hint(format!("write {what}, {from} to {to}")).into()
 }
 
 /// The error for an abbreviation of several keywords.
 pub(crate) fn ambiguous(word: Word<'_>, names: &[&str]) -> Refusal {
-    Fault::new(
-        code::AMBIGUOUS,
-        word.column,
-        format!("`{}` is ambiguous", word.text),
-    )
-    .found(word.text)
-    .hint(format!("write one of {}", names.join(", ")))
-    .into()
+    let fault = word.fault(code::AMBIGUOUS, format!("`{}` is ambiguous", word.text));
+    fault
+        .hint(format!("write one of {}", names.join(", ")))
+        .into()
 }
 
 fn with_nearest<'n>(

@@ -8,10 +8,11 @@ use spillgate_nodes::atm::{ContractSpec, VcSpec};
 use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 use spillgate_queueing::spec::{PoliceAction, PortRange};
 
+use super::fault::Fault;
 use super::lexer::{Line, Words};
 
 /// Where something stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Origin<'a> {
     /// Line number, from 1.
     pub(crate) line: u32,
@@ -28,6 +29,19 @@ impl<'a> Origin<'a> {
             column,
             text: line.text(),
         }
+    }
+
+    /// A value that stands here.
+    pub(crate) fn at<T>(self, value: T) -> At<'a, T> {
+        At {
+            value,
+            origin: self,
+        }
+    }
+
+    /// Something wrong here.
+    pub(crate) fn fault(&self, code: &'static str, message: impl Into<String>) -> Fault {
+        Fault::new(code, self.column, message).found(self.text)
     }
 }
 
@@ -129,7 +143,7 @@ pub(crate) struct PolicyMap<'a> {
 }
 
 /// `class` of a policy-map.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Class<'a> {
     pub(crate) name: &'a str,
     pub(crate) origin: Origin<'a>,
@@ -162,23 +176,7 @@ impl<'a> Class<'a> {
         Self {
             name,
             origin,
-            priority: None,
-            bandwidth: None,
-            remaining: None,
-            shape: None,
-            police: None,
-            drop: None,
-            queue_limit: None,
-            dscp_limits: BTreeMap::new(),
-            precedence_limits: BTreeMap::new(),
-            fair_queue: None,
-            wred: Wred::default(),
-            set_dscp: None,
-            set_exp: None,
-            set_exp_imposition: None,
-            set_cos: None,
-            set_qos_group: None,
-            policy: None,
+            ..Self::default()
         }
     }
 }
@@ -296,7 +294,7 @@ pub(crate) enum GroupKind {
 }
 
 /// `interface`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Interface<'a> {
     pub(crate) name: String,
     pub(crate) origin: Origin<'a>,

@@ -5,15 +5,17 @@
 //! Category and Traffic Shaping for ATM VCs", document 6194). Where no burst is written it is
 //! 94 cells.
 
+use std::sync::LazyLock;
+
 use spillgate_nodes::atm::VcSpec;
 
 use super::args::{Args, out_of_range, unexpected};
 use super::ast::{At, Circuit, CircuitLines, Inside};
 use super::contract::{Category, DEFAULT_MBS, MOST_KBPS, contract, encapsulation, vbr};
-use super::fault::{Fault, Refusal, code};
+use super::fault::{Fault, Refusal, code, unmodelled};
 use super::interface::attach_policy;
 use super::interface_words::parent;
-use super::keyword::{Found, Table, find};
+use super::keyword::{Found, Keywords, find, table};
 use super::lexer::Word;
 use super::parse::{Command, Inner, Kind, Mode, Parser, Within};
 
@@ -43,44 +45,38 @@ const BUNDLE: &str = "bundles of circuits are not modelled";
 const PER_VC: &str =
     "only the service-policy of a circuit is modelled, not the older queueing commands";
 
-const WORDS: &Table<CircuitVerb> = &[
-    (
-        "abr",
-        Foreign("the available bit rate depends on the network's feedback, which is not modelled"),
-    ),
-    ("broadcast", Skip),
-    ("bump", Foreign(BUNDLE)),
-    ("cbr", Contract(Category::Cbr)),
-    ("class-vc", CircuitVerb::ClassVc),
-    ("create", Skip),
-    ("description", Skip),
-    ("dialer", Skip),
-    ("encapsulation", CircuitVerb::Encapsulation),
-    ("fair-queue", Foreign(PER_VC)),
-    ("ilmi", Skip),
-    ("inarp", Skip),
-    ("oam", Skip),
-    ("oam-pvc", Skip),
-    ("ppp", Skip),
-    ("pppoe", CircuitVerb::Pppoe),
-    ("pppoe-client", CircuitVerb::Pppoe),
-    ("precedence", Foreign(BUNDLE)),
-    ("protect", Foreign(BUNDLE)),
-    ("protocol", CircuitVerb::Protocol),
-    ("random-detect", Foreign(PER_VC)),
-    ("service-policy", CircuitVerb::ServicePolicy),
-    (
-        "transmit-priority",
-        Foreign("cells have the priority of their contract"),
-    ),
-    ("tx-ring-limit", CircuitVerb::TxRing),
-    ("ubr", Contract(Category::Ubr)),
-    ("ubr+", Contract(Category::UbrPlus)),
-    ("vbr-nrt", Contract(Category::NrtVbr)),
-    ("vbr-rt", Contract(Category::RtVbr)),
-    ("vc-hold-queue", CircuitVerb::HoldQueue),
-    ("vcci", Skip),
-];
+static WORDS: Keywords<CircuitVerb> = LazyLock::new(|| {
+    table(&[
+        (Foreign(PER_VC), "fair-queue random-detect"),
+        (
+            Foreign(
+                "the available bit rate depends on the network's feedback, which is not modelled",
+            ),
+            "abr",
+        ),
+        (
+            Skip,
+            "broadcast create description dialer ilmi inarp oam oam-pvc ppp vcci",
+        ),
+        (Foreign(BUNDLE), "bump precedence protect"),
+        (Contract(Category::Cbr), "cbr"),
+        (CircuitVerb::ClassVc, "class-vc"),
+        (CircuitVerb::Encapsulation, "encapsulation"),
+        (CircuitVerb::Pppoe, "pppoe pppoe-client"),
+        (CircuitVerb::Protocol, "protocol"),
+        (CircuitVerb::ServicePolicy, "service-policy"),
+        (
+            Foreign("cells have the priority of their contract"),
+            "transmit-priority",
+        ),
+        (CircuitVerb::TxRing, "tx-ring-limit"),
+        (Contract(Category::Ubr), "ubr"),
+        (Contract(Category::UbrPlus), "ubr+"),
+        (Contract(Category::NrtVbr), "vbr-nrt"),
+        (Contract(Category::RtVbr), "vbr-rt"),
+        (CircuitVerb::HoldQueue, "vc-hold-queue"),
+    ])
+});
 
 /// `[no] pvc [NAME] [VPI/]VCI` of an interface.
 pub(crate) fn pvc<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>, index: usize) -> Kind {
@@ -116,13 +112,7 @@ fn open<'a>(
 ) -> Result<Within, Refusal> {
     let mut args = c.args;
     // Those for signaling carry none of the router's packets, those of layer 2 other frames.
-    const OTHERS: [(&str, ()); 4] = [
-        ("ces", ()),
-        ("ilmi", ()),
-        ("l2transport", ()),
-        ("qsaal", ()),
-    ];
-    if args.try_keyword(&OTHERS).is_some() {
+    if args.take("ces ilmi l2transport qsaal") {
         return Ok(Within::Other);
     }
     args.finish()?;
@@ -141,12 +131,10 @@ fn open<'a>(
     if let Some((other, line)) = twin {
         let column = c.args.line().words().last().map_or(1, |w| w.column);
         let message = format!("{other} has the circuit {vc} since line {line}");
-        return Err(Fault::new(code::CIRCUIT_TWICE, column, message)
-            .found(vc.to_string())
-            .hint(format!(
-                "give one of them another VPI/VCI: all sub-interfaces of {own} share them"
-            ))
-            .into());
+        let fault = Fault::new(code::CIRCUIT_TWICE, column, message).found(vc.to_string());
+        let hint =
+            format!("give one of them another VPI/VCI: all sub-interfaces of {own} share them");
+        return Err(fault.hint(hint).into());
     }
     let circuits = &mut p.config.interfaces[index].circuits;
     let found = circuits.iter().position(|old| old.vc == vc);
@@ -169,11 +157,10 @@ fn head<'a>(
 ) -> Result<(VcSpec, Option<&'a str>), Refusal> {
     const WHAT: &str = "VPI/VCI, such as 1/32";
     let first = args.name(WHAT)?;
-    if first.text.starts_with(|c: char| c.is_ascii_digit()) {
+    if first.is_number() {
         return Ok((vc(first)?, None));
     }
-    let numbers = |w: &Word<'_>| w.text.starts_with(|c: char| c.is_ascii_digit());
-    if let Some(word) = args.peek().filter(numbers) {
+    if let Some(word) = args.peek().filter(|w| w.is_number()) {
         args.next();
         return Ok((vc(word)?, Some(first.text)));
     }
@@ -223,7 +210,7 @@ pub(crate) fn atm_pvc<'a>(
     let mut lines = CircuitLines::default();
     let (value, lost) = encapsulation(&mut c.args)?;
     let mut lost: Vec<&str> = lost.into_iter().collect();
-    lines.encapsulation = Some(At { value, origin });
+    lines.encapsulation = Some(origin.at(value));
     if let Some(peak) = c.args.try_number("a peak rate in kbit/s", 1..=MOST_KBPS)? {
         let column = c.args.peek();
         let average = c.args.number("an average rate in kbit/s", 1..=MOST_KBPS)?;
@@ -231,7 +218,7 @@ pub(crate) fn atm_pvc<'a>(
             lost.push("the unit of the burst is the interface's: taken as 94 cells");
         }
         let value = vbr(peak, average, DEFAULT_MBS, false, column)?;
-        lines.contract = Some(At { value, origin });
+        lines.contract = Some(origin.at(value));
     }
     // What follows is about OAM and ARP.
     let mut head = c;
@@ -260,11 +247,9 @@ pub(crate) fn line<'a>(
         Within::Other => return None,
     };
     if verb == CircuitVerb::ClassVc {
-        let class = class_name(c);
-        let path = super::policy_map::path(p.mode, &p.config);
-        match class {
+        match class_name(c) {
             Ok(class) => p.config.interfaces[index].circuits.get_mut(circuit)?.class = class,
-            Err(refusal) => p.report.refuse(c.origin(), path, refusal),
+            Err(refusal) => p.refuse(c.origin(), refusal),
         }
         return Some(Kind::Queueing);
     }
@@ -306,8 +291,7 @@ pub(crate) fn class<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Optio
     });
     match name {
         Err(refusal) => {
-            p.report.refuse_head(c.origin(), "vc-class", refusal);
-            p.enter(Mode::Block("a VC class in error"), c.line);
+            p.refuse_block(&c, "vc-class", "a VC class in error", refusal);
         }
         Ok(name) if c.negated => {
             p.config.vc_classes.remove(name.text);
@@ -325,18 +309,14 @@ pub(crate) fn class_name<'a>(mut c: Command<'a>) -> Result<Option<At<'a, &'a str
     if c.negated {
         return Ok(None);
     }
-    let name = c.args.name("the name of a vc-class")?;
+    let name = c.args.named("the name of a vc-class")?;
     c.args.finish()?;
-    let origin = super::ast::Origin::new(c.line, name.column);
-    Ok(Some(At {
-        value: name.text,
-        origin,
-    }))
+    Ok(Some(name))
 }
 
 /// The command of a line, if a circuit has it.
 fn known(c: &Command<'_>, p: &mut Parser<'_, '_, '_>, mode: Mode<'_>) -> Option<CircuitVerb> {
-    match find(WORDS, c.word.text) {
+    match find(&WORDS, c.word.text) {
         Found::Exact(verb) | Found::Prefix(verb) => Some(verb),
         Found::Ambiguous(names) if matches!(mode, Mode::VcClass(_)) => {
             let refusal = super::args::ambiguous(c.word, &names);
@@ -363,21 +343,19 @@ fn apply<'a>(
             remove(&mut c, verb, lines);
             return Kind::Queueing;
         }
-        Foreign(reason) => Err(Refusal::Unmodelled(reason.to_owned())),
+        Foreign(reason) => unmodelled(reason),
         CircuitVerb::ServicePolicy => {
             attach_policy(&mut c, &mut lines.input_policy, &mut lines.output_policy)
         }
-        CircuitVerb::HoldQueue => hold_queue(&mut c.args).map(|value| {
-            lines.hold_queue = Some(At { value, origin });
-        }),
-        CircuitVerb::TxRing => ring(&mut c.args).and_then(|value| {
-            c.args.finish()?;
-            lines.tx_ring = Some(At { value, origin });
-            Ok(())
-        }),
+        CircuitVerb::HoldQueue => {
+            let packets =
+                |args: &mut Args<'a>| Ok(args.number("a number of packets", 1..=65535)? as u32);
+            c.set(&mut lines.hold_queue, packets)
+        }
+        CircuitVerb::TxRing => c.set(&mut lines.tx_ring, ring),
         CircuitVerb::Encapsulation => encapsulation(&mut c.args).map(|(value, said)| {
             lost.extend(said);
-            lines.encapsulation = Some(At { value, origin });
+            lines.encapsulation = Some(origin.at(value));
         }),
         CircuitVerb::Protocol => {
             const KINDS: [(&str, Inside); 3] = [
@@ -386,25 +364,21 @@ fn apply<'a>(
                 ("pppoe", Inside::Pppoe),
             ];
             match c.args.try_exact(&KINDS) {
-                Some(value) => lines.inside = Some(At { value, origin }),
+                Some(value) => lines.inside = Some(origin.at(value)),
                 None => return Kind::Other,
             }
             Ok(())
         }
         CircuitVerb::Pppoe => {
-            lines.inside = Some(At {
-                value: Inside::Pppoe,
-                origin,
-            });
+            lines.inside = Some(origin.at(Inside::Pppoe));
             Ok(())
         }
         Contract(category) => contract(&mut c.args, category, &mut lost).map(|value| {
-            lines.contract = Some(At { value, origin });
+            lines.contract = Some(origin.at(value));
         }),
     };
     if let Err(refusal) = result {
-        let path = super::policy_map::path(p.mode, &p.config);
-        p.report.refuse(origin, path, refusal);
+        p.refuse(origin, refusal);
     }
     for reason in lost {
         p.report.unmodelled(origin, reason);
@@ -433,11 +407,4 @@ fn remove<'a>(c: &mut Command<'a>, verb: CircuitVerb, lines: &mut CircuitLines<'
 pub(crate) fn ring(args: &mut Args<'_>) -> Result<u32, Refusal> {
     args.number("a number of packets", 1..=32_767)
         .map(|n| n as u32)
-}
-
-/// `vc-hold-queue PACKETS`.
-fn hold_queue(args: &mut Args<'_>) -> Result<u32, Refusal> {
-    let packets = args.number("a number of packets", 1..=65535)?;
-    args.finish()?;
-    Ok(packets as u32)
 }

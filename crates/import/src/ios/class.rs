@@ -7,7 +7,7 @@
 
 use spillgate_core::{Dscp, RateOrPercent, Size};
 
-use super::args::Args;
+use super::args::{Args, Modelled};
 use super::ast::{Priority, Remaining};
 use super::fault::{Refusal, unmodelled};
 
@@ -35,18 +35,14 @@ const OVERHEAD: &str =
 
 /// `bandwidth {KBPS | percent P | remaining {percent P | ratio R}} [account ...]`.
 pub(crate) fn bandwidth(args: &mut Args<'_>) -> Result<Parsed<Bandwidth>, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Share {
-        Percent,
-        Ratio,
-    }
-    const SHARES: [(&str, Share); 2] = [("percent", Share::Percent), ("ratio", Share::Ratio)];
+    // Whether it is a ratio.
+    const SHARES: [(&str, bool); 2] = [("percent", false), ("ratio", true)];
     let value = if args.take("percent") {
         Bandwidth::Guaranteed(RateOrPercent::Percent(args.percent()?))
     } else if args.take("remaining") {
         Bandwidth::Remaining(match args.keyword(&SHARES, "percent or ratio")? {
-            Share::Percent => Remaining::Percent(args.percent()?),
-            Share::Ratio => {
+            false => Remaining::Percent(args.percent()?),
+            true => {
                 Remaining::Ratio(args.number("a ratio of the remaining bandwidth", 1..=1000)? as u32)
             }
         })
@@ -146,47 +142,34 @@ pub(crate) fn marking(args: &mut Args<'_>) -> Result<Marking, Refusal> {
         Precedence,
         Cos,
         QosGroup,
-        Foreign(&'static str),
     }
-    const DISCARD: &str = "the discard class, which chooses drop thresholds inside the router, is not simulated; a QoS group is";
-    const TRAFFIC: &str =
-        "the traffic class, a mark inside the router, is not simulated; a QoS group is";
-    const LAYER2: &str = "of layer 2, simulated packets have the CoS only";
-    const FIELDS: [(&str, Field); 13] = [
-        ("ip", Field::Ip),
-        ("ipv6", Field::Ip),
-        ("dscp", Field::Dscp),
-        ("precedence", Field::Precedence),
-        ("atm-clp", Field::Foreign(LAYER2)),
-        ("cos", Field::Cos),
-        ("cos-inner", Field::Foreign(LAYER2)),
-        ("discard-class", Field::Foreign(DISCARD)),
-        ("fr-de", Field::Foreign(LAYER2)),
-        ("mpls", Field::Mpls),
-        ("qos-group", Field::QosGroup),
-        ("traffic-class", Field::Foreign(TRAFFIC)),
-        ("vlan", Field::Foreign(LAYER2)),
+    const DISCARD: Modelled<Field> = Err(
+        "the discard class, which chooses drop thresholds inside the router, is not simulated; a QoS group is",
+    );
+    const TRAFFIC: Modelled<Field> =
+        Err("the traffic class, a mark inside the router, is not simulated; a QoS group is");
+    const LAYER2: Modelled<Field> = Err("of layer 2, simulated packets have the CoS only");
+    const FIELDS: [(&str, Modelled<Field>); 13] = [
+        ("ip", Ok(Field::Ip)),
+        ("ipv6", Ok(Field::Ip)),
+        ("dscp", Ok(Field::Dscp)),
+        ("precedence", Ok(Field::Precedence)),
+        ("atm-clp", LAYER2),
+        ("cos", Ok(Field::Cos)),
+        ("cos-inner", LAYER2),
+        ("discard-class", DISCARD),
+        ("fr-de", LAYER2),
+        ("mpls", Ok(Field::Mpls)),
+        ("qos-group", Ok(Field::QosGroup)),
+        ("traffic-class", TRAFFIC),
+        ("vlan", LAYER2),
     ];
-    const SOURCES: [(&str, ()); 11] = [
-        ("atm-clp", ()),
-        ("dscp", ()),
-        ("inner", ()),
-        ("precedence", ()),
-        ("table", ()),
-        ("cos", ()),
-        ("discard-class", ()),
-        ("mpls", ()),
-        ("qos-group", ()),
-        ("tunnel", ()),
-        ("transmit", ()),
-    ];
+    const SOURCES: &str = "atm-clp dscp inner precedence table cos discard-class mpls qos-group \
+        tunnel transmit";
     const WHAT: &str = "dscp or precedence";
-    let mut field = args.keyword(&FIELDS, WHAT)?;
+    let mut field = args.modelled(&FIELDS, WHAT)?;
     if field == Field::Ip {
-        field = args.keyword(&FIELDS[2..4], WHAT)?;
-    }
-    if let Field::Foreign(reason) = field {
-        return unmodelled(reason);
+        field = args.modelled(&FIELDS[2..4], WHAT)?;
     }
     let mut topmost = false;
     if field == Field::Mpls {
@@ -195,7 +178,7 @@ pub(crate) fn marking(args: &mut Args<'_>) -> Result<Marking, Refusal> {
         topmost = args.try_keyword(&PLACES).unwrap_or(false);
     }
     let mut ahead = *args;
-    if ahead.try_keyword(&SOURCES).is_some() {
+    if ahead.take(SOURCES) {
         return unmodelled(
             "a marking copied from another field, by a table-map or as it is, is not modelled: write a class for each value",
         );

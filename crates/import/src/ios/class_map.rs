@@ -5,7 +5,7 @@
 
 use spillgate_queueing::spec::PortRange;
 
-use super::args::{Args, unexpected};
+use super::args::{Args, Modelled, unexpected};
 use super::ast::{Criterion, Test};
 use super::fault::{Refusal, unmodelled};
 use super::interface_words::canonical;
@@ -28,48 +28,48 @@ enum CriterionKind {
     Cos,
     QosGroup,
     Input,
-    Foreign(&'static str),
 }
 
-use CriterionKind::Foreign;
+type Known = Modelled<CriterionKind>;
 
-const LAYER2: &str = "of layer 2, simulated packets have the CoS only";
-const INTERNAL: &str = "of router-internal markings only the QoS group is simulated";
-const DISCARD: &str = "the discard class is not simulated; a QoS group, set in the same place, is";
-const TRAFFIC: &str =
-    "the traffic class of a router is not simulated; a QoS group, set in the same place, is";
+const LAYER2: Known = Err("of layer 2, simulated packets have the CoS only");
+const INTERNAL: Known = Err("of router-internal markings only the QoS group is simulated");
+const DISCARD: Known =
+    Err("the discard class is not simulated; a QoS group, set in the same place, is");
+const TRAFFIC: Known =
+    Err("the traffic class of a router is not simulated; a QoS group, set in the same place, is");
 
-const KINDS: [(&str, CriterionKind); 27] = [
-    ("access-group", CriterionKind::AccessGroup),
-    ("any", CriterionKind::Any),
+const KINDS: [(&str, Known); 27] = [
+    ("access-group", Ok(CriterionKind::AccessGroup)),
+    ("any", Ok(CriterionKind::Any)),
     (
         "application",
-        Foreign("applications are recognized by payload, which simulated packets lack"),
+        Err("applications are recognized by payload, which simulated packets lack"),
     ),
-    ("atm", Foreign(LAYER2)),
-    ("class-map", CriterionKind::ClassMap),
-    ("cos", CriterionKind::Cos),
-    ("destination-address", Foreign(LAYER2)),
-    ("discard-class", Foreign(DISCARD)),
-    ("dscp", CriterionKind::Dscp),
-    ("ethernet", Foreign(LAYER2)),
-    ("flow", Foreign("flow attributes are not simulated")),
-    ("fr-de", Foreign(LAYER2)),
-    ("fr-dlci", Foreign(LAYER2)),
-    ("input-interface", CriterionKind::Input),
-    ("ip", CriterionKind::Ip),
-    ("ipv6", CriterionKind::Ipv6),
-    ("mpls", CriterionKind::Mpls),
-    ("not", CriterionKind::Not),
-    ("packet", Foreign("match on packet length is not modelled")),
-    ("port-type", Foreign(INTERNAL)),
-    ("precedence", CriterionKind::Precedence),
-    ("protocol", CriterionKind::Protocol),
-    ("qos-group", CriterionKind::QosGroup),
-    ("source-address", Foreign(LAYER2)),
-    ("traffic-class", Foreign(TRAFFIC)),
-    ("vlan", Foreign(LAYER2)),
-    ("vlans", Foreign(LAYER2)),
+    ("atm", LAYER2),
+    ("class-map", Ok(CriterionKind::ClassMap)),
+    ("cos", Ok(CriterionKind::Cos)),
+    ("destination-address", LAYER2),
+    ("discard-class", DISCARD),
+    ("dscp", Ok(CriterionKind::Dscp)),
+    ("ethernet", LAYER2),
+    ("flow", Err("flow attributes are not simulated")),
+    ("fr-de", LAYER2),
+    ("fr-dlci", LAYER2),
+    ("input-interface", Ok(CriterionKind::Input)),
+    ("ip", Ok(CriterionKind::Ip)),
+    ("ipv6", Ok(CriterionKind::Ipv6)),
+    ("mpls", Ok(CriterionKind::Mpls)),
+    ("not", Ok(CriterionKind::Not)),
+    ("packet", Err("match on packet length is not modelled")),
+    ("port-type", INTERNAL),
+    ("precedence", Ok(CriterionKind::Precedence)),
+    ("protocol", Ok(CriterionKind::Protocol)),
+    ("qos-group", Ok(CriterionKind::QosGroup)),
+    ("source-address", LAYER2),
+    ("traffic-class", TRAFFIC),
+    ("vlan", LAYER2),
+    ("vlans", LAYER2),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -130,19 +130,9 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<ParsedMatch<'a>, Refu
             if args.take("inner") {
                 return unmodelled("simulated frames have one tag: there is no inner CoS");
             }
-            let mut values = vec![args.cos()?];
-            while args.peek().is_some() {
-                values.push(args.cos()?);
-            }
-            Test::Cos(values)
+            Test::Cos(args.all(Args::cos)?)
         }
-        CriterionKind::QosGroup => {
-            let mut values = vec![args.qos_group()?];
-            while args.peek().is_some() {
-                values.push(args.qos_group()?);
-            }
-            Test::QosGroup(values)
-        }
+        CriterionKind::QosGroup => Test::QosGroup(args.all(Args::qos_group)?),
         CriterionKind::Input => {
             let first = args.name("the name of an interface")?;
             let mut name = first.text.to_owned();
@@ -155,7 +145,7 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<ParsedMatch<'a>, Refu
         CriterionKind::AccessGroup => {
             if !args.take("name") && args.words().nth(1).is_some() {
                 // IOS XR names the family before the list.
-                args.try_exact(&FAMILIES);
+                args.take_exact(FAMILIES);
             }
             let name = args.name("the name or number of an access list")?;
             column = name.column;
@@ -175,7 +165,6 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<ParsedMatch<'a>, Refu
             }
             Test::Protocol(protocol)
         }
-        CriterionKind::Foreign(reason) => return unmodelled(reason),
         CriterionKind::Not => return Err(unexpected(word, "one `not` at most")),
     };
     args.finish()?;
@@ -188,7 +177,7 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<ParsedMatch<'a>, Refu
 
 fn resolve(word: super::lexer::Word<'_>, what: &str) -> Result<CriterionKind, Refusal> {
     match find(&KINDS, word.text) {
-        Found::Exact(kind) | Found::Prefix(kind) => Ok(kind),
+        Found::Exact(kind) | Found::Prefix(kind) => kind.or_else(unmodelled),
         Found::Ambiguous(names) => Err(super::args::ambiguous(word, &names)),
         Found::None => {
             let what = match nearest(word.text, KINDS.iter().map(|(name, _)| *name)) {
@@ -204,35 +193,23 @@ fn resolve(word: super::lexer::Word<'_>, what: &str) -> Result<CriterionKind, Re
 }
 
 /// Address families that IOS XR writes before values.
-const FAMILIES: [(&str, ()); 2] = [("ipv4", ()), ("ipv6", ())];
+const FAMILIES: &str = "ipv4 ipv6";
 
 fn dscp<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
-    args.try_exact(&FAMILIES);
-    let mut values = vec![args.dscp()?];
-    while args.peek().is_some() {
-        values.push(args.dscp()?);
-    }
-    Ok(Test::Dscp(values))
+    args.take_exact(FAMILIES);
+    Ok(Test::Dscp(args.all(Args::dscp)?))
 }
 
 fn precedence<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
-    args.try_exact(&FAMILIES);
-    let mut values = vec![args.precedence()?];
-    while args.peek().is_some() {
-        values.push(args.precedence()?);
-    }
-    Ok(Test::Precedence(values))
+    args.take_exact(FAMILIES);
+    Ok(Test::Precedence(args.all(Args::precedence)?))
 }
 
 /// `match mpls experimental [topmost] VALUE...`: without the keyword of the top label, too.
 fn exp<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
     args.keyword(&[("experimental", ())], "experimental")?;
-    args.try_keyword(&[("topmost", ())]);
-    let mut values = vec![args.exp()?];
-    while args.peek().is_some() {
-        values.push(args.exp()?);
-    }
-    Ok(Test::Exp(values))
+    args.take("topmost");
+    Ok(Test::Exp(args.all(Args::exp)?))
 }
 
 /// `match ip rtp FIRST COUNT`: UDP destination ports FIRST to FIRST + COUNT.

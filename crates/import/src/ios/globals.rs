@@ -1,6 +1,10 @@
 //! Commands of the global mode, as far as they matter for finding out where
 //! a block ends: text need not be indented.
 
+use std::sync::LazyLock;
+
+use super::keyword::{Keywords, table};
+
 /// What a global command is to the importer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Global {
@@ -39,168 +43,55 @@ const LEGACY: &str = "only modular QoS (policy-map) is modelled, not the legacy 
 const SWITCH: &str = "queueing of switch hardware is not modelled";
 
 /// Global commands. Those that can begin a line of an interface, too, do not end its block there.
-pub(crate) const GLOBALS: &[(&str, Global)] = &[
-    ("aaa", Global::Aaa),
-    ("access-class", Other),
-    ("access-list", Global::AccessList),
-    ("alias", Other),
-    ("appfw", Block),
-    ("archive", Block),
-    ("arp", Other),
-    ("banner", Global::Banner),
-    ("bba-group", Block),
-    ("boot", Other),
-    ("boot-end-marker", Other),
-    ("boot-start-marker", Other),
-    ("bridge", Other),
-    ("call", Block),
-    ("cdp", Other),
-    ("clock", Other),
-    ("clns", Other),
-    ("cns", Other),
-    ("control-plane", Block),
-    ("controller", Block),
-    ("crypto", Block),
-    ("cts", Other),
-    ("default", Other),
-    ("diagnostic", Other),
-    ("dial-peer", Block),
-    ("dialer-list", Other),
-    ("do", Other),
-    ("dot11", Block),
-    ("dot1x", Other),
-    ("enable", Other),
-    ("end", Other),
-    ("errdisable", Other),
-    ("event", Block),
-    ("exception", Other),
-    ("file", Other),
-    ("flow", Block),
-    ("frame-relay", Other),
-    ("gatekeeper", Block),
-    ("hostname", Other),
-    ("hw-module", Other),
-    ("interface", Global::Interface),
-    ("ip", Global::Ip),
-    ("ipc", Block),
-    ("ipv4", Global::Ipv4),
-    ("ipv6", Global::Ipv6),
-    ("isdn", Other),
-    ("isis", Block),
-    ("key", Block),
-    ("l2vpn", Block),
-    ("license", Other),
-    ("line", Block),
-    ("lldp", Other),
-    ("logging", Other),
-    ("login", Other),
-    ("mac", Global::Mac),
-    ("macro", Global::Macro),
-    ("map-class", Block),
-    ("memory", Other),
-    ("memory-size", Other),
-    ("mls", Global::Qos(SWITCH)),
-    ("mmi", Other),
-    ("monitor", Other),
-    ("mpls", Other),
-    ("multilink", Other),
-    ("nbar", Other),
-    ("netconf-yang", Other),
-    ("network-clock-participate", Other),
-    ("ntp", Other),
-    ("object-group", Global::ObjectGroup),
-    ("parameter-map", Block),
-    ("parser", Other),
-    ("platform", Global::Qos(SWITCH)),
-    ("policy-map", Global::PolicyMap),
-    ("port-channel", Other),
-    ("prompt", Other),
-    ("priority-list", Foreign(LEGACY)),
-    ("privilege", Other),
-    ("process", Other),
-    ("qos", Foreign(SWITCH)),
-    ("queue-list", Foreign(LEGACY)),
-    ("radius", Block),
-    ("radius-server", Other),
-    ("random-detect-group", Foreign(LEGACY)),
-    ("redundancy", Block),
-    ("resource", Block),
-    ("rmon", Other),
-    ("route-map", Block),
-    ("router", Block),
-    ("scheduler", Other),
-    ("security", Other),
-    ("service", Global::Service),
-    ("service-policy", Global::Service),
-    ("snmp", Other),
-    ("snmp-server", Other),
-    ("spanning-tree", Other),
-    ("ssh", Other),
-    ("standby", Other),
-    ("subscriber", Other),
-    ("switch", Block),
-    ("system", Other),
-    ("table-map", Block),
-    ("tacacs", Block),
-    ("tacacs-server", Other),
-    ("telephony-service", Block),
-    ("template", Block),
-    ("terminal", Other),
-    ("tftp-server", Other),
-    ("track", Block),
-    ("udld", Other),
-    ("upgrade", Other),
-    ("username", Other),
-    ("vc-class", Global::VcClass),
-    ("version", Other),
-    ("virtual-template", Block),
-    ("vlan", Block),
-    ("voice", Block),
-    ("voice-card", Block),
-    ("voice-port", Block),
-    ("vpdn", Other),
-    ("vpdn-group", Block),
-    ("vrf", Block),
-    ("vtp", Other),
-    ("webvpn", Block),
-    ("wrr-queue", Foreign(SWITCH)),
-    ("wsma", Block),
-    ("zone", Block),
-    ("zone-pair", Block),
-    ("class-map", Global::ClassMap),
-];
+pub(crate) static GLOBALS: Keywords<Global> = LazyLock::new(|| {
+    table(&[
+        (Global::Aaa, "aaa"),
+        (
+            Other,
+            "access-class alias arp boot boot-end-marker boot-start-marker bridge cdp clns clock \
+             cns cts default diagnostic dialer-list do dot1x enable end errdisable exception \
+             file frame-relay hostname hw-module isdn license lldp logging login memory \
+             memory-size mmi monitor mpls multilink nbar netconf-yang network-clock-participate \
+             ntp parser port-channel privilege process prompt radius-server rmon scheduler \
+             security snmp snmp-server spanning-tree ssh standby subscriber system tacacs-server \
+             terminal tftp-server udld upgrade username version vpdn vtp",
+        ),
+        (Global::AccessList, "access-list"),
+        (
+            Block,
+            "appfw archive bba-group call control-plane controller crypto dial-peer dot11 event \
+             flow gatekeeper ipc isis key l2vpn line map-class parameter-map radius redundancy \
+             resource route-map router switch table-map tacacs telephony-service template track \
+             virtual-template vlan voice voice-card voice-port vpdn-group vrf webvpn wsma zone \
+             zone-pair",
+        ),
+        (Global::Banner, "banner"),
+        (Global::Interface, "interface"),
+        (Global::Ip, "ip"),
+        (Global::Ipv4, "ipv4"),
+        (Global::Ipv6, "ipv6"),
+        (Global::Mac, "mac"),
+        (Global::Macro, "macro"),
+        (Global::Qos(SWITCH), "mls platform"),
+        (Global::ObjectGroup, "object-group"),
+        (Global::PolicyMap, "policy-map"),
+        (
+            Foreign(LEGACY),
+            "priority-list queue-list random-detect-group",
+        ),
+        (Foreign(SWITCH), "qos wrr-queue"),
+        (Global::Service, "service service-policy"),
+        (Global::VcClass, "vc-class"),
+        (Global::ClassMap, "class-map"),
+    ])
+});
 
 /// `service` commands that have nothing to do with policies.
-pub(crate) const SERVICES: &[(&str, ())] = &[
-    ("alignment", ()),
-    ("call-home", ()),
-    ("compress-config", ()),
-    ("config", ()),
-    ("counters", ()),
-    ("dhcp", ()),
-    ("disable-ip-fast-frag", ()),
-    ("exec-callback", ()),
-    ("exec-wait", ()),
-    ("finger", ()),
-    ("hide-telnet-addresses", ()),
-    ("internal", ()),
-    ("linenumber", ()),
-    ("nagle", ()),
-    ("old-slip-prompts", ()),
-    ("pad", ()),
-    ("password-encryption", ()),
-    ("prompt", ()),
-    ("pt-vty-logging", ()),
-    ("sequence-numbers", ()),
-    ("slave-log", ()),
-    ("tcp-keepalives-in", ()),
-    ("tcp-keepalives-out", ()),
-    ("tcp-small-servers", ()),
-    ("telnet-zeroidle", ()),
-    ("timestamps", ()),
-    ("udp-small-servers", ()),
-    ("unsupported-transceiver", ()),
-];
+pub(crate) const SERVICES: &str = "alignment call-home compress-config config counters dhcp disable-ip-fast-frag exec-callback \
+     exec-wait finger hide-telnet-addresses internal linenumber nagle old-slip-prompts pad \
+     password-encryption prompt pt-vty-logging sequence-numbers slave-log tcp-keepalives-in \
+     tcp-keepalives-out tcp-small-servers telnet-zeroidle timestamps udp-small-servers \
+     unsupported-transceiver";
 
 /// Commands of sub-modes in which `service-policy` stands, to name what it is attached to.
 pub(crate) const ATTACHMENTS: &[(&str, &str)] = &[

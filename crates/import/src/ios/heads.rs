@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::args::{Args, ambiguous, unexpected};
 use super::ast::{ClassMap, Origin, PolicyMap};
-use super::fault::{Fault, Refusal, code};
+use super::fault::{Refusal, code};
 use super::keyword::{Found, abbreviates, find};
 use super::lexer::Word;
 use super::parse::{Command, Kind, Mode, Parser};
@@ -48,9 +48,7 @@ pub(crate) fn class_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> K
     let (head, name) = match head(&mut c.args) {
         Ok(found) => found,
         Err(refusal) => {
-            p.report.refuse_head(c.origin(), "class-map", refusal);
-            p.enter(Mode::Block("a class-map in error"), c.line);
-            return Kind::Queueing;
+            return p.refuse_block(&c, "class-map", "a class-map in error", refusal);
         }
     };
     if head == Some(Head::Type) {
@@ -77,7 +75,7 @@ pub(crate) fn class_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> K
         let was = if map.any { "match-any" } else { "match-all" };
         let first = map.origin.line;
         let message = format!("class-map `{}` is {was} since line {first}", name.text);
-        let fault = Fault::new(code::CONFLICT, name.column, message).found(name.text);
+        let fault = name.fault(code::CONFLICT, message);
         let hint = format!("write {was}, or `no class-map {}` first", name.text);
         let (path, instead) = (
             format!("class-map.{}", name.text),
@@ -116,9 +114,7 @@ pub(crate) fn policy_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> 
     let (foreign, name) = match head(&mut c.args) {
         Ok(found) => found,
         Err(refusal) => {
-            p.report.refuse_head(c.origin(), "policy-map", refusal);
-            p.enter(Mode::Block("a policy-map in error"), c.line);
-            return Kind::Queueing;
+            return p.refuse_block(&c, "policy-map", "a policy-map in error", refusal);
         }
     };
     if foreign {

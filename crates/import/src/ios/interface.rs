@@ -4,18 +4,17 @@
 use spillgate_core::Rate;
 use spillgate_queueing::spec::FairQueueSpec;
 
-use super::args::Args;
-use super::ast::{At, FairQueue, Inside, Interface, InterfaceQueueing, Origin, Wred};
+use super::args::{Args, Modelled};
+use super::ast::{At, FairQueue, Inside, Interface, InterfaceQueueing, Origin};
 use super::circuit::{self, ring, vc};
-use super::fault::{Fault, Refusal, code};
+use super::fault::{Fault, Refusal, code, unmodelled};
 use super::globals::{GLOBALS, Global};
 use super::interface_words::{
     INTERFACE, InterfaceVerb, QUEUEING, SHAPING_RATE, canonical, is_ethernet,
 };
 use super::keyword::{Found, abbreviates, find};
 use super::parse::{Command, HEADS, Inner, Kind, Mode, Parser, Within, lookup};
-use super::policy_map::path;
-use super::queue::power_of_two;
+use super::queue::conversations;
 use super::wred;
 use spillgate_core::suggest::nearest;
 
@@ -25,9 +24,7 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
     let first = match c.args.name("the name of an interface") {
         Ok(name) => name,
         Err(refusal) => {
-            p.report.refuse_head(c.origin(), "interface", refusal);
-            p.enter(Mode::Block("an interface in error"), c.line);
-            return Kind::Queueing;
+            return p.refuse_block(&c, "interface", "an interface in error", refusal);
         }
     };
     if first.text.eq_ignore_ascii_case("range") {
@@ -39,10 +36,8 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
         return Kind::Queueing;
     }
     let mut name = first.text.to_owned();
-    let number = c.args.peek().filter(|w| {
-        !first.text.contains(|c: char| c.is_ascii_digit())
-            && w.text.starts_with(|c: char| c.is_ascii_digit())
-    });
+    let whole = first.text.contains(|c: char| c.is_ascii_digit());
+    let number = c.args.peek().filter(|w| !whole && w.is_number());
     if let Some(number) = number {
         name.push_str(number.text);
     }
@@ -55,25 +50,11 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
         Some(index) => *index,
         None => {
             let index = p.config.interfaces.len();
+            let origin = Origin::new(c.line, first.column);
             p.config.interfaces.push(Interface {
                 name: name.clone(),
-                origin: Origin::new(c.line, first.column),
-                own_bandwidth: None,
-                speed: None,
-                qos_reference: None,
-                max_reserved: None,
-                output_policy: None,
-                input_policy: None,
-                dot1q: None,
-                vlan: None,
-                queueing: None,
-                hold_queue: None,
-                tx_ring: None,
-                labels: None,
-                wred: Wred::default(),
-                circuits: Vec::new(),
-                vc_class: None,
-                inside: None,
+                origin,
+                ..Interface::default()
             });
             p.config.interface_index.insert(name, index);
             index
@@ -97,7 +78,7 @@ pub(crate) fn command<'a>(
     }
     let found = match SHAPING_RATE {
         (name, verb) if c.word.text.eq_ignore_ascii_case(name) => Found::Exact(verb),
-        _ => lookup(&[INTERFACE], &c),
+        _ => lookup(&[&INTERFACE], &c),
     };
     let verb = match found {
         Found::Exact(
@@ -116,8 +97,9 @@ pub(crate) fn command<'a>(
         Found::Exact(verb) | Found::Prefix(verb) => verb,
         Found::Ambiguous(names) if !leaves => {
             // Skipping it must not lose a queueing command in silence.
-            let is_queueing_name =
-                |n: &&'static str| !matches!(find(INTERFACE, n), Found::Exact(InterfaceVerb::Skip));
+            let is_queueing_name = |n: &&'static str| {
+                !matches!(find(&INTERFACE, n), Found::Exact(InterfaceVerb::Skip))
+            };
             if !names.iter().any(is_queueing_name) {
                 return Some(Kind::Other);
             }
@@ -127,25 +109,20 @@ pub(crate) fn command<'a>(
         }
         // An unknown word of unindented text is taken for one more command of the interface.
         Found::None | Found::Ambiguous(_) => {
-            let head = matches!(find(GLOBALS, c.word.text), Found::Exact(g) if g != Global::Other)
+            let head = matches!(find(&GLOBALS, c.word.text), Found::Exact(g) if g != Global::Other)
                 || matches!(
-                    find(GLOBALS, c.word.text),
+                    find(&GLOBALS, c.word.text),
                     Found::Prefix(Global::ClassMap | Global::PolicyMap | Global::Interface)
                 );
             if leaves || head {
                 return None;
             }
             // Other unknown commands are none of ours, unless one is a misspelt one of ours.
-            return Some(
-                match nearest(c.word.text, QUEUEING.into_iter().chain(HEADS)) {
-                    Some(near) if !c.negated => {
-                        let reason = format!("not understood; did you mean `{near}`?");
-                        p.report.not_understood(c.origin(), reason);
-                        Kind::Queueing
-                    }
-                    _ => Kind::Other,
-                },
-            );
+            let near = nearest(c.word.text, QUEUEING.into_iter().chain(HEADS));
+            return Some(match near.filter(|_| !c.negated) {
+                Some(near) => p.not_understood(&c, near),
+                None => Kind::Other,
+            });
         }
     };
     let origin = c.origin();
@@ -162,7 +139,7 @@ pub(crate) fn command<'a>(
                 return Some(Kind::Other);
             }
             p.mode = other(index, &c);
-            Err(Refusal::Unmodelled(circuit::NO_PVC.to_owned()))
+            unmodelled(circuit::NO_PVC)
         }
         InterfaceVerb::ClassInt => circuit::class_name(c).map(|class| {
             p.config.interfaces[index].vc_class = class;
@@ -178,7 +155,11 @@ pub(crate) fn command<'a>(
             circuit::atm_pvc(p, c, index)
         }
         InterfaceVerb::BridgeGroup | InterfaceVerb::Pppoe => {
-            let inside = if verb == InterfaceVerb::Pppoe { Inside::Pppoe } else { Inside::Bridged };
+            let inside = if verb == InterfaceVerb::Pppoe {
+                Inside::Pppoe
+            } else {
+                Inside::Bridged
+            };
             bridged(p, index, &c, inside);
             return Some(Kind::Other);
         }
@@ -199,28 +180,26 @@ pub(crate) fn command<'a>(
                     if !nhrp_groups(&mut args) {
                         return Some(Kind::Other);
                     }
-                    Err(Refusal::Unmodelled(NHRP.to_owned()))
+                    unmodelled(NHRP)
                 }
                 Some(w) if w.text == "rtp" && follows("header-compression") => {
-                    Err(Refusal::Unmodelled(COMPRESSION.to_owned()))
+                    unmodelled(COMPRESSION)
                 }
-                Some(w) if w.text == "rtp" => Err(Refusal::Unmodelled(
-                    "`ip rtp priority` is not modelled; `priority` in a policy-map is".to_owned(),
-                )),
+                Some(w) if w.text == "rtp" => {
+                    unmodelled("`ip rtp priority` is not modelled; `priority` in a policy-map is")
+                }
                 Some(w) if w.text == "tcp" && follows("header-compression") => {
-                    Err(Refusal::Unmodelled(COMPRESSION.to_owned()))
+                    unmodelled(COMPRESSION)
                 }
-                Some(w) => match find(&FOREIGN, w.text) {
-                    Found::Exact(reason) => Err(Refusal::Unmodelled(reason.to_owned())),
-                    _ => return Some(Kind::Other),
+                _ => match c.args.try_exact(&FOREIGN) {
+                    Some(reason) => unmodelled(reason),
+                    None => return Some(Kind::Other),
                 },
-                None => return Some(Kind::Other),
             }
         }
         InterfaceVerb::Encapsulation => {
-            const KINDS: [(&str, ()); 1] = [("dot1q", ())];
             let mut args = c.args;
-            let tagged = args.try_keyword(&KINDS).is_some() && !c.negated;
+            let tagged = args.take("dot1q") && !c.negated;
             let vlan = args.number("a VLAN", 1..=4094).ok().map(|v| v as u16);
             p.config.interfaces[index].dot1q = tagged.then_some(origin);
             p.config.interfaces[index].vlan = vlan.filter(|_| tagged);
@@ -233,7 +212,7 @@ pub(crate) fn command<'a>(
             let port = is_ethernet(&p.config.interfaces[index].name);
             let fixed = fixed.filter(|_| port && !c.negated && args.peek().is_none());
             let rate = fixed.and_then(|mbps| Rate::from_bps(mbps * 1_000_000));
-            p.config.interfaces[index].speed = rate.map(|value| At { value, origin });
+            p.config.interfaces[index].speed = rate.map(|rate| origin.at(rate));
             return Some(match rate {
                 Some(_) => Kind::Queueing,
                 None => Kind::Other,
@@ -260,57 +239,46 @@ pub(crate) fn command<'a>(
             if !nhrp_groups(&mut args) {
                 return Some(Kind::Other);
             }
-            Err(Refusal::Unmodelled(NHRP.to_owned()))
+            unmodelled(NHRP)
         }
         InterfaceVerb::Ppp => {
             let mut args = c.args;
-            const LFI: [(&str, ()); 3] =
-                [("fragment", ()), ("fragment-delay", ()), ("interleave", ())];
-            if !args.take("multilink") || args.try_keyword(&LFI).is_none() {
+            if !args.take("multilink") || !args.take("fragment fragment-delay interleave") {
                 return Some(Kind::Other);
             }
-            Err(Refusal::Unmodelled(
-                "link fragmentation and interleaving is not modelled".to_owned(),
-            ))
+            unmodelled("link fragmentation and interleaving is not modelled")
         }
         InterfaceVerb::FrameRelay => {
-            const QUEUEING: [(&str, ()); 7] = [
-                ("class", ()),
-                ("congestion-management", ()),
-                ("de-group", ()),
-                ("fair-queue", ()),
-                ("fragment", ()),
-                ("priority-dlci-group", ()),
-                ("traffic-shaping", ()),
-            ];
+            const QUEUEING: &str = "class congestion-management de-group fair-queue fragment \
+                priority-dlci-group traffic-shaping";
             let mut args = c.args;
             if args.take("interface-dlci") && !c.negated {
                 p.mode = other(index, &c);
                 return Some(Kind::Other);
             }
-            if args.try_keyword(&QUEUEING).is_none() {
+            if !args.take(QUEUEING) {
                 return Some(Kind::Other);
             }
-            Err(Refusal::Unmodelled(
-                "queueing of frame-relay circuits is not modelled".to_owned(),
-            ))
+            unmodelled("queueing of frame-relay circuits is not modelled")
         }
         InterfaceVerb::Foreign(follows, reason) => {
             let mut args = c.args;
             if !follows.is_empty() && args.next().is_none_or(|w| w.text != follows) {
                 return Some(Kind::Other);
             }
-            Err(Refusal::Unmodelled(reason.to_owned()))
+            unmodelled(reason)
         }
-        _ if inner.is_some_and(|i| i.within == Within::Other) => Err(Refusal::Unmodelled(
-            "queueing of such a circuit is not modelled; that of interfaces, sub-interfaces and a `pvc` is"
-                .to_owned(),
-        )),
+        _ if inner.is_some_and(|i| i.within == Within::Other) => unmodelled(
+            "queueing of such a circuit is not modelled; that of interfaces, sub-interfaces and a `pvc` is",
+        ),
         InterfaceVerb::Bandwidth => bandwidth(p, c, index),
         InterfaceVerb::ServicePolicy => service_policy(p, c, index),
         InterfaceVerb::HoldQueue => hold_queue(p, c, index),
         InterfaceVerb::TxRing => tx_ring(p, c, index),
-        InterfaceVerb::MaxReserved => max_reserved(p, c, index),
+        InterfaceVerb::MaxReserved => {
+            let percent = |args: &mut Args<'a>| Ok(args.number("a percentage", 1..=100)? as u32);
+            c.set(&mut p.config.interfaces[index].max_reserved, percent)
+        }
         InterfaceVerb::FairQueue => fair_queue(p, c, index),
         InterfaceVerb::RandomDetect => {
             let mut args = c.args;
@@ -324,7 +292,7 @@ pub(crate) fn command<'a>(
     };
     match result {
         Err(Refusal::Unmodelled(_) | Refusal::NotUnderstood(_)) if c.negated => {}
-        Err(refusal) => p.report.refuse(origin, path(p.mode, &p.config), refusal),
+        Err(refusal) => p.refuse(origin, refusal),
         Ok(()) => {}
     }
     Some(Kind::Queueing)
@@ -344,11 +312,7 @@ fn other<'a>(index: usize, c: &Command<'_>) -> Mode<'a> {
 
 /// What the frames of the interface's circuits carry.
 fn bridged<'a>(p: &mut Parser<'a, '_, '_>, index: usize, c: &Command<'a>, inside: Inside) {
-    let origin = c.origin();
-    p.config.interfaces[index].inside = (!c.negated).then_some(At {
-        value: inside,
-        origin,
-    });
+    p.config.interfaces[index].inside = (!c.negated).then(|| c.origin().at(inside));
 }
 
 const NHRP: &str = "the policies of a tunnel's spokes are not modelled; that of the tunnel is";
@@ -356,8 +320,7 @@ const NHRP: &str = "the policies of a tunnel's spokes are not modelled; that of 
 /// Whether what follows `nhrp` is about the policies of groups of spokes: `map group G
 /// service-policy output P`, `group G` and `attribute group G`.
 fn nhrp_groups(args: &mut Args<'_>) -> bool {
-    const BEFORE: [(&str, ()); 2] = [("map", ()), ("attribute", ())];
-    args.try_exact(&BEFORE);
+    args.take_exact("map attribute");
     args.take("group")
 }
 
@@ -386,45 +349,14 @@ fn bandwidth<'a>(
         ),
     ];
     if let Some(reason) = c.args.try_keyword(&OTHERS) {
-        return Err(Refusal::Unmodelled(reason.to_owned()));
+        return unmodelled(reason);
     }
     let interface = &mut p.config.interfaces[index];
-    let bandwidth = if c.args.take("qos-reference") {
-        &mut interface.qos_reference
-    } else {
-        &mut interface.own_bandwidth
+    let bandwidth = match c.args.take("qos-reference") {
+        true => &mut interface.qos_reference,
+        false => &mut interface.own_bandwidth,
     };
-    if c.negated {
-        *bandwidth = None;
-        return Ok(());
-    }
-    let value = c.args.kilobits_per_second()?;
-    c.args.finish()?;
-    *bandwidth = Some(At {
-        value,
-        origin: c.origin(),
-    });
-    Ok(())
-}
-
-/// `max-reserved-bandwidth PERCENT`.
-fn max_reserved<'a>(
-    p: &mut Parser<'a, '_, '_>,
-    mut c: Command<'a>,
-    index: usize,
-) -> Result<(), Refusal> {
-    let interface = &mut p.config.interfaces[index];
-    if c.negated {
-        interface.max_reserved = None;
-        return Ok(());
-    }
-    let value = c.args.number("a percentage", 1..=100)? as u32;
-    c.args.finish()?;
-    interface.max_reserved = Some(At {
-        value,
-        origin: c.origin(),
-    });
-    Ok(())
+    c.set(bandwidth, Args::kilobits_per_second)
 }
 
 /// `service-policy {input | output} NAME` of an interface.
@@ -444,72 +376,38 @@ pub(crate) fn attach_policy<'a>(
     input: &mut Option<At<'a, &'a str>>,
     output: &mut Option<At<'a, &'a str>>,
 ) -> Result<(), Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Direction {
-        Input,
-        Output,
-        Type,
-        History,
-    }
-    const DIRECTIONS: [(&str, Direction); 4] = [
-        ("input", Direction::Input),
-        ("output", Direction::Output),
-        ("type", Direction::Type),
-        ("history", Direction::History),
+    const DIRECTIONS: [(&str, Modelled<bool>); 4] = [
+        ("input", Ok(true)),
+        ("output", Ok(false)),
+        ("type", Err("policy-maps of a `type` do not queue packets")),
+        ("history", Err("history changes no packet")),
     ];
-    let direction = c.args.keyword(&DIRECTIONS, "input or output")?;
-    match direction {
-        Direction::Type => {
-            return Err(Refusal::Unmodelled(
-                "policy-maps of a `type` do not queue packets".to_owned(),
-            ));
-        }
-        Direction::History => {
-            return Err(Refusal::Unmodelled("history changes no packet".to_owned()));
-        }
-        Direction::Input | Direction::Output => {}
-    }
-    let (which, attached) = match direction {
-        Direction::Input => ("input", input),
-        _ => ("output", output),
+    let (which, attached) = match c.args.modelled(&DIRECTIONS, "input or output")? {
+        true => ("input", input),
+        false => ("output", output),
     };
     if c.negated && c.args.peek().is_none() {
         *attached = None;
         return Ok(());
     }
-    let name = c.args.name("the name of a policy-map")?;
+    let name = c.args.named("the name of a policy-map")?;
     c.args.finish()?;
-    if c.negated {
-        if attached.is_some_and(|p| p.value == name.text) {
-            *attached = None;
-        }
-        return Ok(());
-    }
     match *attached {
+        Some(first) if c.negated && first.value == name.value => *attached = None,
+        _ if c.negated => {}
         // As on the command line: the second is refused; the same again is harmless.
-        Some(first) if first.value != name.text => {
-            return Err(Fault::new(
-                code::ATTACHED_TWICE,
-                name.column,
-                format!(
-                    "policy attached twice: `{}` is the {which} policy since line {}",
-                    first.value, first.origin.line
-                ),
-            )
-            .found(name.text)
-            .hint(format!(
-                "remove one of them; `no service-policy {which} {}` comes before a new one",
-                first.value
-            ))
-            .into());
+        Some(first) if first.value != name.value => {
+            let (old, line) = (first.value, first.origin.line);
+            let message =
+                format!("policy attached twice: `{old}` is the {which} policy since line {line}");
+            let fault = Fault::new(code::ATTACHED_TWICE, name.origin.column, message);
+            let hint = format!(
+                "remove one of them; `no service-policy {which} {old}` comes before a new one"
+            );
+            return Err(fault.found(name.value).hint(hint).into());
         }
         Some(_) => {}
-        None => {
-            *attached = Some(At {
-                value: name.text,
-                origin: Origin::new(c.line, name.column),
-            });
-        }
+        None => *attached = Some(name),
     }
     Ok(())
 }
@@ -532,14 +430,9 @@ fn hold_queue<'a>(
     let out = c.args.keyword(&DIRECTIONS, "in or out")?;
     c.args.finish()?;
     if !out {
-        return Err(Refusal::Unmodelled(
-            "only output queueing is modelled".to_owned(),
-        ));
+        return unmodelled("only output queueing is modelled");
     }
-    p.config.interfaces[index].hold_queue = Some(At {
-        value: n as u32,
-        origin: c.origin(),
-    });
+    p.config.interfaces[index].hold_queue = Some(c.origin().at(n as u32));
     Ok(())
 }
 
@@ -557,17 +450,14 @@ fn tx_ring<'a>(
     let value = ring(&mut c.args)?;
     let meant = c.args.next().map(vc).transpose()?;
     c.args.finish()?;
-    let at = Some(At {
-        value,
-        origin: c.origin(),
-    });
+    let at = Some(c.origin().at(value));
     match meant {
         None => interface.tx_ring = at,
         Some(vc) => match interface.circuits.iter_mut().find(|c| c.vc == vc) {
             Some(circuit) => circuit.lines.tx_ring = at,
             None => {
                 let reason = format!("{} has no `pvc {vc}` above this line", interface.name);
-                return Err(Refusal::Unmodelled(reason));
+                return unmodelled(reason);
             }
         },
     }
@@ -591,20 +481,13 @@ fn fair_queue<'a>(
         }
         InterfaceQueueing::Fair(fair)
     };
-    p.config.interfaces[index].queueing = Some(At { value, origin });
+    p.config.interfaces[index].queueing = Some(origin.at(value));
     Ok(())
 }
 
 fn fair_arguments(args: &mut Args<'_>) -> Result<(FairQueue, bool), Refusal> {
     let threshold = args.try_number("a congestive discard threshold in packets", 1..=4096)?;
-    let word = args.peek();
-    let queues = match (
-        args.try_number("a number of conversation queues", 16..=4096)?,
-        word,
-    ) {
-        (Some(n), Some(word)) => Some(power_of_two(n, word)?),
-        _ => None,
-    };
+    let queues = conversations(args)?;
     let reservable = args.try_number("a number of reservable queues", 0..=1000)?;
     args.finish()?;
     let fair = FairQueue {

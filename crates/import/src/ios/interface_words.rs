@@ -1,8 +1,10 @@
 //! The words of an interface's block, and the names of interfaces.
 
+use std::sync::LazyLock;
+
 use spillgate_core::Rate;
 
-use super::keyword::{Table, abbreviates};
+use super::keyword::{Keywords, abbreviates, table};
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum InterfaceVerb {
@@ -57,149 +59,95 @@ pub(crate) const SHAPING_RATE: (&str, InterfaceVerb) = (
 
 /// Commands of an interface. Those without queueing are there so that
 /// abbreviations are as ambiguous as on the router.
-pub(crate) const INTERFACE: &Table<InterfaceVerb> = &[
-    ("abr", Foreign("", CIRCUIT)),
-    ("access-group", Skip),
-    ("arp", Skip),
-    ("atm", InterfaceVerb::Atm),
-    ("authentication", Skip),
-    (
-        "auto",
-        Foreign(
+pub(crate) static INTERFACE: Keywords<InterfaceVerb> = LazyLock::new(|| {
+    table(&[
+        (
+            Foreign("", CIRCUIT),
+            "abr cbr class-vc ubr ubr+ vbr-nrt vbr-rt",
+        ),
+        (
+            Skip,
+            "access-group arp authentication autodetect backup carrier-delay cdp channel-group \
+             clock crypto delay description dialer dialer-group dot1q dot1x down-when-looped \
+             duplex full-duplex glbp half-duplex ipv6 isdn isis keepalive l2protocol-tunnel lacp \
+             lldp load-interval logging loopback mac mac-address map-group mdix media-type mop \
+             mtu multilink-group negotiation ntp peer physical-layer pppoe-client serial \
+             shutdown snmp spanning-tree standby timeslot tunnel udld vlan vrf vrrp xconnect \
+             zone-member",
+        ),
+        (InterfaceVerb::Atm, "atm"),
+        (
+            Foreign(
+                "qos",
+                "what `auto qos` generates is read, not the command itself",
+            ),
+            "auto",
+        ),
+        (InterfaceVerb::Bandwidth, "bandwidth"),
+        (
+            Foreign(
+                "",
+                "marking by BGP attributes is not modelled; `set` in a policy-map is",
+            ),
+            "bgp-policy",
+        ),
+        (InterfaceVerb::BridgeGroup, "bridge-group"),
+        (InterfaceVerb::Circuits, "bundle range svc"),
+        (
+            Foreign("", "frame-relay map classes are not modelled"),
+            "class",
+        ),
+        (InterfaceVerb::ClassInt, "class-int"),
+        (
+            Foreign("", "compression is not modelled: packets keep their length"),
+            "compress",
+        ),
+        (Foreign("", LEGACY), "custom-queue-list priority-group"),
+        (InterfaceVerb::Encapsulation, "encapsulation"),
+        (InterfaceVerb::FairQueue, "fair-queue"),
+        (InterfaceVerb::FrameRelay, "frame-relay"),
+        (InterfaceVerb::HoldQueue, "hold-queue"),
+        (InterfaceVerb::Ip, "ip"),
+        (InterfaceVerb::MaxReserved, "max-reserved-bandwidth"),
+        (Foreign("qos", SWITCH), "mls"),
+        (InterfaceVerb::Mpls, "mpls"),
+        (InterfaceVerb::Nhrp, "nhrp"),
+        (InterfaceVerb::Ppp, "ppp"),
+        (InterfaceVerb::Pppoe, "pppoe"),
+        (
+            Foreign("", SWITCH),
+            "priority-queue queue-set rcv-queue srr-queue storm-control trust wrr-queue",
+        ),
+        (InterfaceVerb::Pvc, "pvc"),
+        (
+            Foreign(
+                "",
+                "classification before encryption or by switch hardware is not modelled",
+            ),
             "qos",
-            "what `auto qos` generates is read, not the command itself",
         ),
-    ),
-    ("autodetect", Skip),
-    ("backup", Skip),
-    ("bandwidth", InterfaceVerb::Bandwidth),
-    (
-        "bgp-policy",
-        Foreign(
-            "",
-            "marking by BGP attributes is not modelled; `set` in a policy-map is",
+        (InterfaceVerb::RandomDetect, "random-detect"),
+        (
+            Foreign(
+                "",
+                "committed access rate is not modelled; `police` in a policy-map is",
+            ),
+            "rate-limit",
         ),
-    ),
-    ("bridge-group", InterfaceVerb::BridgeGroup),
-    ("bundle", InterfaceVerb::Circuits),
-    ("carrier-delay", Skip),
-    ("cbr", Foreign("", CIRCUIT)),
-    ("cdp", Skip),
-    ("channel-group", Skip),
-    (
-        "class",
-        Foreign("", "frame-relay map classes are not modelled"),
-    ),
-    ("class-int", InterfaceVerb::ClassInt),
-    ("class-vc", Foreign("", CIRCUIT)),
-    ("clock", Skip),
-    (
-        "compress",
-        Foreign("", "compression is not modelled: packets keep their length"),
-    ),
-    ("crypto", Skip),
-    ("custom-queue-list", Foreign("", LEGACY)),
-    ("delay", Skip),
-    ("description", Skip),
-    ("dialer", Skip),
-    ("dialer-group", Skip),
-    ("dot1q", Skip),
-    ("dot1x", Skip),
-    ("down-when-looped", Skip),
-    ("duplex", Skip),
-    ("encapsulation", InterfaceVerb::Encapsulation),
-    ("fair-queue", InterfaceVerb::FairQueue),
-    ("frame-relay", InterfaceVerb::FrameRelay),
-    ("full-duplex", Skip),
-    ("glbp", Skip),
-    ("half-duplex", Skip),
-    ("hold-queue", InterfaceVerb::HoldQueue),
-    ("ip", InterfaceVerb::Ip),
-    ("ipv6", Skip),
-    ("isdn", Skip),
-    ("isis", Skip),
-    ("keepalive", Skip),
-    ("l2protocol-tunnel", Skip),
-    ("lacp", Skip),
-    ("lldp", Skip),
-    ("load-interval", Skip),
-    ("logging", Skip),
-    ("loopback", Skip),
-    ("mac", Skip),
-    ("mac-address", Skip),
-    ("map-group", Skip),
-    ("max-reserved-bandwidth", InterfaceVerb::MaxReserved),
-    ("mdix", Skip),
-    ("media-type", Skip),
-    ("mls", Foreign("qos", SWITCH)),
-    ("mop", Skip),
-    ("mpls", InterfaceVerb::Mpls),
-    ("mtu", Skip),
-    ("multilink-group", Skip),
-    ("negotiation", Skip),
-    ("nhrp", InterfaceVerb::Nhrp),
-    ("ntp", Skip),
-    ("peer", Skip),
-    ("physical-layer", Skip),
-    ("ppp", InterfaceVerb::Ppp),
-    ("pppoe", InterfaceVerb::Pppoe),
-    ("pppoe-client", Skip),
-    ("priority-group", Foreign("", LEGACY)),
-    ("priority-queue", Foreign("", SWITCH)),
-    ("pvc", InterfaceVerb::Pvc),
-    (
-        "qos",
-        Foreign(
-            "",
-            "classification before encryption or by switch hardware is not modelled",
+        (InterfaceVerb::ServicePolicy, "service-policy"),
+        (InterfaceVerb::Speed, "speed"),
+        (InterfaceVerb::Switchport, "switchport"),
+        (
+            Foreign(
+                "",
+                "generic traffic shaping is not modelled; `shape` in a policy-map is",
+            ),
+            "traffic-shape",
         ),
-    ),
-    ("queue-set", Foreign("", SWITCH)),
-    ("random-detect", InterfaceVerb::RandomDetect),
-    ("range", InterfaceVerb::Circuits),
-    (
-        "rate-limit",
-        Foreign(
-            "",
-            "committed access rate is not modelled; `police` in a policy-map is",
-        ),
-    ),
-    ("rcv-queue", Foreign("", SWITCH)),
-    ("serial", Skip),
-    ("service-policy", InterfaceVerb::ServicePolicy),
-    ("shutdown", Skip),
-    ("snmp", Skip),
-    ("spanning-tree", Skip),
-    ("speed", InterfaceVerb::Speed),
-    ("srr-queue", Foreign("", SWITCH)),
-    ("standby", Skip),
-    ("storm-control", Foreign("", SWITCH)),
-    ("svc", InterfaceVerb::Circuits),
-    ("switchport", InterfaceVerb::Switchport),
-    ("timeslot", Skip),
-    (
-        "traffic-shape",
-        Foreign(
-            "",
-            "generic traffic shaping is not modelled; `shape` in a policy-map is",
-        ),
-    ),
-    ("trust", Foreign("", SWITCH)),
-    ("tunnel", Skip),
-    ("ubr", Foreign("", CIRCUIT)),
-    ("ubr+", Foreign("", CIRCUIT)),
-    ("vbr-nrt", Foreign("", CIRCUIT)),
-    ("vbr-rt", Foreign("", CIRCUIT)),
-    ("tx-queue-limit", Foreign("", RING)),
-    ("tx-ring-limit", InterfaceVerb::TxRing),
-    ("udld", Skip),
-    ("vlan", Skip),
-    ("vrf", Skip),
-    ("vrrp", Skip),
-    ("wrr-queue", Foreign("", SWITCH)),
-    ("xconnect", Skip),
-    ("zone-member", Skip),
-];
+        (Foreign("", RING), "tx-queue-limit"),
+        (InterfaceVerb::TxRing, "tx-ring-limit"),
+    ])
+});
 
 /// Commands of an interface that the importer reads.
 pub(crate) const QUEUEING: [&str; 6] = [

@@ -1,6 +1,8 @@
 //! Keywords as the command line takes them: in any case, and abbreviated as
 //! long as only one keyword of the mode begins so.
 
+use std::sync::LazyLock;
+
 /// What a word is in a table of keywords.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found<T> {
@@ -16,6 +18,20 @@ pub(crate) enum Found<T> {
 
 /// A table of keywords: their full spelling and what they mean.
 pub(crate) type Table<T> = [(&'static str, T)];
+
+/// A table that is made when it is first used.
+pub(crate) type Keywords<T> = LazyLock<Vec<(&'static str, T)>>;
+
+/// The table in which each meaning has these keywords, sorted.
+pub(crate) fn table<T: Copy>(meanings: &[(T, &'static str)]) -> Vec<(&'static str, T)> {
+    let words = |(meaning, words): &(T, &'static str)| {
+        let meaning = *meaning;
+        words.split_ascii_whitespace().map(move |w| (w, meaning))
+    };
+    let mut all: Vec<_> = meanings.iter().flat_map(words).collect();
+    all.sort_by_key(|(word, _)| *word);
+    all
+}
 
 /// Looks `word` up in `table`.
 pub(crate) fn find<T: Copy + PartialEq>(table: &Table<T>, word: &str) -> Found<T> {
@@ -47,7 +63,7 @@ pub(crate) fn find<T: Copy + PartialEq>(table: &Table<T>, word: &str) -> Found<T
 }
 
 /// Whether the keyword `name` begins with `word`, whatever the case.
-fn starts_with(name: &str, word: &str) -> bool {
+pub(crate) fn starts_with(name: &str, word: &str) -> bool {
     !word.is_empty()
         && word.len() <= name.len()
         && name.as_bytes()[..word.len()].eq_ignore_ascii_case(word.as_bytes())

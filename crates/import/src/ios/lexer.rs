@@ -205,6 +205,18 @@ pub(crate) struct Word<'a> {
     pub(crate) unclosed: bool,
 }
 
+impl Word<'_> {
+    /// Whether it begins with a digit.
+    pub(crate) fn is_number(self) -> bool {
+        self.text.starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// Something wrong with it.
+    pub(crate) fn fault(self, code: &'static str, message: impl Into<String>) -> Fault {
+        Fault::new(code, self.column, message).found(self.text)
+    }
+}
+
 /// Iterator over the words of a line: separated by blanks, `"` groups them,
 /// a word that begins with `!` begins a comment.
 #[derive(Clone, Copy, Debug)]

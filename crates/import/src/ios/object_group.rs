@@ -28,10 +28,8 @@ pub(crate) enum Member<'a, T> {
     Nothing,
 }
 
-const NESTED: [(&str, ()); 2] = [("group-object", ()), ("object-group", ())];
-
 fn nested<'a, T>(args: &mut Args<'a>) -> Result<Option<Member<'a, T>>, Refusal> {
-    if args.try_exact(&NESTED).is_none() {
+    if !args.take_exact("group-object object-group") {
         return Ok(None);
     }
     let name = args.name("the name of an object group")?;
@@ -101,9 +99,9 @@ pub(crate) fn service<'a>(args: &mut Args<'a>) -> Result<Member<'a, MatchSpec>, 
     if let Some(group) = nested(args)? {
         return Ok(group);
     }
-    let protocols: Vec<u8> = if args.try_exact(&[("tcp-udp", ())]).is_some() {
+    let protocols: Vec<u8> = if args.take_exact("tcp-udp") {
         vec![6, 17]
-    } else if args.try_exact(&[("ip", ())]).is_some() {
+    } else if args.take_exact("ip") {
         args.finish()?;
         return Ok(Member::Adds(None));
     } else if let Some(n) = args.try_number("a protocol number", 0..=255)? {
@@ -112,7 +110,7 @@ pub(crate) fn service<'a>(args: &mut Args<'a>) -> Result<Member<'a, MatchSpec>, 
         vec![args.keyword(&ACL_PROTOCOLS, PROTOCOL)?]
     };
     let of = protocols.first().copied().unwrap_or_default();
-    let sport = if args.try_exact(&[("source", ())]).is_some() {
+    let sport = if args.take_exact("source") {
         service_ports(args, of)?
     } else {
         None

@@ -7,10 +7,10 @@
 //! indented, they begin something else.
 
 use super::args::Args;
-use super::ast::{Config, Origin, Owner, Said};
-use super::fault::{Fault, code};
+use super::ast::{At, Config, Origin, Owner, Said};
+use super::fault::{Fault, Refusal, code};
 use super::globals::{ATTACHMENTS, GLOBALS, Global, IN_BLOCKS, MARKS, SERVICES};
-use super::keyword::{Found, Table, abbreviates, find};
+use super::keyword::{Found, Table, abbreviates, find, starts_with};
 use super::lexer::{Line, Word};
 use super::report::Report;
 use super::session::{self, Noise};
@@ -128,6 +128,23 @@ impl<'a> Command<'a> {
     /// The line, with the column of the first keyword.
     pub(crate) fn origin(&self) -> Origin<'a> {
         Origin::new(self.line, self.word.column)
+    }
+
+    /// Reads the rest of the line into `slot`; with `no` before the command nothing is there.
+    pub(crate) fn set<T>(
+        mut self,
+        slot: &mut Option<At<'a, T>>,
+        read: impl FnOnce(&mut Args<'a>) -> Result<T, Refusal>,
+    ) -> Result<(), Refusal> {
+        *slot = match self.negated {
+            true => None,
+            false => {
+                let value = read(&mut self.args)?;
+                self.args.finish()?;
+                Some(self.origin().at(value))
+            }
+        };
+        Ok(())
     }
 }
 
@@ -333,7 +350,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             self.indented || is_global(&c)
         };
         if leaves {
-            let unknown = !deeper && matches!(find(GLOBALS, c.word.text), Found::None);
+            let unknown = !deeper && matches!(find(&GLOBALS, c.word.text), Found::None);
             let head = nearest(c.word.text, HEADS).is_some();
             if unknown && self.adjacent && !head && !c.negated {
                 let reason = "not understood; what is indented below it is skipped";
@@ -345,13 +362,12 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         }
         let words = policy_map::words(self.mode);
         match nearest(c.word.text, words).filter(|_| !c.negated) {
-            Some(near) => {
-                let reason = format!("not understood; did you mean `{near}`?");
-                self.report.not_understood(c.origin(), reason);
+            Some(near) => self.not_understood(&c, near),
+            None => {
+                self.report.not_understood(c.origin(), "not understood");
+                Kind::Queueing
             }
-            None => self.report.not_understood(c.origin(), "not understood"),
         }
-        Kind::Queueing
     }
 
     /// Enters a mode that a line of the global mode opened.
@@ -360,6 +376,32 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         self.header = Some(line);
         self.header_depth = line.depth;
         self.indented = false;
+    }
+
+    /// Says why a line has no effect.
+    pub(crate) fn refuse(&mut self, at: Origin<'a>, refusal: Refusal) {
+        let path = policy_map::path(self.mode, &self.config);
+        self.report.refuse(at, path, refusal);
+    }
+
+    /// Says why the head of a block has no effect, and enters the block, `what` in error.
+    pub(crate) fn refuse_block(
+        &mut self,
+        c: &Command<'a>,
+        path: &str,
+        what: &'static str,
+        refusal: Refusal,
+    ) -> Kind {
+        self.report.refuse_head(c.origin(), path, refusal);
+        self.enter(Mode::Block(what), c.line);
+        Kind::Queueing
+    }
+
+    /// Says that a line is not understood, and what may be meant.
+    pub(crate) fn not_understood(&mut self, c: &Command<'a>, near: &str) -> Kind {
+        let reason = format!("not understood; did you mean `{near}`?");
+        self.report.not_understood(c.origin(), reason);
+        Kind::Queueing
     }
 
     /// Whether a line that is no deeper than the head of the block is outside it.
@@ -398,7 +440,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Mode::Block(what) if deeper => Some(what),
             _ => None,
         };
-        let found = match find(GLOBALS, c.word.text) {
+        let found = match find(&GLOBALS, c.word.text) {
             Found::Exact(g) => Some(g),
             Found::Prefix(g) if block.is_none() => Some(g),
             _ => None,
@@ -428,11 +470,12 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                 self.named_acl(c, found)
             }
             Some(Global::Banner) => {
-                c.args.try_keyword(&BANNERS);
+                c.args
+                    .take("config-save exec incoming login motd prompt-timeout slip-ppp");
                 self.open_text(c)
             }
             Some(Global::Aaa) => {
-                if c.args.take("authentication") && c.args.try_keyword(&AAA_TEXTS).is_some() {
+                if c.args.take("authentication") && c.args.take("banner fail-message") {
                     return self.open_text(c);
                 }
                 self.other(c, Mode::Global)
@@ -467,11 +510,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                     .map_or("something that is no interface", |(_, what)| what);
                 self.other(c, Mode::Block(what));
                 match nearest(c.word.text, HEADS).filter(|_| found.is_none()) {
-                    Some(near) if !c.negated => {
-                        let reason = format!("not understood; did you mean `{near}`?");
-                        self.report.not_understood(c.origin(), reason);
-                        Kind::Queueing
-                    }
+                    Some(near) if !c.negated => self.not_understood(&c, near),
                     _ => Kind::Other,
                 }
             }
@@ -539,18 +578,6 @@ impl TextBlock<'_> {
     }
 }
 
-const BANNERS: [(&str, ()); 7] = [
-    ("config-save", ()),
-    ("exec", ()),
-    ("incoming", ()),
-    ("login", ()),
-    ("motd", ()),
-    ("prompt-timeout", ()),
-    ("slip-ppp", ()),
-];
-
-const AAA_TEXTS: [(&str, ()); 2] = [("banner", ()), ("fail-message", ())];
-
 /// Global commands that the importer reads.
 pub(crate) const HEADS: [&str; 4] = ["access-list", "class-map", "interface", "policy-map"];
 
@@ -591,22 +618,20 @@ fn skipped_queueing(c: &Command<'_>) -> Option<&'static str> {
 /// Whether a line begins with a global command.
 pub(crate) fn is_global(c: &Command<'_>) -> bool {
     !matches!(
-        find(GLOBALS, c.word.text),
+        find(&GLOBALS, c.word.text),
         Found::None | Found::Ambiguous(_)
     )
 }
 
 /// The same, spelled in full.
 fn is_exactly_global(c: &Command<'_>) -> bool {
-    matches!(find(GLOBALS, c.word.text), Found::Exact(_))
+    matches!(find(&GLOBALS, c.word.text), Found::Exact(_))
 }
 
 /// Whether a line that stands deep in another block is nevertheless the head of one of ours.
 fn starts_queueing(c: Command<'_>) -> bool {
     let full = |name| c.word.text.eq_ignore_ascii_case(name);
-    ["class-map", "policy-map", "interface", "access-list"]
-        .into_iter()
-        .any(full)
+    HEADS.into_iter().any(full)
         || (full("ip")
             && c.args
                 .peek()
@@ -616,10 +641,11 @@ fn starts_queueing(c: Command<'_>) -> bool {
 /// Whether a `service` line is one of the router's services and no `service-policy`.
 pub(crate) fn is_service(c: &Command<'_>) -> bool {
     let bare = c.word.text.eq_ignore_ascii_case("service");
-    bare && c
-        .args
-        .peek()
-        .is_some_and(|w| !matches!(find(SERVICES, w.text), Found::None))
+    bare && c.args.peek().is_some_and(|w| {
+        SERVICES
+            .split_ascii_whitespace()
+            .any(|s| starts_with(s, w.text))
+    })
 }
 
 /// Looks a word up in the tables of a mode and of those around it: exact
@@ -634,7 +660,7 @@ pub(crate) fn lookup<T: Copy + PartialEq>(tables: &[&Table<T>], c: &Command<'_>)
             _ => {}
         }
     }
-    match find(GLOBALS, word) {
+    match find(&GLOBALS, word) {
         Found::Exact(Global::Service) if !is_service(c) => result,
         Found::Exact(_) => Found::None,
         _ => result,

@@ -9,10 +9,10 @@
 use spillgate_core::{Burst, Dur, RateOrPercent};
 use spillgate_queueing::spec::PoliceAction;
 
-use super::args::Args;
-use super::ast::{At, Origin, Police};
+use super::args::{Args, Modelled};
+use super::ast::Police;
 use super::class::{Marking, marking, precedence_dscp};
-use super::fault::{Fault, Refusal, code, unmodelled};
+use super::fault::{Refusal, code, unmodelled};
 use super::keyword::abbreviates;
 
 /// Which packets an action is for.
@@ -59,19 +59,17 @@ pub(crate) struct ParsedPolice<'a> {
 
 /// What follows `police`.
 pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<ParsedPolice<'a>, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum RateWord {
-        Rate,
-        Aggregate,
-    }
-    const HEADS: [(&str, RateWord); 3] = [
-        ("cir", RateWord::Rate),
-        ("rate", RateWord::Rate),
-        ("aggregate", RateWord::Aggregate),
+    const HEADS: [(&str, Modelled<()>); 3] = [
+        ("cir", Ok(())),
+        ("rate", Ok(())),
+        (
+            "aggregate",
+            Err("a policer shared by classes is not modelled"),
+        ),
     ];
     let mut lost = Vec::new();
-    if args.try_keyword(&HEADS) == Some(RateWord::Aggregate) {
-        return unmodelled("a policer shared by classes is not modelled");
+    if let Some(Err(reason)) = args.try_keyword(&HEADS) {
+        return unmodelled(reason);
     }
     let in_percent = args.take("percent");
     let rate = if in_percent {
@@ -79,7 +77,7 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<ParsedPolice<'a>, Refusa
     } else {
         RateOrPercent::Rate(args.bits_per_second()?)
     };
-    if args.take("pps") || args.take("cps") {
+    if args.take("pps cps") {
         return unmodelled("a policer of packets or cells per second is not modelled");
     }
     args.take("bps");
@@ -95,9 +93,9 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<ParsedPolice<'a>, Refusa
         exceed_color: None,
     };
     // Classic form: burst and excess burst without keywords.
-    if starts_number(args) {
+    if args.at_number() {
         police.burst = Some(burst(args, rate, 1)?);
-        if starts_number(args) {
+        if args.at_number() {
             police.excess = Some(burst(args, rate, 0)?);
         }
     }
@@ -105,7 +103,7 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<ParsedPolice<'a>, Refusa
     while let Some(word) = args.peek() {
         if abbreviates(word.text, "conform-color", 9) {
             let message = format!("`{}` does not fit here", word.text);
-            let fault = Fault::new(code::UNEXPECTED, word.column, message).found(word.text);
+            let fault = word.fault(code::UNEXPECTED, message);
             let hint = "write conform-color and its class-maps on a line below `police`, before the actions";
             return Err(fault.hint(hint).into());
         }
@@ -139,11 +137,6 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<ParsedPolice<'a>, Refusa
         lost,
         opens_mode,
     })
-}
-
-fn starts_number(args: &Args<'_>) -> bool {
-    args.peek()
-        .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// What follows the number of a burst.
@@ -219,17 +212,10 @@ pub(crate) fn apply<'a>(
 /// `conform-color CLASS [exceed-color CLASS]`.
 pub(crate) fn colors<'a>(police: &mut Police<'a>, args: &mut Args<'a>) -> Result<(), Refusal> {
     const NAME: &str = "the name of a class-map";
-    let named = |args: &mut Args<'a>| -> Result<At<'a, &'a str>, Refusal> {
-        let name = args.name(NAME)?;
-        Ok(At {
-            value: name.text,
-            origin: Origin::new(args.line(), name.column),
-        })
-    };
-    police.conform_color = Some(named(args)?);
+    police.conform_color = Some(args.named(NAME)?);
     police.exceed_color = None;
     if args.take("exceed-color") {
-        police.exceed_color = Some(named(args)?);
+        police.exceed_color = Some(args.named(NAME)?);
     }
     args.finish()
 }
@@ -331,15 +317,8 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
 /// Reads the field that a marking is copied from, `FIELD [table NAME]` or `table NAME`; false if a
 /// value is to be set.
 fn copies(args: &mut Args<'_>) -> Result<bool, Refusal> {
-    const FIELDS: [(&str, ()); 5] = [
-        ("cos", ()),
-        ("dscp", ()),
-        ("mpls", ()),
-        ("precedence", ()),
-        ("qos-group", ()),
-    ];
-    let field = args.try_exact(&FIELDS).is_some();
-    let table = args.try_exact(&[("table", ())]).is_some();
+    let field = args.take_exact("cos dscp mpls precedence qos-group");
+    let table = args.take_exact("table");
     if table {
         args.name("the name of a table-map")?;
     }

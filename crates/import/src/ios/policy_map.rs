@@ -1,10 +1,10 @@
 //! `class-map` and `policy-map`: heads, and the lines inside.
 
 use super::args::unexpected;
-use super::ast::{At, Class, Config, Criterion, Origin, PolicyMap, Test};
+use super::ast::{Class, Config, Criterion, Origin, PolicyMap, Test};
 use super::class::{self, Bandwidth, Marking};
 use super::class_map::criterion;
-use super::fault::{Fault, Refusal, code};
+use super::fault::{Refusal, code, unmodelled};
 use super::keyword::{Found, Table, abbreviates};
 use super::parse::{Command, Kind, Mode, Parser, PoliceMode, Within, lookup};
 use super::police::{self, Color};
@@ -121,9 +121,7 @@ pub(crate) fn command<'a>(p: &mut Parser<'a, '_, '_>, c: Command<'a>) -> Option<
     let word = match found {
         Found::Exact(word) | Found::Prefix(word) => word,
         Found::Ambiguous(names) => {
-            let refusal = super::args::ambiguous(c.word, &names);
-            p.report
-                .refuse(c.origin(), path(p.mode, &p.config), refusal);
+            p.refuse(c.origin(), super::args::ambiguous(c.word, &names));
             return Some(Kind::Queueing);
         }
         Found::None => return None,
@@ -138,8 +136,7 @@ pub(crate) fn command<'a>(p: &mut Parser<'a, '_, '_>, c: Command<'a>) -> Option<
         _ => Ok(()),
     };
     if let Err(refusal) = result {
-        p.report
-            .refuse(c.origin(), path(p.mode, &p.config), refusal);
+        p.refuse(c.origin(), refusal);
     }
     Some(Kind::Queueing)
 }
@@ -215,20 +212,12 @@ fn match_line<'a>(
             }
             let column = parsed.column;
             let origin = Origin { column, ..origin };
-            map.criteria.push(At {
-                value: parsed.criterion,
-                origin,
-            });
+            map.criteria.push(origin.at(parsed.criterion));
         }
         Err(refusal @ (Refusal::Unmodelled(_) | Refusal::NotUnderstood(_))) => {
             if !c.negated {
-                map.criteria.push(At {
-                    value: Criterion {
-                        negated,
-                        test: Test::Unmodelled,
-                    },
-                    origin,
-                });
+                let test = Test::Unmodelled;
+                map.criteria.push(origin.at(Criterion { negated, test }));
             }
             return Err(refusal);
         }
@@ -266,14 +255,9 @@ fn class_line<'a>(
         Some(i) => *i,
         None => {
             if map.classes.len() >= MAX_CLASSES {
-                return Err(Fault::new(
-                    code::TOO_LARGE,
-                    name.column,
-                    format!("the policy-map has more than {MAX_CLASSES} classes"),
-                )
-                .found(name.text)
-                .hint("split the policy-map")
-                .into());
+                let message = format!("the policy-map has more than {MAX_CLASSES} classes");
+                let fault = name.fault(code::TOO_LARGE, message);
+                return Err(fault.hint("split the policy-map").into());
             }
             let at = match before {
                 None => map.classes.len(),
@@ -344,13 +328,13 @@ fn action_line<'a>(
             let parsed = class::bandwidth(args)?;
             lost.extend(parsed.lost);
             match parsed.value {
-                Bandwidth::Guaranteed(value) => class.bandwidth = Some(At { value, origin }),
-                Bandwidth::Remaining(value) => class.remaining = Some(At { value, origin }),
+                Bandwidth::Guaranteed(value) => class.bandwidth = Some(origin.at(value)),
+                Bandwidth::Remaining(value) => class.remaining = Some(origin.at(value)),
             }
         }
         Verb::Priority => {
             let value = class::priority(args)?;
-            class.priority = Some(At { value, origin });
+            class.priority = Some(origin.at(value));
         }
         Verb::Drop => {
             args.finish()?;
@@ -360,7 +344,7 @@ fn action_line<'a>(
             let parsed = queue::shape(args)?;
             lost.extend(parsed.lost);
             let value = parsed.value;
-            class.shape = Some(At { value, origin });
+            class.shape = Some(origin.at(value));
         }
         Verb::Police => {
             let mut enter = |police| {
@@ -374,7 +358,7 @@ fn action_line<'a>(
             let parsed = police::police(args)?;
             lost = parsed.lost;
             let value = parsed.police;
-            class.police = Some(At { value, origin });
+            class.police = Some(origin.at(value));
             enter(if parsed.opens_mode {
                 PoliceMode::Open
             } else {
@@ -383,14 +367,11 @@ fn action_line<'a>(
         }
         Verb::Color(_) | Verb::Colors => {
             let Some(police) = &mut class.police else {
-                return Err(Fault::new(
-                    code::UNEXPECTED,
-                    c.word.column,
-                    format!("`{}` without a police command before it", c.word.text),
-                )
-                .found(c.word.text)
-                .hint("write `police` and a rate in bit/s first")
-                .into());
+                let message = format!("`{}` without a police command before it", c.word.text);
+                let fault = c.word.fault(code::UNEXPECTED, message);
+                return Err(fault
+                    .hint("write `police` and a rate in bit/s first")
+                    .into());
             };
             match word {
                 Verb::Color(color) => {
@@ -402,7 +383,7 @@ fn action_line<'a>(
         }
         Verb::QueueLimit => {
             let (of, value) = queue::queue_limit(args)?;
-            let limit = At { value, origin };
+            let limit = origin.at(value);
             match of {
                 LimitOf::All => class.queue_limit = Some(limit),
                 LimitOf::Dscp(all) => class.dscp_limits.extend(all.iter().map(|d| (*d, limit))),
@@ -417,28 +398,22 @@ fn action_line<'a>(
             let parsed = queue::fair_queue(args)?;
             lost.extend(parsed.lost);
             let value = parsed.value;
-            class.fair_queue = Some(At { value, origin });
+            class.fair_queue = Some(origin.at(value));
         }
         Verb::RandomDetect => wred::random_detect(&mut class.wred, args, origin)?,
         Verb::Set => match class::set(args)? {
-            Marking::Dscp(value) => class.set_dscp = Some(At { value, origin }),
-            Marking::Exp(value) => class.set_exp = Some(At { value, origin }),
-            Marking::Imposition(value) => {
-                class.set_exp_imposition = Some(At { value, origin });
-            }
-            Marking::Cos(value) => class.set_cos = Some(At { value, origin }),
-            Marking::QosGroup(value) => class.set_qos_group = Some(At { value, origin }),
+            Marking::Dscp(value) => class.set_dscp = Some(origin.at(value)),
+            Marking::Exp(value) => class.set_exp = Some(origin.at(value)),
+            Marking::Imposition(value) => class.set_exp_imposition = Some(origin.at(value)),
+            Marking::Cos(value) => class.set_cos = Some(origin.at(value)),
+            Marking::QosGroup(value) => class.set_qos_group = Some(origin.at(value)),
         },
         Verb::ServicePolicy => {
-            let name = args.name("the name of a policy-map")?;
+            let name = args.named("the name of a policy-map")?;
             args.finish()?;
-            let origin = Origin::new(c.line, name.column);
-            class.policy = Some(At {
-                value: name.text,
-                origin,
-            });
+            class.policy = Some(name);
         }
-        Verb::Foreign(reason) => return Err(Refusal::Unmodelled(reason.to_owned())),
+        Verb::Foreign(reason) => return unmodelled(reason),
         Verb::Match | Verb::Rename | Verb::Class | Verb::Description => {}
     }
     for reason in lost {

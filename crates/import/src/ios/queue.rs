@@ -2,12 +2,11 @@
 
 use spillgate_core::{Burst, Dscp, Dur, Limit, Percent, RateOrPercent};
 
-use super::args::{Args, out_of_range};
+use super::args::{Args, Modelled, out_of_range};
 use super::ast::{FairQueue, Shaping};
 use super::class::{Parsed, account};
-use super::fault::{Fault, Refusal, code, unmodelled};
+use super::fault::{Refusal, code, unmodelled};
 use super::keyword::{Found, find};
-use super::lexer::Word;
 
 /// Be of a shaper without bursts, as much as Bc: `show policy-map interface` prints both, 4 ms
 /// each.
@@ -22,42 +21,26 @@ pub(crate) const DEFAULT_EXCESS: Burst = Burst::Time(Dur::from_ms(4));
 /// policy-map interface` prints a byte limit of (Bc + Be) / 8, with equal
 /// sustained and excess bits an interval where none was configured.
 pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shaping>, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum ShapeWord {
-        Average,
-        Peak,
-        Foreign(&'static str),
-    }
-    const KINDS: [(&str, ShapeWord); 6] = [
-        ("average", ShapeWord::Average),
-        ("peak", ShapeWord::Peak),
-        (
-            "adaptive",
-            ShapeWord::Foreign("adaptation to BECN is not modelled"),
-        ),
-        (
-            "fecn-adapt",
-            ShapeWord::Foreign("adaptation to FECN is not modelled"),
-        ),
+    // Whether the rate is the peak.
+    const KINDS: [(&str, Modelled<bool>); 6] = [
+        ("average", Ok(false)),
+        ("peak", Ok(true)),
+        ("adaptive", Err("adaptation to BECN is not modelled")),
+        ("fecn-adapt", Err("adaptation to FECN is not modelled")),
         (
             "fr-voice-adapt",
-            ShapeWord::Foreign("adaptation to voice on frame relay is not modelled"),
+            Err("adaptation to voice on frame relay is not modelled"),
         ),
         (
             "max-buffers",
-            ShapeWord::Foreign("the shaper's queue has the `queue-limit` of its class"),
+            Err("the shaper's queue has the `queue-limit` of its class"),
         ),
     ];
     // Switches take the rate without a keyword.
-    let kind = match args.peek() {
-        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => ShapeWord::Average,
-        _ => args.keyword(&KINDS, "average or peak and a rate in bit/s")?,
-    };
-    if let ShapeWord::Foreign(reason) = kind {
-        return unmodelled(reason);
-    }
+    let peak =
+        !args.at_number() && { args.modelled(&KINDS, "average or peak and a rate in bit/s")? };
     // At a peak rate, twice the average, 4 ms are Bc and Be together.
-    let default_excess = (kind == ShapeWord::Average).then_some(DEFAULT_EXCESS);
+    let default_excess = (!peak).then_some(DEFAULT_EXCESS);
     if args.take("percent") {
         let mut percent = args.percent()?;
         let ms = |args: &mut Args<'_>, least| {
@@ -77,7 +60,7 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shaping>, Refusal> {
         let excess = be.or(bc).filter(|be| *be > 0);
         let excess = excess.map(|be| Burst::Time(Dur::from_ms(be)));
         let excess = bc.map_or(default_excess, |_| excess);
-        if kind == ShapeWord::Peak {
+        if peak {
             percent = Percent(percent.0 * peak_factor(bc, be));
         }
         let rate = RateOrPercent::Percent(percent);
@@ -100,7 +83,7 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shaping>, Refusal> {
     let excess = be.or(bc).filter(|be| *be > 0);
     let excess = excess.map(|be| Burst::Bytes(be / 8));
     let excess = bc.map_or(default_excess, |_| excess);
-    if kind == ShapeWord::Peak {
+    if peak {
         rate = rate.scaled(peak_factor(bc, be));
     }
     let value = Shaping {
@@ -144,56 +127,40 @@ pub(crate) fn limit_of(args: &mut Args<'_>) -> Result<LimitOf, Refusal> {
     enum Selector {
         Dscp,
         Precedence,
-        Foreign(&'static str),
     }
-    const LAYER2: &str =
-        "thresholds by layer-2 fields are not modelled; the class has one queue-limit";
-    const SELECTORS: [(&str, Selector); 9] = [
-        ("atm", Selector::Foreign(LAYER2)),
-        ("clp", Selector::Foreign(LAYER2)),
-        ("cos", Selector::Foreign(LAYER2)),
+    const LAYER2: Modelled<Selector> =
+        Err("thresholds by layer-2 fields are not modelled; the class has one queue-limit");
+    const SELECTORS: [(&str, Modelled<Selector>); 9] = [
+        ("atm", LAYER2),
+        ("clp", LAYER2),
+        ("cos", LAYER2),
         (
             "discard-class",
-            Selector::Foreign("thresholds by discard class are not modelled"),
+            Err("thresholds by discard class are not modelled"),
         ),
-        ("dscp", Selector::Dscp),
+        ("dscp", Ok(Selector::Dscp)),
         (
             "exp",
-            Selector::Foreign(
-                "thresholds by EXP are not modelled; `precedence` holds for labelled packets, too",
-            ),
+            Err("thresholds by EXP are not modelled; `precedence` holds for labelled packets, too"),
         ),
         (
             "percent",
-            Selector::Foreign("a share of the buffers of a port, which are not known"),
+            Err("a share of the buffers of a port, which are not known"),
         ),
-        ("precedence", Selector::Precedence),
-        (
-            "qos-group",
-            Selector::Foreign("thresholds by QoS group are not modelled"),
-        ),
+        ("precedence", Ok(Selector::Precedence)),
+        ("qos-group", Err("thresholds by QoS group are not modelled")),
     ];
     let Some(selector) = args.try_keyword(&SELECTORS) else {
         return Ok(LimitOf::All);
     };
-    if let Selector::Foreign(reason) = selector {
-        return unmodelled(reason);
-    }
+    let selector = selector.or_else(unmodelled)?;
     let several = args.take("values");
-    let next = |args: &Args<'_>| several && args.words().nth(1).is_some_and(|w| !is_unit(w.text));
     // The last number is the limit: a unit or nothing follows it.
-    if selector == Selector::Dscp {
-        let mut values = vec![args.dscp()?];
-        while next(args) {
-            values.push(args.dscp()?);
-        }
-        return Ok(LimitOf::Dscp(values));
-    }
-    let mut values = vec![args.precedence()?];
-    while next(args) {
-        values.push(args.precedence()?);
-    }
-    Ok(LimitOf::Precedence(values))
+    let more = |args: &Args<'_>| several && args.words().nth(1).is_some_and(|w| !is_unit(w.text));
+    Ok(match selector {
+        Selector::Dscp => LimitOf::Dscp(args.several(Args::dscp, more)?),
+        Selector::Precedence => LimitOf::Precedence(args.several(Args::precedence, more)?),
+    })
 }
 
 fn is_unit(word: &str) -> bool {
@@ -252,69 +219,53 @@ fn limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
 /// conversation); HQF holds a conversation to a quarter of the class's
 /// queue-limit instead.
 pub(crate) fn fair_queue(args: &mut Args<'_>) -> Result<Parsed<FairQueue>, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum FairQueueWord {
-        Each,
-        Foreign(&'static str),
-    }
-    const KINDS: [(&str, FairQueueWord); 6] = [
-        ("queue-limit", FairQueueWord::Each),
-        ("individual-limit", FairQueueWord::Each),
+    const KINDS: [(&str, Modelled<()>); 6] = [
+        ("queue-limit", Ok(())),
+        ("individual-limit", Ok(())),
         (
             "aggregate-limit",
-            FairQueueWord::Foreign("the limit over all conversations is not modelled here"),
+            Err("the limit over all conversations is not modelled here"),
         ),
         (
             "precedence",
-            FairQueueWord::Foreign("weights by precedence are those of flow-based WFQ"),
+            Err("weights by precedence are those of flow-based WFQ"),
         ),
         (
             "qos-group",
-            FairQueueWord::Foreign("router-internal markings are not simulated"),
+            Err("router-internal markings are not simulated"),
         ),
         (
             "tos",
-            FairQueueWord::Foreign("queues by ToS are not modelled; conversations are"),
+            Err("queues by ToS are not modelled; conversations are"),
         ),
     ];
-    let mut fair = FairQueue::default();
-    let Some(word) = args.peek() else {
-        return Ok(fair.into());
+    let mut fair = FairQueue {
+        queues: conversations(args)?,
+        ..FairQueue::default()
     };
-    if word.text.starts_with(|c: char| c.is_ascii_digit()) {
-        let n = args.number("a number of conversation queues", 16..=4096)?;
-        fair.queues = Some(power_of_two(n, word)?);
-    }
     while args.peek().is_some() {
-        match args.keyword(&KINDS, "queue-limit and a number of packets")? {
-            FairQueueWord::Each => {
-                fair.threshold =
-                    Some(args.number("packets a conversation may hold", 1..=4096)? as u16);
-            }
-            FairQueueWord::Foreign(reason) => {
-                return Ok(Parsed {
-                    value: fair,
-                    lost: Some(reason.to_owned()),
-                });
-            }
+        if let Err(reason) = args.keyword(&KINDS, "queue-limit and a number of packets")? {
+            let lost = Some(reason.to_owned());
+            return Ok(Parsed { value: fair, lost });
         }
+        let each = args.number("packets a conversation may hold", 1..=4096)?;
+        fair.threshold = Some(each as u16);
     }
     Ok(fair.into())
 }
 
-/// Number of conversation queues: a power of two.
-pub(crate) fn power_of_two(n: u64, word: Word<'_>) -> Result<u16, Refusal> {
-    if n.is_power_of_two() {
-        return Ok(n as u16);
+/// A number of conversation queues, a power of two, if a number comes next.
+pub(crate) fn conversations(args: &mut Args<'_>) -> Result<Option<u16>, Refusal> {
+    let word = args.peek();
+    let queues = args.try_number("a number of conversation queues", 16..=4096)?;
+    match (queues, word) {
+        (Some(n), Some(word)) if !n.is_power_of_two() => {
+            let message = format!("`{}` is not a power of two", word.text);
+            let hint = "write 16, 32, 64, 128, 256, 512, 1024, 2048 or 4096";
+            Err(word.fault(code::RANGE, message).hint(hint).into())
+        }
+        (n, _) => Ok(n.map(|n| n as u16)),
     }
-    Err(Fault::new(
-        code::RANGE,
-        word.column,
-        format!("`{}` is not a power of two", word.text),
-    )
-    .found(word.text)
-    .hint("write 16, 32, 64, 128, 256, 512, 1024, 2048 or 4096")
-    .into())
 }
 
 #[cfg(test)]

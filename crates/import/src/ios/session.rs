@@ -108,7 +108,7 @@ pub(crate) fn may_continue(line: &Line<'_>, before: &Line<'_>) -> bool {
         && before.raw().chars().count() >= NARROW
         && line.words().next().is_some_and(|w| {
             !w.text.eq_ignore_ascii_case("no")
-                && matches!(find(GLOBALS, w.text), Found::None | Found::Ambiguous(_))
+                && matches!(find(&GLOBALS, w.text), Found::None | Found::Ambiguous(_))
         })
 }
 

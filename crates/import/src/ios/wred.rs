@@ -8,9 +8,9 @@
 
 use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 
-use super::args::Args;
-use super::ast::{At, Origin, Wred};
-use super::fault::{Fault, Refusal, code, unmodelled};
+use super::args::{Args, Modelled};
+use super::ast::{Origin, Wred};
+use super::fault::{Refusal, code, unmodelled};
 use super::keyword::abbreviates;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -21,35 +21,34 @@ enum WredWord {
     Aggregate,
     Weight,
     Ecn,
-    Foreign(&'static str),
 }
 
-const LAYER2: &str = "simulated packets have no layer-2 header fields";
-const INTERNAL: &str = "router-internal markings are not simulated";
+const LAYER2: Modelled<WredWord> = Err("simulated packets have no layer-2 header fields");
+const INTERNAL: Modelled<WredWord> = Err("router-internal markings are not simulated");
 
-const KINDS: [(&str, WredWord); 17] = [
-    ("aggregate", WredWord::Aggregate),
-    ("atm-clp-based", WredWord::Foreign(LAYER2)),
-    ("clp", WredWord::Foreign(LAYER2)),
-    ("cos", WredWord::Foreign(LAYER2)),
-    ("cos-based", WredWord::Foreign(LAYER2)),
+const KINDS: [(&str, Modelled<WredWord>); 17] = [
+    ("aggregate", Ok(WredWord::Aggregate)),
+    ("atm-clp-based", LAYER2),
+    ("clp", LAYER2),
+    ("cos", LAYER2),
+    ("cos-based", LAYER2),
     (
         "default",
-        WredWord::Foreign("the default profile of IOS XR is not modelled"),
+        Err("the default profile of IOS XR is not modelled"),
     ),
-    ("discard-class", WredWord::Foreign(INTERNAL)),
-    ("discard-class-based", WredWord::Foreign(INTERNAL)),
-    ("dscp", WredWord::Dscp),
-    ("dscp-based", WredWord::By(WredBy::Dscp)),
-    ("ecn", WredWord::Ecn),
-    ("exponential-weighting-constant", WredWord::Weight),
-    ("flow", WredWord::Foreign("flow-based WRED is not modelled")),
-    ("prec-based", WredWord::By(WredBy::Precedence)),
-    ("precedence", WredWord::Precedence),
-    ("precedence-based", WredWord::By(WredBy::Precedence)),
+    ("discard-class", INTERNAL),
+    ("discard-class-based", INTERNAL),
+    ("dscp", Ok(WredWord::Dscp)),
+    ("dscp-based", Ok(WredWord::By(WredBy::Dscp))),
+    ("ecn", Ok(WredWord::Ecn)),
+    ("exponential-weighting-constant", Ok(WredWord::Weight)),
+    ("flow", Err("flow-based WRED is not modelled")),
+    ("prec-based", Ok(WredWord::By(WredBy::Precedence))),
+    ("precedence", Ok(WredWord::Precedence)),
+    ("precedence-based", Ok(WredWord::By(WredBy::Precedence))),
     (
         "rsvp",
-        WredWord::Foreign("packets of RSVP reservations are not simulated"),
+        Err("packets of RSVP reservations are not simulated"),
     ),
 ];
 
@@ -64,13 +63,10 @@ pub(crate) fn random_detect<'a>(
         wred.origin.get_or_insert(origin);
         return Ok(());
     }
-    if args
-        .peek()
-        .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()))
-    {
+    if args.at_number() {
         return unmodelled("one profile for all packets of a class is not modelled");
     }
-    match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
+    match args.modelled(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
         WredWord::By(by) => {
             if args.take("aggregate") {
                 aggregate(wred, args)?;
@@ -84,18 +80,18 @@ pub(crate) fn random_detect<'a>(
         }
         WredWord::Dscp if args.take("values") => {
             let (values, value) = group(wred, args, Args::dscp)?;
-            let all = values.into_iter().map(|d| (d, At { value, origin }));
+            let all = values.into_iter().map(|d| (d, origin.at(value)));
             wred.dscp.extend(all);
         }
         WredWord::Precedence if args.take("values") => {
             let (values, value) = group(wred, args, Args::precedence)?;
-            let all = values.into_iter().map(|p| (p, At { value, origin }));
+            let all = values.into_iter().map(|p| (p, origin.at(value)));
             wred.precedence.extend(all);
         }
         WredWord::Dscp => {
             let dscp = args.dscp()?;
             let value = profile(wred, args, false)?;
-            wred.dscp.insert(dscp, At { value, origin });
+            wred.dscp.insert(dscp, origin.at(value));
         }
         WredWord::Precedence => {
             if args.take("rsvp") {
@@ -103,7 +99,7 @@ pub(crate) fn random_detect<'a>(
             }
             let precedence = args.precedence()?;
             let value = profile(wred, args, false)?;
-            wred.precedence.insert(precedence, At { value, origin });
+            wred.precedence.insert(precedence, origin.at(value));
         }
         WredWord::Weight => {
             let n = args.number("an exponential weighting constant", 1..=16)?;
@@ -114,7 +110,6 @@ pub(crate) fn random_detect<'a>(
             args.finish()?;
             wred.ecn = true;
         }
-        WredWord::Foreign(reason) => return unmodelled(reason),
     }
     wred.origin.get_or_insert(origin);
     Ok(())
@@ -138,14 +133,14 @@ fn group<'a, T>(
     args: &mut Args<'a>,
     value: impl Fn(&mut Args<'a>) -> Result<T, Refusal>,
 ) -> Result<(Vec<T>, WredProfile), Refusal> {
-    let mut values = vec![value(args)?];
-    while args
-        .peek()
-        .is_some_and(|w| !abbreviates(w.text, MINIMUM, 2))
-    {
-        values.push(value(args)?);
-    }
+    let values = args.several(value, before_minimum)?;
     Ok((values, profile(wred, args, true)?))
+}
+
+/// Whether a value comes next, not the lower threshold.
+fn before_minimum(args: &Args<'_>) -> bool {
+    args.peek()
+        .is_some_and(|w| !abbreviates(w.text, MINIMUM, 2))
 }
 
 /// `MIN [UNIT] MAX [UNIT] [DENOMINATOR]`, a unit being packets, bytes, ms or us; `named`: with a
@@ -167,10 +162,8 @@ fn profile(wred: &mut Wred<'_>, args: &mut Args<'_>, named: bool) -> Result<Wred
     let (max, upper) = threshold(args, "the upper threshold")?;
     if let Some(word) = at.filter(|_| max < min) {
         let message = format!("the upper threshold is below the lower one, {min}");
-        return Err(Fault::new(code::RANGE, word.column, message)
-            .found(word.text)
-            .hint(format!("write {min} or more"))
-            .into());
+        let fault = word.fault(code::RANGE, message);
+        return Err(fault.hint(format!("write {min} or more")).into());
     }
     const DENOMINATOR: &str = "a mark probability denominator";
     let denominator = match named && args.peek().is_some() {
@@ -232,33 +225,20 @@ pub(crate) fn remove<'a>(wred: &mut Wred<'a>, args: &mut Args<'a>) -> Result<(),
         *wred = Wred::default();
         return Ok(());
     }
-    match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
+    match args.modelled(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
         WredWord::By(_) | WredWord::Aggregate => *wred = Wred::default(),
         WredWord::Dscp => {
             let several = args.take("values");
-            wred.dscp.remove(&args.dscp()?);
-            while several
-                && args
-                    .peek()
-                    .is_some_and(|w| !abbreviates(w.text, MINIMUM, 2))
-            {
-                wred.dscp.remove(&args.dscp()?);
-            }
+            let gone = args.several(Args::dscp, |args| several && before_minimum(args))?;
+            wred.dscp.retain(|value, _| !gone.contains(value));
         }
         WredWord::Precedence => {
             let several = args.take("values");
-            wred.precedence.remove(&args.precedence()?);
-            while several
-                && args
-                    .peek()
-                    .is_some_and(|w| !abbreviates(w.text, MINIMUM, 2))
-            {
-                wred.precedence.remove(&args.precedence()?);
-            }
+            let gone = args.several(Args::precedence, |args| several && before_minimum(args))?;
+            wred.precedence.retain(|value, _| !gone.contains(value));
         }
         WredWord::Weight => wred.weight = None,
         WredWord::Ecn => wred.ecn = false,
-        WredWord::Foreign(reason) => return unmodelled(reason),
     }
     if wred.dscp.is_empty() && wred.precedence.is_empty() {
         wred.unit = None;

@@ -147,7 +147,7 @@ fn exclusions(
     };
     if class.name == DEFAULT {
         let (at, message) = (priority.origin, "class-default cannot have priority");
-        let fault = Fault::new(code::CONFLICT, at.column, message).found(at.text);
+        let fault = at.fault(code::CONFLICT, message);
         let hint = "put the packets that go first into a class of their own";
         leave_out(at.line, path, fault.hint(hint), report);
         class.priority = None;
@@ -175,7 +175,7 @@ fn exclusions(
             "`priority` and `{what}` exclude each other in a class (line {})",
             first.line
         );
-        let fault = Fault::new(code::CONFLICT, last.column, message).found(last.text);
+        let fault = last.fault(code::CONFLICT, message);
         let hint = format!("keep `priority` or `{what}`");
         leave_out(last.line, path, fault.hint(hint), report);
         if before {
@@ -206,7 +206,7 @@ fn percentages(policy: &str, map: &mut PolicyMap<'_>, report: &mut Report<'_>) {
             "percentages of {what} in policy-map `{policy}` reach {} % here",
             *sum + percent
         );
-        let fault = Fault::new(code::PERCENT_SUM, at.column, message).found(at.text);
+        let fault = at.fault(code::PERCENT_SUM, message);
         let hint = match 100 - *sum {
             0 => "lower other classes".to_owned(),
             left => format!("write at most {left} percent, or lower other classes"),

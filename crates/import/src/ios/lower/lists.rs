@@ -61,7 +61,7 @@ pub(super) fn read<'a>(
         }
         if read.len() > MAX_ENTRIES {
             let message = format!("access list `{name}` has more than {MAX_ENTRIES} conditions");
-            let fault = Fault::new(code::TOO_LARGE, at.column, message).found(at.text);
+            let fault = at.fault(code::TOO_LARGE, message);
             let hint = "give the part of the configuration that the scenario needs";
             report.error(at.line, path, fault.hint(hint));
             break;
@@ -118,14 +118,13 @@ impl<'a> Resolver<'_, '_, 'a, '_> {
         };
         if self.within.contains(&name.text) {
             let message = format!("object group `{}` contains itself", name.text);
-            let fault = Fault::new(code::GROUP_CYCLE, name.column, message);
-            let hint = "take this line out of the circle";
-            return Err(fault.found(name.text).hint(hint).into());
+            let fault = name.fault(code::GROUP_CYCLE, message);
+            return Err(fault.hint("take this line out of the circle").into());
         }
         if self.within.len() >= MAX_DEPTH {
             let message = format!("object groups are nested more than {MAX_DEPTH} deep");
-            let fault = Fault::new(code::TOO_LARGE, name.column, message);
-            return Err(fault.found(name.text).hint("nest fewer groups").into());
+            let fault = name.fault(code::TOO_LARGE, message);
+            return Err(fault.hint("nest fewer groups").into());
         }
         if !store(self.resolved).contains_key(name.text) {
             self.within.push(name.text);
@@ -171,7 +170,7 @@ impl<'a> Resolver<'_, '_, 'a, '_> {
             }
             if all.len() > MAX_ENTRIES {
                 let message = format!("object group `{name}` has more than {MAX_ENTRIES} members");
-                let fault = Fault::new(code::TOO_LARGE, at.column, message).found(at.text);
+                let fault = at.fault(code::TOO_LARGE, message);
                 let hint = "give the part of the configuration that the scenario needs";
                 let path = format!("object-group.{name}");
                 self.report.error(at.line, path, fault.hint(hint));

@@ -209,12 +209,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 lowered.depth = lowered.depth.max(inner.depth + 1);
                 lowered.left_out += inner.left_out;
                 if inner.depth >= MAX_DEPTH {
-                    let fault = Fault::new(
-                        code::TOO_LARGE,
-                        origin.column,
-                        format!("class-maps are nested more than {MAX_DEPTH} deep"),
-                    );
-                    let fault = fault.found(*name).hint("match on fewer levels");
+                    let message = format!("class-maps are nested more than {MAX_DEPTH} deep");
+                    let fault = origin.fault(code::TOO_LARGE, message).found(*name);
+                    let fault = fault.hint("match on fewer levels");
                     self.report.error(origin.line, path, fault);
                     lowered.depth = 1;
                     return None;
@@ -302,13 +299,10 @@ fn fits(entries: usize, origin: Origin<'_>, path: &str, report: &mut Report<'_>)
     if entries <= MAX_ENTRIES {
         return true;
     }
-    let fault = Fault::new(
-        code::TOO_LARGE,
-        origin.column,
-        format!("the classes have more than {MAX_ENTRIES} conditions in all"),
-    );
+    let message = format!("the classes have more than {MAX_ENTRIES} conditions in all");
+    let fault = origin.fault(code::TOO_LARGE, message);
     let hint = "give the part of the configuration that the scenario needs";
-    report.error(origin.line, path, fault.found(origin.text).hint(hint));
+    report.error(origin.line, path, fault.hint(hint));
     false
 }
 

@@ -147,7 +147,7 @@ pub(super) fn check_reserved(
             reserved(map, rate, None, &place, |at, message| {
                 whole = false;
                 let hint = "IOS refuses the service-policy; lower the classes";
-                let fault = Fault::new(code::OVERBOOKED, at.column, message).found(at.text);
+                let fault = at.fault(code::OVERBOOKED, message);
                 report.warn(at.line, path.clone(), fault.hint(hint));
             });
             let Some(percent) = most.filter(|_| whole) else {
@@ -164,7 +164,7 @@ pub(super) fn check_reserved(
                     )
                 };
                 let at = policy.origin;
-                let fault = Fault::new(code::OVERBOOKED, at.column, message).found(at.text);
+                let fault = at.fault(code::OVERBOOKED, message);
                 report.warn(at.line, path.clone(), fault.hint(hint));
             });
         }
@@ -177,7 +177,7 @@ pub(super) fn check_reserved(
         };
         reserved(map, *rate, None, "around it", |at, message| {
             let hint = "IOS refuses the service-policy; lower the classes, or shape to more";
-            let fault = Fault::new(code::OVERBOOKED, at.column, message).found(at.text);
+            let fault = at.fault(code::OVERBOOKED, message);
             report.warn(at.line, format!("policy-map.{name}"), fault.hint(hint));
         });
     }
