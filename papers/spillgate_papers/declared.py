@@ -30,8 +30,9 @@ run of several terms: of those under `of`, which `for` may repeat.
 A *part* of a claim bounds a term: `trend`, `number` or `beside` (only reported), with `min` and
 `max`. A bound that is ours and not the paper's is named by `ours`; `[a, b]` is then a bound that
 is a where our value is 0, and b where it is 1, and texts know `{ours}` (the value in words, as
-`said` has it), `{v}`, `{percent}`, `{low}` and `{high}`. `apart: [a, b]`: the whole interval of a
-lies above that of b. `either: [..]`: one of two parts. `call`: parts that a function makes.
+`said` has it), `{v}`, `{percent}`, `{low}`, `{lowest}` (in percent) and `{high}`. `apart: [a, b]`:
+the whole interval of a lies above that of b. `either: [..]`: one of two parts. `call`: parts that
+a function makes.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Declared(Points):
             folder: The folder.
             python: What the paper computes itself, by the name by which the file calls it:
                 measures (a term from a point), numbers, parts, lines, tables, sections; `cells`
-                of sentences; `lists`, `axes` and `batches` beside those of the file.
+                of sentences; `lists`, `axes`, `batches` and `silent` beside those of the file.
         """
         super().__init__(folder / "paper.yaml", python)
         self.texts = Texts.read(folder / "paper.md")
@@ -210,6 +211,7 @@ class Declared(Points):
         for k in sorted((chosen, *others)):
             low, high = self.ends(whole, v, k)
             here = {**v, "v": k, "percent": 100 * k, "low": low, "high": high}
+            here["lowest"] = 100 * (low or 0.0)
             here["ours"] = self.fill(bound.get("said", "{v:g}"), here)
             made[k] = here["ours"], self.check(whole, here, k)
         said, _ = made[chosen]
@@ -375,6 +377,7 @@ def paper(folder: Path, **python: Any) -> Frame:
     """
     d = Declared(folder, python)
     others = {key: d.choices_of(of) for key, of in d.data.get("silent", {}).items()}
+    others |= python.get("silent", {})
     sections = d.sections()
     tables = [] if sections else [d.table(t) for t in d.data.get("tables", ())]
     return Frame(

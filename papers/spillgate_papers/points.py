@@ -187,7 +187,9 @@ class Points:
         of = entry.get("for", {})
         if not isinstance(of, Mapping):
             of = {name: name for name in ([of] if isinstance(of, str) else of)}
-        for found in product(*(self.values(x) for x in of.values())):
+        here = dict(around or {})
+        named = (self.fill(x, here) if isinstance(x, str) else x for x in of.values())
+        for found in product(*map(self.values, named)):
             here = dict(around or {})
             for names, value in zip(of, found, strict=True):
                 parts = names.split(", ")

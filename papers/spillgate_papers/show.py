@@ -138,12 +138,6 @@ def filled(
     return text
 
 
-def first_run(results: Results, where: str, metric: str, at: str) -> list[tuple[float, float]]:
-    """A time series of the first run at a point."""
-    (series,) = results.series(where=where, metric=metric, variant=at, run=0)
-    return list(zip(series.t, series.v, strict=True))
-
-
 def binned(points: Sequence[tuple[float, float]], n: int) -> list[tuple[float, float]]:
     """Means of `n` samples each, by the time of the middle one."""
     bins = (points[i : i + n] for i in range(0, len(points) - n + 1, n))

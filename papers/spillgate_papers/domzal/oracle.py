@@ -17,12 +17,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Group:
-    """Flows whose volumes are distributed alike.
+    """So many flows whose volumes in bits are known to be above a floor.
 
-    Attributes:
-        count: Expected number of them.
-        floor: Volume in bits that each is known to be above.
-        served: Whether `floor` of each has been carried already, so that what is left counts.
+    If they are served, that of each has been carried already, so that what is left counts.
     """
 
     count: float
@@ -36,10 +33,7 @@ class Group:
         return self.count * min(1.0, _power(self.floor / service, shape))
 
     def carried(self, service: float, shape: float) -> float:
-        """Expected bits that they take when each may have `service`.
-
-        It is the integral of the share that is left.
-        """
+        """Expected bits that they take when each may have `service`: the integral of `left`."""
         rest = shape - 1.0
         if self.served:
             end = self.floor + service
@@ -78,14 +72,7 @@ def service_until(groups: Sequence[Group], stay: float, shape: float) -> float:
 
 
 def closure(count: float, scale: float, rate: float, stay: float, shape: float = 1.5) -> float:
-    """Seconds for which a link is closed with `count` fresh flows.
-
-    Args:
-        count: Flows.
-        scale: Smallest volume in bits.
-        rate: What they share, in b/s.
-        stay: Flows with which it opens.
-        shape: Shape of the Pareto distribution.
+    """Seconds for which a link is closed with `count` fresh flows (see `reopening`).
 
     Example:
         >>> round(closure(25, 50e6, 100e6, 19), 1)
@@ -110,10 +97,8 @@ def reopening(
 ) -> tuple[float, float] | None:
     """When a link's closure under way at a time should end, from the admissions before.
 
-    Admissions that are more than two ticks apart belong to different openings.
-
     Args:
-        admitted: Times in seconds at which flows were admitted.
+        admitted: Seconds at which flows were admitted; more than two ticks are between openings.
         before: The time: later admissions are not looked at.
         scale: Smallest volume in bits.
         rate: What elastic flows share, in b/s.
@@ -122,8 +107,7 @@ def reopening(
         shape: Shape of the Pareto distribution.
 
     Returns:
-        When the closure began, and how many seconds it should last; none if the link was not
-        closed.
+        The second at which it began, and how many it should last; none if the link was open.
     """
     openings: list[list[float]] = []
     for at in sorted(t for t in admitted if t < before):
@@ -140,8 +124,7 @@ def reopening(
             continue
         service = service_until(groups, stay, shape)
         lasts = (times[-1], sum(g.carried(service, shape) for g in groups) / rate)
-        left = [
-            Group(g.left(service, shape), g.floor + service if g.served else service, served=True)
-            for g in groups
-        ]
+        rest = [g.floor + service if g.served else service for g in groups]
+        pairs = zip(groups, rest, strict=True)
+        left = [Group(g.left(service, shape), floor, served=True) for g, floor in pairs]
     return lasts

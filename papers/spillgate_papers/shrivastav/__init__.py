@@ -4,20 +4,8 @@ Two switches with virtual output queues (`system/`), two fabrics, three schemes 
 sweep of the weight of the input queues, and the stability of the loop.
 """
 
-from spillgate_papers.frame import Frame
-from spillgate_papers.shrivastav import claims, show, system
+from spillgate_papers.declared import paper
+from spillgate_papers.shrivastav import show, stability, system
 
-PAPER = Frame(
-    name="shrivastav",
-    texts=system.TEXTS,
-    system=system.SYSTEM,
-    batches=system.batches(),
-    claims=claims.CLAIMS,
-    silent=system.SILENT,
-    causes=claims.CAUSES,
-    ledger=system.LEDGER,
-    sections=show.sections,
-    scopes=(),
-    own=system.taken,
-    runs=20,
-)
+_NAMED = {**vars(show), **vars(stability), **vars(system)}
+PAPER = paper(system.FOLDER, **{**_NAMED, "own": system.taken})

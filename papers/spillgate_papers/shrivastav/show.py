@@ -8,35 +8,13 @@ from dataclasses import replace
 from spillgate_papers.measured import View
 from spillgate_papers.model import Cell, Section
 from spillgate_papers.show import By, Column, Curves, Panel, Taken, from_zero, taken
-from spillgate_papers.shrivastav import stability, system
-from spillgate_papers.shrivastav.claims import (
-    COMPARED,
-    LIGHT,
-    against,
-    apart,
-    at,
-    change,
-    shortened,
-)
-from spillgate_papers.shrivastav.system import (
-    CROSSBAR,
-    LARGE,
-    MODIFIED,
-    PARALLEL,
-    RED,
-    ROTATION,
-    SCHEMES,
-    SIZES,
-    SMALL,
-    TAIL,
-    TEXTS,
-    TOGETHER,
-    WEIGHTS,
-    Size,
-)
+from spillgate_papers.shrivastav import system
+from spillgate_papers.shrivastav.system import CROSSBAR, PARALLEL, SCHEMES, SIZES, SMALL, Size
 from spillgate_papers.study import CHOSEN, Study
 from spillgate_papers.terms import Term, own
+from spillgate_papers.texts import Texts
 
+TEXTS = Texts.read(system.FOLDER / "paper.md")
 QUEUES: Taken = {
     "input queue": "input queue",
     "of a VOQ": "VOQ",
@@ -44,12 +22,20 @@ QUEUES: Taken = {
     "delay in the switch": "delay",
 }
 LOSSES: Taken = {
-    "utilization": "utilization",
-    "loss": "loss",
-    "at the inputs": "lost at inputs",
-    "at the outputs": "lost at outputs",
+    **{k: k for k in ("utilization", "loss")},
+    **{f"at the {x}": f"lost at {x}" for x in ("inputs", "outputs")},
 }
-BOTH: Taken = {**QUEUES, **LOSSES}
+
+
+def changed(key: str, size: Size, s: float, load: int) -> tuple[Term, Term]:
+    """What is taken with modified RED and with RED."""
+    return own(key, size.at(system.MODIFIED, s, load)), own(key, size.at(system.RED, s, load))
+
+
+def change(key: str, size: Size) -> Term:
+    """What modified RED adds at the highest load, at the speedup of the experiment with loads."""
+    modified, red = changed(key, size, size.slow, size.full)
+    return modified - red
 
 
 def behind(size: Size) -> tuple[By, By]:
@@ -109,60 +95,52 @@ def frontier(size: Size) -> Panel:
 
         return point
 
-    title, x, y = (
-        f"{size.name}, speedup {size.speedups[0]:g}",
-        "loss (%)",
-        "backlog a port (packets)",
-    )
+    title, y = f"{size.name}, speedup {size.speedups[0]:g}", "backlog a port (packets)"
     legend = "best" if size is SMALL else ""
-    return Panel(title, x, y, {w: dot(w) for w in WEIGHTS}, legend=legend, dots=True)
+    dots = {w: dot(w) for w in (f"nu = {x:g}" for x in system.WEIGHTS)}
+    return Panel(title, "loss (%)", y, dots, legend=legend, dots=True)
 
 
 def weights_said(size: Size, v: View) -> str:
     """What the paper's weight brings, and what a larger one does."""
     cells: dict[str, Term] = {}
-    for name, weight in (("none", 0.0), ("paper", size.nu), ("most", max(WEIGHTS.values()))):
+    for name, weight in (("none", 0.0), ("paper", size.nu), ("most", max(system.WEIGHTS))):
         place = f"{size.name}, nu = {weight:g}"
         cells |= {f"{key} {name}": own(key, place) for key in ("backlog", "loss")}
     return TEXTS.said("weights", switch=size.name, nu=f"{size.nu:g}", **cells)(v)
 
 
-def why(study: Study) -> str:
+def why(study: Study) -> Iterator[Section]:
     """The causes in numbers: how RED spaces its drops, and what waits at the inputs."""
-    v, variant = study.main, study.settings[system.VARIANT]
-    light, slow, loss = v.moved(LIGHT.off), SMALL.speedups[0], change("loss", SMALL, SMALL.full)
+    variant = study.settings["red.variant, drops spaced as in 1993"]
+    loss, (short, long) = change("loss", SMALL), changed("output queue", SMALL, 1.1, SMALL.full)
+    light = study.switched(system.LIGHTER)[0]
     cells: dict[str, Term | str] = {
-        f"{key} {size.ports}{year}": str(change(key, size, size.full).take(view).quantity)
+        f"{key} {size.ports}{year}": str(change(key, size).take(view).quantity)
         for year, view in (("", study.settings[CHOSEN]), (" 1993", variant))
         for size in SIZES.values()
         for key in ("utilization", "loss")
     }
-    waiting = {
-        f: at("input queue", SMALL, RED, SMALL.high[0], fabric=f) for f in (PARALLEL, CROSSBAR)
+    cells |= {
+        f: own("input queue", SMALL.at(system.RED, 2.0, fabric=f)) for f in (PARALLEL, CROSSBAR)
     }
-    return TEXTS.said(
-        "why",
-        runs=str(len(loss.take(variant).values)),
-        queue=shortened(SMALL, slow),
-        lighter=str(shortened(SMALL, slow).take(light).quantity),
-        more=loss,
-        less=str(loss.take(light).quantity),
-        **waiting,
-        **cells,
-    )(v)
+    cells |= {"runs": str(len(loss.take(variant).values)), "queue": short / long, "more": loss}
+    cells["lighter"] = str((short / long).take(light).quantity)
+    text = TEXTS.said("why", less=str(loss.take(light).quantity), **cells)(study.main)
+    yield study.section("Why", text, name="why")
 
 
 def off(
     v: View,
     fabric: str,
-    keys: Sequence[str] = COMPARED,
+    keys: Sequence[str] = system.COMPARED,
     schemes: Sequence[str] = SCHEMES,
     sizes: Sequence[Size] = tuple(SIZES.values()),
     loads: Sequence[int] = (),
 ) -> list[float]:
     """By which parts the means on a fabric differ from those on parallel links, ascending."""
     terms = (
-        against(key, size, x, s, load, fabric)
+        system.against(key, size, x, s, load, fabric)
         for size in sizes
         for s, load in size.run_on(fabric)
         if load in (loads or size.loads)
@@ -175,11 +153,13 @@ def off(
 
 def crossed(v: View) -> str:
     """Which part of the difference is that packets cross together, and which is not."""
-    cells, said = off(v, TOGETHER), []
+    cells, said = off(v, system.TOGETHER), []
     for size in SIZES.values():
-        for who, schemes in (("drop-tail and RED", (TAIL, RED)), ("modified RED", (MODIFIED,))):
+        for who, schemes in (("drop-tail and RED", SCHEMES[:2]), ("modified RED", SCHEMES[2:])):
             parts = {
-                f"{key} {when}": percent(off(v, ROTATION, (key,), schemes, (size,), loads)[-1])
+                f"{key} {when}": percent(
+                    off(v, system.ROTATION, (key,), schemes, (size,), loads)[-1]
+                )
                 for key in ("output queue", "loss")
                 for when, loads in (("full", size.loads[-1:]), ("other", size.loads[:-1]))
             }
@@ -201,40 +181,45 @@ def percent(share: float) -> str:
 
 def _fabrics() -> By:
     columns: dict[str, Column] = {}
-    for key in COMPARED:
+    for key in system.COMPARED:
 
         def slow(name: str, fabric: str, x: str, key: str = key) -> Term:
             size = SIZES[name]
-            return against(key, size, x, size.speedups[0], size.full, fabric)
+            return system.against(key, size, x, size.speedups[0], size.full, fabric)
 
         def farthest(name: str, fabric: str, x: str, key: str = key) -> Callable[[View], Cell]:
             size = SIZES[name]
-            terms = [against(key, size, x, s, n, fabric) for s, n in size.run_on(fabric)]
-            return lambda v: max((t.take(v).quantity for t in terms), key=apart)
+            terms = [system.against(key, size, x, s, n, fabric) for s, n in size.run_on(fabric)]
+            return lambda v: max((t.take(v).quantity for t in terms), key=system.apart)
 
         columns |= {key: slow, f"{key}, farthest from 1": farthest}
-    rows = {"switch": tuple(SIZES), "fabric": (TOGETHER, ROTATION, CROSSBAR), "scheme": SCHEMES}
+    rows = {
+        "switch": tuple(SIZES),
+        "fabric": (system.TOGETHER, system.ROTATION, CROSSBAR),
+        "scheme": SCHEMES,
+    }
     return TEXTS.by("fabrics", rows, columns)
 
 
-def sections(study: Study) -> Iterator[Section]:
-    """What the page shows beside verdicts and ledger."""
-    v = study.main
-    yield study.section("Why", why(study), name="why")
-    drawn = [
-        *figures(SMALL, ("fig02-queues", "fig03-loss")),
-        *figures(LARGE, ("fig04-queues", "fig05-loss")),
-    ]
-    tables = tuple(t.table(v) for size in SIZES.values() for t in behind(size))
-    yield replace(study.measured(), tables=tables, pictures=tuple(c.picture(v) for c in drawn))
-    yield study.section("What crosses together", crossed(v), (_fabrics(),), name="fabrics")
-    matched = taken(f"{SMALL.name}, {{0}}", BOTH)
-    matchings = TEXTS.by("matchings", {"matching": system.MATCHINGS}, matched)
-    yield study.section("Matchings", "", (matchings,))
-    columns = taken("{0}, {1}", {"backlog": "backlog", **BOTH})
-    weights = TEXTS.by("weights", {"switch": tuple(SIZES), "weight": tuple(WEIGHTS)}, columns)
-    text = " ".join(weights_said(size, v) for size in SIZES.values())
+def measured(study: Study) -> Iterator[Section]:
+    """The paper's figures, and the tables behind them."""
+    numbered = (
+        (SMALL, ("fig02-queues", "fig03-loss")),
+        (system.LARGE, ("fig04-queues", "fig05-loss")),
+    )
+    drawn = tuple(c.picture(study.main) for of in numbered for c in figures(*of))
+    tables = tuple(t.table(study.main) for size, _ in numbered for t in behind(size))
+    yield replace(study.measured(), tables=tables, pictures=drawn)
+
+
+def crossing(study: Study) -> Iterator[Section]:
+    """The fabrics beside parallel links."""
+    text = crossed(study.main)
+    yield study.section("What crosses together", text, (_fabrics(),), name="fabrics")
+
+
+def weights(study: Study, *tables: By) -> Iterator[Section]:
+    """The sweep of the weight."""
+    text = " ".join(weights_said(size, study.main) for size in SIZES.values())
     curves = TEXTS.curves("frontier", *map(frontier, SIZES.values()), size=(8.2, 3.4))
-    yield study.section("The weight of the input queues", text, (weights,), (curves,), "weights")
-    yield stability.section(study)
-    yield study.section("What is run", "", (study.runs(),))
+    yield study.section("The weight of the input queues", text, tables, (curves,), "weights")

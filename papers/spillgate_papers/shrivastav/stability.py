@@ -6,7 +6,7 @@ The model needs SciPy; without it the section says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -18,7 +18,8 @@ from spillgate_papers.measured import View, mean
 from spillgate_papers.model import Cell, Section, Table
 from spillgate_papers.show import Panel, from_zero
 from spillgate_papers.shrivastav import system
-from spillgate_papers.shrivastav.system import LARGE, PERIOD, SMALL, TEXTS, WEIGHTS, Size
+from spillgate_papers.shrivastav.show import TEXTS
+from spillgate_papers.shrivastav.system import LARGE, PERIOD, SMALL, WEIGHTS, Size
 from spillgate_papers.study import Study
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ are long enough then."""
 SWUNG = ((1.1, 0.0), (1.1, 0.5), (1.5, 0.0), (1.5, 0.5), (1.5, 1.0))
 """Speedups and weights at which the model is laid beside the simulation."""
 DRAWN = ((1.5, 0.0), (1.5, 1.0))
+LINKS = ("in", "out", "acks", "home")
 WARMUP, LONG, SAMPLED = 40.0, 160.0, 0.02
 """Seconds before anything counts, seconds that count, and between two looks at the queue."""
 
 
-def round_trip(size: Size, speedup: float, links: float = 4 * system.DELAY) -> float:
+def round_trip(size: Size, speedup: float, links: float = 0.04) -> float:
     """Seconds of a round trip without waiting: links, and the packet sent thrice.
 
     Example:
@@ -70,7 +72,7 @@ def at_once(size: Size) -> float:
 def margins() -> Table:
     """By weight, number of connections and round trip."""
     here, rtt = at_once(SMALL), round_trip(SMALL, SMALL.slow)
-    cases = [(SMALL, nu, here, rtt) for nu in WEIGHTS.values()]
+    cases = [(SMALL, nu, here, rtt) for nu in WEIGHTS]
     cases += [(SMALL, SMALL.nu, n, rtt) for n in FLOWS]
     cases += [(SMALL, SMALL.nu, here, t) for t in RTTS]
     large = round_trip(LARGE, LARGE.slow)
@@ -94,7 +96,7 @@ def margins() -> Table:
 def said() -> str:
     """From which weight on the loop is stable, and from which on the output idles."""
     here, rtt = at_once(SMALL), round_trip(SMALL, SMALL.slow)
-    models = {nu: model(SMALL, SMALL.slow, nu, here, rtt) for nu in WEIGHTS.values()}
+    models = {nu: model(SMALL, SMALL.slow, nu, here, rtt) for nu in WEIGHTS}
     stable = (f"{nu:g}" for nu, m in models.items() if m.margins().stable)
     idle = (f"{nu:g}" for nu, m in models.items() if m.operating_point().queue == 0)
     found = {k: next(of, "no weight") for k, of in (("stable", stable), ("idle", idle))}
@@ -110,7 +112,11 @@ def simulated(lab: Lab, speedup: float, nu: float) -> tuple[list[list[float]], f
     """
     flow = {"class": "sessions", "to": "sink", "count": SMALL.ports, "start_spread": "2 s"}
     names = ({"name": f"from-{i}", "from": f"source-{i}"} for i in range(SMALL.ports))
-    values = {**system.scheme(system.MODIFIED, nu), system.SPEEDUP: speedup}
+    values = {
+        "topology.links.out.policy": "RED",
+        f"{system.SWITCH}.congestion_measure": {"nu": nu},
+        f"{system.SWITCH}.speedup": speedup,
+    }
     found = Simulation(
         lab.scenario,
         seed=lab.seed,
@@ -120,8 +126,8 @@ def simulated(lab: Lab, speedup: float, nu: float) -> tuple[list[list[float]], f
             "sla": [],
             "traffic": [{"flow": {**x, **flow, "tcp": system.tcp(window=1000)}} for x in names],
             "topology.links.in.rate": "100 Mb/s",
-            system.HOST: "1000 packets",
-            **{f"topology.links.{x}.delay": f"{FAR * 250:g} ms" for x in system.LINKS},
+            "policies.HOST.fifo.limit": "1000 packets",
+            **{f"topology.links.{x}.delay": f"{FAR * 250:g} ms" for x in LINKS},
             "measurement.warmup": f"{WARMUP:g} s",
             "measurement.duration": f"{LONG / 2 if lab.quick else LONG:g} s",
             "measurement.interval": f"{SAMPLED * 1e3:g} ms",
@@ -147,12 +153,13 @@ def frequency(outputs: Sequence[Sequence[float]]) -> float:
     return float(frequencies[1:][power[1:].argmax()])
 
 
-def section(study: Study) -> Section:
+def stability(study: Study) -> Iterator[Section]:
     """Margins, and the oscillation beside the simulation."""
     try:
         import spillgate.analysis.fluid  # noqa: F401
     except MissingDependencyError as missing:
-        return Section("Stability", f"{missing}.")
+        yield Section("Stability", f"{missing}.")
+        return
     queues = {at: simulated(study.lab, *at) for at in SWUNG}
     rows: list[tuple[Cell, ...]] = []
     for (s, nu), (outputs, inputs) in queues.items():
@@ -168,7 +175,7 @@ def section(study: Study) -> Section:
     swings = TEXTS.table("oscillation", ("speedup", "nu", "predicted swing", *of), rows)
     panels = (panel(*at, queues[at][0][0]) for at in DRAWN)
     figure = replace(TEXTS.curves("swings", *panels, shared=True), file="oscillation")
-    return study.section("Stability", said(), (margins(), swings), (figure,), "stability")
+    yield study.section("Stability", said(), (margins(), swings), (figure,), "stability")
 
 
 def panel(s: float, nu: float, queue: Sequence[float], length: float = 20.0) -> Panel:

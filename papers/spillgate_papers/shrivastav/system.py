@@ -1,38 +1,36 @@
-"""The paper's system: its switches, what is run and taken of them, and what it leaves silent."""
+"""The paper's switches and their traffic, what is taken of runs, and claims about fabrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from spillgate.result import Results
-from spillgate_papers.grid import Batch, Value, along, places
-from spillgate_papers.lab import Effort, Settings
-from spillgate_papers.measured import Measured, Own, PerRun, each, mean
-from spillgate_papers.model import Point
-from spillgate_papers.texts import Texts
+from spillgate_papers import judge
+from spillgate_papers.measured import Measured, Own, PerRun, View, each, mean
+from spillgate_papers.model import Part, Point, Quantity
+from spillgate_papers.ours import Ours, percent, widths
+from spillgate_papers.terms import Check, Term, own
 
-SYSTEM = Path(__file__).parent / "system"
-TEXTS = Texts.read(Path(__file__).with_name("paper.md"))
-
+FOLDER = Path(__file__).parent
 TAIL, RED, MODIFIED = SCHEMES = ("drop-tail", "RED", "modified RED")
 CELLS, PACKETS = "rotation of cells", "rotation of packets"
 PARALLEL, CROSSBAR, ROTATION, TOGETHER = FABRICS = ("parallel", "crossbar", PACKETS, CELLS)
 PACKET, HEADERS, WINDOW = 1000, 40, 20
 """Bytes of a packet, bytes of it that are headers, and the window of a connection in packets."""
-CELL = 50
-"""Bytes of a cell, of which the packets of an input cross by turns, so all at once."""
 PERIOD = 100.0
 """Seconds in which sessions begin, all of which are measured."""
 ACTIVE = 100
 """Most sessions of a pair of ports at a time; there are seven in the mean where there are most."""
 BUFFER = 20
 """Packets that each queue holds."""
-LOW, HIGH = 1.5, 2.0
-"""The speedups up to which the paper calls it low, and from which on high."""
-SWITCH, OUT = "topology.nodes.1.switch", "topology.links.out.policy"
-NU, SPEEDUP, HOST = f"{SWITCH}.congestion_measure", f"{SWITCH}.speedup", "policies.HOST.fifo.limit"
+SWITCH = "topology.nodes.1.switch"
+LIGHTER = "a quarter of the weight"
+WEIGHTS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,6 @@ class Size:
         return self.loads[-1]
 
     @property
-    def low(self) -> list[float]:
-        """The low speedups."""
-        return [s for s in self.speedups if s <= LOW]
-
-    @property
-    def high(self) -> list[float]:
-        """The high speedups."""
-        return [s for s in self.speedups if s >= HIGH]
-
-    @property
     def points(self) -> list[tuple[float, int]]:
         """Speedup and load of both experiments."""
         queues = [(s, self.full) for s in self.speedups]
@@ -93,7 +81,7 @@ class Size:
         """
         return f"{self.name}, {fabric}, {scheme}, {s:g}, {load or self.full}"
 
-    def settings(self, load: int) -> Settings:
+    def settings(self, speedup: float, load: int) -> dict[str, object]:
         """What it replaces under so many sessions in 100 s: Poisson arrivals at each pair."""
         mean_life, spread = self.lifetime
         life = {"mean": f"{mean_life:g} s", "distribution": "uniform", "spread": f"{spread:g} s"}
@@ -110,28 +98,11 @@ class Size:
         names = ({"name": f"from-{i}", "from": f"source-{i}"} for i in range(self.ports))
         ends = (f"topology.nodes.{i}.count" for i in (0, 2))
         traffic = [{"sessions": {**name, **common}} for name in names]
-        return {**dict.fromkeys(ends, self.ports), "traffic": traffic}
-
-
-LOADS = (80, 200, 400, 600, 800)
-SMALL = Size("4 x 4", 4, (1.1, 1.3, 1.5, 2.0, 2.5), LOADS, 1.1, 0.5, (8.0, 5.0))
-LARGE = Size(
-    "16 x 16",
-    ports=16,
-    speedups=(1.1, 1.4, 1.7, 2.0, 2.7),
-    loads=tuple(8 * x for x in LOADS),
-    slow=1.4,
-    nu=0.125,
-    lifetime=(28.0, 25.0),
-    few=((1.1, 6400), (1.4, 640), (1.4, 6400), (2.0, 6400)),
-)
-SIZES = {size.name: size for size in (SMALL, LARGE)}
-LIGHTER = "a quarter of the weight"
-"""What points of modified RED with that are called."""
-WEIGHTS = {f"nu = {x:g}": x for x in (0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)}
-"""Weights of the sweep."""
-MATCHINGS = ("islip", "round-robin", "pim", "longest-queue-first", "oldest-cell-first")
-"""How a crossbar may choose its pairs."""
+        return {
+            **dict.fromkeys(ends, self.ports),
+            "traffic": traffic,
+            f"{SWITCH}.speedup": speedup,
+        }
 
 
 def tcp(cc: str = "newreno", packet: int = PACKET, window: int = WINDOW) -> dict[str, object]:
@@ -141,72 +112,51 @@ def tcp(cc: str = "newreno", packet: int = PACKET, window: int = WINDOW) -> dict
     return {"profile": "ns2", "cc": cc, **size}
 
 
-def scheme(name: str, nu: float) -> Settings:
-    """What the outputs do."""
-    policy = {OUT: "TAIL" if name == TAIL else "RED"}
-    return {**policy, NU: {"nu": nu}} if name == MODIFIED else policy
+LOADS = (80, 200, 400, 600, 800)
+SMALL = Size("4 x 4", 4, (1.1, 1.3, 1.5, 2.0, 2.5), LOADS, 1.1, 0.5, (8.0, 5.0))
+_FEW = ((1.1, 6400), (1.4, 640), (1.4, 6400), (2.0, 6400))
+_LOADS = tuple(8 * x for x in LOADS)
+LARGE = Size("16 x 16", 16, (1.1, 1.4, 1.7, 2.0, 2.7), _LOADS, 1.4, 0.125, (28.0, 25.0), _FEW)
+SIZES = {size.name: size for size in (SMALL, LARGE)}
+axes, lists = (
+    [],
+    {
+        "every point": [(z.name, f"{s:g}, {n}") for z in SIZES.values() for s, n in z.points],
+        "crossed": [
+            (z.name, f"{s:g}, {n}") for z in SIZES.values() for s, n in z.run_on(CROSSBAR)
+        ],
+        "few": [f"{s:g}, {n}" for s, n in LARGE.few],
+    },
+)
+for _z in SIZES.values():
+    _points = {f"{s:g}, {n}": _z.settings(s, n) for s, n in _z.points}
+    _slow = _z.settings(_z.speedups[0], _z.full)
+    axes += [
+        {"name": f"at {_z.ports}", "points": [{"name": k, "set": x} for k, x in _points.items()]},
+        {"name": f"slow {_z.ports}", "points": [{"name": _z.name, "set": _slow}]},
+    ]
+    _speeds = [f"{s:g}" for s in _z.speedups]
+    lists |= {
+        f"speedups of {_z.name}": _speeds,
+        # What the paper calls low and high.
+        f"low of {_z.name}": [s for s in _speeds if float(s) <= 1.5],
+        f"high of {_z.name}": [s for s in _speeds if float(s) >= 2.0],
+        f"steps of {_z.name}": list(pairwise(_speeds)),
+        f"loads of {_z.name}": _z.loads[::-1],
+    }
+EVERY = [(z, z.at(x, *of)) for z in SIZES.values() for x in SCHEMES for of in z.points]
 
 
-def crossbar(matching: str = "islip", cell: str = "packets") -> Settings:
-    """A crossbar in place of parallel links."""
-    return {f"{SWITCH}.fabric": {"crossbar": {"matching": {matching: {}}, "cell": cell}}}
+def _tcp(label: str, values: Mapping[str, object]) -> Point:
+    paths = {n: [f"traffic.{i}.sessions.tcp" for i in range(x.ports)] for n, x in SIZES.items()}
+    return Point(label, own={p: dict.fromkeys(paths[z.name], values) for z, p in EVERY})
 
 
-FABRIC: Mapping[str, Settings] = {
-    PARALLEL: {},
-    CROSSBAR: crossbar(),
-    ROTATION: crossbar("rotation", f"{PACKET} B"),
-    TOGETHER: crossbar("rotation", f"{CELL} B"),
+silent = {
+    "packet.size": tuple(_tcp(f"{n} B", tcp(packet=n)) for n in (500, 1500)),
+    "tcp.cc": tuple(_tcp(x, tcp(cc=x.lower())) for x in ("Reno", "Tahoe")),
+    "tcp.window": (_tcp("100 packets", tcp(window=100)),),
 }
-"""Rotation is a crossbar that connects each pair of ports in every n-th slot, whatever waits: in
-slots of a packet the packets of an input cross one by one, in slots of a cell all together."""
-
-
-def experiment(
-    size: Size, fabric: str, schemes: Mapping[str, Settings], **more: Mapping[str, Settings]
-) -> Mapping[str, Value]:
-    """Points of both experiments on a fabric."""
-    points = size.run_on(fabric)
-    return places(
-        lambda *at: (float(at[3]), int(at[4])) in points,
-        size={size.name: {}},
-        fabric={fabric: FABRIC[fabric]},
-        scheme=schemes,
-        speedup=along(SPEEDUP, dict.fromkeys(f"{s:g}" for s, _ in points)),
-        load={str(x): size.settings(x) for x in dict.fromkeys(x for _, x in points)},
-        **more,
-    )
-
-
-def batches() -> list[Batch]:
-    """What is run."""
-    few = Effort(0.0, PERIOD, quick=(0.0, 10.0), runs=5)
-    found = []
-    # At the lowest speedup and the highest load.
-    slow = {n: {**x.settings(x.full), SPEEDUP: x.speedups[0]} for n, x in SIZES.items()}
-    for name, size in SIZES.items():
-        small = size is SMALL
-        whole = Effort(0.0, PERIOD, quick=(0.0, 20.0 if small else 10.0))
-        varied = few if small else Effort(0.0, PERIOD, quick=(0.0, 2.0), runs=3)
-        for fabric in FABRICS:
-            grid = experiment(size, fabric, {x: scheme(x, size.nu) for x in SCHEMES})
-            main = fabric == PARALLEL
-            effort = whole if main or small else few
-            found.append(
-                Batch(f"{name}, {fabric}", grid, effort, varied if main else None, keep=main)
-            )
-        light = {MODIFIED: scheme(MODIFIED, size.nu / 4)}
-        grid = experiment(size, PARALLEL, light, weight={LIGHTER: {}})
-        found.append(Batch(f"{name}, {LIGHTER}", grid, whole))
-        grid = places(
-            size={name: slow[name]}, nu={k: scheme(MODIFIED, x) for k, x in WEIGHTS.items()}
-        )
-        found.append(Batch(f"{name}, weights", grid, whole if small else few))
-    where = {**slow[SMALL.name], **scheme(RED, 0)}
-    grid = places(size={SMALL.name: where}, matching={x: crossbar(x) for x in MATCHINGS})
-    return [*found, Batch("Matchings", grid, few)]
-
-
 BACKLOG = "backlog_packets_mean"
 WHOLE = {
     "loss": ("switch", "loss_ratio"),
@@ -242,48 +192,70 @@ def taken(results: Results) -> Mapping[str, Own]:
     return {v: values(v) for v in results.description.variants}
 
 
-DELAY, LINKS = 0.01, ("in", "out", "acks", "home")
-"""Seconds of each link, and the links."""
-AQM = "policies.RED.fifo.aqm"
-STATED = {"min_th": 5, "max_th": 15, "weight": 0.004, "max_p": 0.1}
-"""The paper's parameters of RED."""
-NS2 = {"as": "ns2", "unit": "packets", "size_scaling": "none"}
-"""RED as ns-2 has it where it counts packets."""
-EVERY = [(size, size.at(x, *of)) for size in SIZES.values() for x in SCHEMES for of in size.points]
-LEDGER = tuple(place for _, place in EVERY)
-"""Where silent choices are varied: both switches with parallel links."""
-WITH_RED = tuple(place for place in LEDGER if RED in place)
-SPACING_OF_1993 = "drops spaced as in 1993"
-"""RED's gaps of 1 to 1/p_b - 1 packets, where ns-2's code waits for 1/p_b packets first."""
-VARIANT = f"red.variant, {SPACING_OF_1993}"
-"""The setting with that."""
+def disjoint(text: str, short: str, long: str) -> Check:
+    """S4: that the interval of an output queue lies below that of another."""
+
+    def check(v: View) -> Part:
+        a, b = (own("output queue", place).take(v) for place in (short, long))
+        top, bottom = a.quantity.high, b.quantity.low
+        holds = top is not None and bottom is not None and top < bottom
+        return Part(text, (b - a).quantity, "number", holds)
+
+    return check
 
 
-def _tcp(label: str, values: Settings) -> Point:
-    paths = {n: [f"traffic.{i}.sessions.tcp" for i in range(x.ports)] for n, x in SIZES.items()}
-    return Point(label, own={p: dict.fromkeys(paths[x.name], values) for x, p in EVERY})
+MINOR = Ours("minor effect of a fabric", 0.15, widths(0.15), percent)
+COMPARED = ("output queue", "input queue", "loss")
 
 
-LESS = f"{BUFFER - 1} packets"
-SILENT = TEXTS.silent(
-    {
-        "packet.size": tuple(_tcp(f"{n} B", tcp(packet=n)) for n in (500, 1500)),
-        "tcp.cc": tuple(_tcp(x, tcp(cc=x.lower())) for x in ("Reno", "Tahoe")),
-        "tcp.window": (_tcp("100 packets", tcp(window=100)),),
-        "link.delay": {f"topology.links.{x}.delay": ["2 ms", "50 ms"] for x in LINKS},
-        "host.link": {
-            "sources on 100 Mb/s": {"topology.links.in.rate": "100 Mb/s", HOST: "1000 packets"}
-        },
-        "host.limit": {HOST: ["20 packets", "1000 packets"]},
-        "input.buffer": {
-            "20 packets in all VOQs of an input": {f"{SWITCH}.buffer.per": "input"},
-            "19 packets, also in drop-tail outputs: ns-2 refuses what would make it 20": {
-                f"{SWITCH}.buffer.limit": LESS,
-                "policies.TAIL.fifo.limit": LESS,
-            },
-        },
-        "red.gentle": {"not gentle": {AQM: {"red": {**STATED, **NS2, "gentle": False}}}},
-        "red.variant": {SPACING_OF_1993: {AQM: {"red": STATED}}},
-    },
-    dict.fromkeys(("red.gentle", "red.variant"), WITH_RED),
-)
+def against(key: str, size: Size, x: str, s: float, load: int, fabric: str) -> Term:
+    """A fabric over parallel links at a point."""
+    return own(key, size.at(x, s, load, fabric)) / own(key, size.at(x, s, load))
+
+
+def apart(q: Quantity) -> float:
+    """How far a ratio is from 1, on a scale on which 2 is as far as 1/2."""
+    return abs(math.log(q.mean)) if q.mean else math.inf
+
+
+def farthest(
+    fabric: str,
+    key: str,
+    size: Size,
+    part: Callable[[str, PerRun], Part] = judge.beside,
+    schemes: Sequence[str] = SCHEMES,
+) -> Check:
+    """The part about the point at which a fabric is least as parallel links."""
+    said = f"{key} in the {size.name} switch, {fabric} / parallel"
+
+    def check(v: View) -> Part:
+        found = [
+            part(
+                f"{said}: {x}, speedup {s:g}, {load} sessions",
+                against(key, size, x, s, load, fabric).take(v),
+            )
+            for s, load in size.run_on(fabric)
+            for x in schemes
+        ]
+        # What is missed first, then what is undecided, each the farthest from 1.
+        return max(found, key=lambda p: (p.missed, p.undecided, apart(p.quantity)))
+
+    return check
+
+
+def alike_fabrics() -> Iterator[Check]:
+    """S9, and beside it the fabrics in which a VOQ has its share and no more."""
+
+    def minor(key: str, size: Size, bound: float) -> Check:
+        def part(text: str, ratio: PerRun) -> Part:
+            said = f"{text}, within {percent(bound)}"
+            return judge.within(said, ratio, above=1 - bound, below=1 + bound)
+
+        return farthest(CROSSBAR, key, size, part)
+
+    where = [(key, size) for size in SIZES.values() for key in COMPARED]
+    yield from (MINOR.judged(partial(minor, *at)) for at in where)
+    for key, size in where:
+        yield farthest(TOGETHER, key, size)
+        for schemes in ((TAIL, RED), (MODIFIED,)):
+            yield farthest(ROTATION, key, size, schemes=schemes)
