@@ -81,13 +81,25 @@ impl Notes {
         Self(source.lost.iter().map(note).collect())
     }
 
-    fn add(&mut self, place: &str, reason: impl Into<String>) {
+    fn at<'n>(&'n mut self, place: &'n str) -> Here<'n> {
+        Here { place, notes: self }
+    }
+}
+
+/// Notes on what stands at one place.
+struct Here<'n> {
+    place: &'n str,
+    notes: &'n mut Notes,
+}
+
+impl Here<'_> {
+    fn add(&mut self, reason: impl Into<String>) {
         let note = Note {
-            place: place.to_owned(),
+            place: self.place.to_owned(),
             reason: reason.into(),
         };
-        if !self.0.contains(&note) {
-            self.0.push(note);
+        if !self.notes.0.contains(&note) {
+            self.notes.0.push(note);
         }
     }
 }

@@ -20,6 +20,18 @@ pub(crate) fn changed<T: Serialize + Default>(spec: &T, told: &[&str]) -> String
     differ.join(", ")
 }
 
+/// The same with a text before it, unless it is empty.
+pub(crate) fn changed_after<T: Serialize + Default>(
+    before: &str,
+    spec: &T,
+    told: &[&str],
+) -> String {
+    match changed(spec, told) {
+        none if none.is_empty() => none,
+        changed => format!("{before}{changed}"),
+    }
+}
+
 /// A value as a scenario writes it.
 pub(crate) fn shown<T: Serialize>(value: &T) -> String {
     serde_json::to_value(value).map_or_else(|_| String::new(), |v| text(&v))
@@ -48,11 +60,7 @@ pub(crate) fn no_admission(f: &FanSpec) -> String {
         "max_priority_load",
         "scheduler",
     ];
-    let rest = changed(f, &told);
-    let rest = match rest.is_empty() {
-        true => rest,
-        false => format!("; left out with it: {rest}"),
-    };
+    let rest = changed_after("; left out with it: ", f, &told);
     format!(
         "no admission of flows and no protected flow list: all flows are served, however low the fair rate (`min_fair_rate` {}) and high the priority load (`max_priority_load` {}){rest}",
         shown(&f.min_fair_rate),

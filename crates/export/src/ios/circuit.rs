@@ -7,7 +7,7 @@ use spillgate_nodes::atm::{ContractSpec, Encapsulation};
 use spillgate_scenario::import::Framing;
 
 use super::numbers::{kbps, quoted};
-use crate::{Circuit, Notes};
+use crate::{Circuit, Here};
 
 /// The name of an interface without the VPI/VCI behind it.
 pub(super) fn interface(name: &str) -> &str {
@@ -37,8 +37,7 @@ pub(super) fn pvc(
     name: &str,
     circuit: &Circuit,
     line: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) {
     let said = name.split_once(' ').map(|(_, vc)| vc.to_owned());
     let vc = said.or_else(|| circuit.vc.map(|vc| vc.to_string()));
@@ -46,40 +45,31 @@ pub(super) fn pvc(
         let reason = format!(
             "it shares the line `{line}` with other circuits: put them on sub-interfaces of one interface"
         );
-        notes.add(place, reason);
+        notes.add(reason);
     }
     let vc = vc.unwrap_or_else(|| {
         let reason = "nobody has said the VPI/VCI of the circuit: 1/32 stands for it; name them with --interface 'ATM0/0.1 1/32'";
-        notes.add(place, reason);
+        notes.add(reason);
         "1/32".to_owned()
     });
     let called = circuit
         .name
         .as_ref()
-        .map(|n| format!("{} ", quoted(n, place, notes)));
+        .map(|n| format!("{} ", quoted(n, notes)));
     let _ = writeln!(out, " pvc {}{vc}", called.unwrap_or_default());
     if circuit.shaped {
-        contract(out, &circuit.contract, line, place, notes);
+        contract(out, &circuit.contract, line, notes);
     } else {
-        notes.add(
-            place,
-            "cells are not shaped: no contract is written for the circuit",
-        );
+        notes.add("cells are not shaped: no contract is written for the circuit");
     }
     match circuit.framing {
         Some(framing) => out.push_str(encapsulation(framing)),
-        None => notes.add(place, "IOS has no encapsulation that adds what the link's `overhead` says: aal5snap stands for it"),
+        None => notes.add("IOS has no encapsulation that adds what the link's `overhead` says: aal5snap stands for it"),
     }
 }
 
-fn contract(
-    out: &mut String,
-    contract: &ContractSpec,
-    line: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
-) {
-    let rate = |rate: Rate, what: &str, notes: &mut Notes| kbps(rate, place, what, notes);
+fn contract(out: &mut String, contract: &ContractSpec, line: Option<Rate>, notes: &mut Here<'_>) {
+    let rate = |rate: Rate, what: &str, notes: &mut Here<'_>| kbps(rate, what, notes);
     let cdvt = match contract {
         ContractSpec::Cbr(c) => {
             let _ = writeln!(out, "  cbr {}", rate(c.pcr, "cbr", notes));
@@ -105,24 +95,20 @@ fn contract(
                 }
                 (None, None, _) => {}
                 (_, Some(_), None) => {
-                    notes.add(place, "`ubr+` needs a peak cell rate, and none is known");
+                    notes.add("`ubr+` needs a peak cell rate, and none is known");
                 }
             }
             u.cdvt
         }
         ContractSpec::Gfr(g) => {
-            notes.add(
-                place,
-                "IOS has no guaranteed frame rate: the contract is left out",
-            );
+            notes.add("IOS has no guaranteed frame rate: the contract is left out");
             g.cdvt
         }
     };
     if cdvt > spillgate_core::Dur::ZERO {
-        notes.add(
-            place,
-            format!("IOS shapes without a tolerance of cell delay variation, here {cdvt}"),
-        );
+        notes.add(format!(
+            "IOS shapes without a tolerance of cell delay variation, here {cdvt}"
+        ));
     }
 }
 

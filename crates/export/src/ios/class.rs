@@ -16,8 +16,9 @@ use spillgate_scenario::Platform;
 use super::flows;
 use super::matching::ClassMaps;
 use super::numbers::{kbps, ms, quoted, time, whole_percent};
-use crate::Notes;
-use crate::settings::{changed, no_aqm_of, shown};
+use crate::limits::weight_log;
+use crate::settings::{changed_after, no_aqm_of, shown};
+use crate::{Here, Notes};
 
 /// The default of `queue-limit` on platforms before IOS XE.
 const DEFAULT_LIMIT: Limit = Limit::Packets(64);
@@ -43,7 +44,7 @@ impl Writer<'_, '_> {
     }
 
     fn note(&mut self, reason: impl Into<String>) {
-        self.notes.add(&self.place, reason);
+        self.notes.at(&self.place).add(reason);
     }
 
     /// Every key is named, so that a new key of classes cannot be forgotten.
@@ -112,7 +113,7 @@ impl Writer<'_, '_> {
             self.queue_limit_of(&format!("precedence {precedence} "), *limit);
         }
         let place = self.place.clone();
-        if let Some(fair) = flows::of_class(c, self.rate, &place, self.notes) {
+        if let Some(fair) = flows::of_class(c, self.rate, &mut self.notes.at(&place)) {
             let limit = Limit::Packets(fair.hold_queue);
             self.queue_limit(limit);
             self.fair_queue(&fair, Some(limit));
@@ -125,25 +126,24 @@ impl Writer<'_, '_> {
             limit: c.waiting_limit(),
         };
         if let Some(aqm) = aqm {
-            managed(self.out, "  ", aqm, at, &self.place, self.notes);
+            managed(self.out, "  ", aqm, at, &mut self.notes.at(&self.place));
         }
-        if let Some(d) = set_dscp {
-            self.line(format!("set dscp {d}"));
-        }
-        if let Some(e) = set_exp {
-            self.line(format!("set mpls experimental topmost {e}"));
-        }
-        if let Some(e) = set_exp_imposition {
-            self.line(format!("set mpls experimental imposition {e}"));
-        }
-        if let Some(cos) = set_cos {
-            self.line(format!("set cos {cos}"));
-        }
-        if let Some(group) = set_qos_group {
-            self.line(format!("set qos-group {group}"));
+        for (field, value) in [
+            ("dscp", set_dscp.map(|d| d.to_string())),
+            ("mpls experimental topmost", set_exp.map(|e| e.to_string())),
+            (
+                "mpls experimental imposition",
+                set_exp_imposition.map(|e| e.to_string()),
+            ),
+            ("cos", set_cos.map(|c| c.to_string())),
+            ("qos-group", set_qos_group.map(|g| g.to_string())),
+        ] {
+            if let Some(value) = value {
+                self.line(format!("set {field} {value}"));
+            }
         }
         if let Some(p) = policy {
-            let name = quoted(p, &self.place, self.notes);
+            let name = quoted(p, &mut self.notes.at(&self.place));
             self.line(format!("service-policy {name}"));
         }
     }
@@ -171,7 +171,9 @@ impl Writer<'_, '_> {
 
     fn kbps_or_percent(&mut self, r: RateOrPercent, what: &str) -> String {
         match self.absolute(r) {
-            RateOrPercent::Rate(rate) => kbps(rate, &self.place, what, self.notes).to_string(),
+            RateOrPercent::Rate(rate) => {
+                kbps(rate, what, &mut self.notes.at(&self.place)).to_string()
+            }
             RateOrPercent::Percent(p) => format!("percent {}", self.percent(p, what)),
         }
     }
@@ -221,7 +223,7 @@ impl Writer<'_, '_> {
         let text = match limit {
             Limit::Packets(n) => format!("{n} packets"),
             Limit::Bytes(n) => format!("{n} bytes"),
-            Limit::Time(d) => time(d, &self.place, "queue-limit", self.notes),
+            Limit::Time(d) => time(d, "queue-limit", &mut self.notes.at(&self.place)),
         };
         self.line(format!("queue-limit {of}{text}"));
     }
@@ -267,7 +269,7 @@ impl Writer<'_, '_> {
                 let alike = bc == be;
                 let half = half.filter(|_| alike || bc.is_none());
                 let whole = be.unwrap_or(Dur::from_ms(0));
-                let mut in_ms = |d| ms(d, &self.place, "shape", self.notes);
+                let mut in_ms = |d| ms(d, "shape", &mut self.notes.at(&self.place));
                 let bursts = match (bc, alike) {
                     (None, _) => String::new(),
                     (Some(bc), true) => {
@@ -358,15 +360,15 @@ impl Writer<'_, '_> {
             let place = self.place.clone();
             let mut named = |kind: &str, m| {
                 let base = format!("{class}-{kind}");
-                let name = self.maps.other(&base, m, &place, self.notes);
+                let name = self.maps.other(&base, m, &mut self.notes.at(&place));
                 if name.is_none() {
                     let reason = format!(
                         "the condition of `{kind}_color` has no translation: the policer does not look at it; match {}",
                         shown(m)
                     );
-                    self.notes.add(&place, reason);
+                    self.notes.at(&place).add(reason);
                 }
-                name.map(|n| quoted(&n, &place, self.notes))
+                name.map(|n| quoted(&n, &mut self.notes.at(&place)))
             };
             if let Some(conform) = named("conform", conform) {
                 let mut line = format!(" conform-color {conform}");
@@ -388,7 +390,7 @@ impl Writer<'_, '_> {
     fn burst(&mut self, b: Burst, rate: RateOrPercent) -> String {
         match (b, rate) {
             (Burst::Time(d), RateOrPercent::Percent(_)) => {
-                time(d, &self.place, "police", self.notes)
+                time(d, "police", &mut self.notes.at(&self.place))
             }
             (b, RateOrPercent::Rate(r)) => b.bytes(r).to_string(),
             (Burst::Bytes(n), RateOrPercent::Percent(_)) => format!("{n} bytes"),
@@ -426,39 +428,24 @@ impl Writer<'_, '_> {
             true => CdtPolicy::TailDrop,
             false => defaults.cdt_policy,
         };
-        threshold_policy(f, own, &self.place, self.notes);
+        threshold_policy(f, own, &mut self.notes.at(&self.place));
     }
 }
 
 /// The behavior at the threshold of a fair queue is not configured: it is the router's own.
-pub(super) fn threshold_policy(
-    f: &FairQueueSpec,
-    router: CdtPolicy,
-    place: &str,
-    notes: &mut Notes,
-) {
+pub(super) fn threshold_policy(f: &FairQueueSpec, router: CdtPolicy, notes: &mut Here<'_>) {
     if f.cdt_policy != router && u32::from(f.threshold) < f.hold_queue {
         let here = match f.cdt_policy {
             CdtPolicy::WorstSn => "worst-sn",
             CdtPolicy::BlockQuarter => "block-quarter",
             CdtPolicy::TailDrop => "tail-drop",
         };
-        notes.add(
-            place,
-            format!("what happens at the congestive discard threshold is the router's, not `cdt_policy: {here}`"),
-        );
+        notes.add(format!("what happens at the congestive discard threshold is the router's, not `cdt_policy: {here}`"));
     }
 }
 
 /// RED as WRED with the same profile for every precedence.
-pub(super) fn red(
-    out: &mut String,
-    indent: &str,
-    r: &RedSpec,
-    at: Place,
-    place: &str,
-    notes: &mut Notes,
-) {
+pub(super) fn red(out: &mut String, indent: &str, r: &RedSpec, at: Place, notes: &mut Here<'_>) {
     let rules = r.rules();
     let (unit, most, counted) = match rules.unit {
         RedUnit::Packets => (WredUnit::Packets, 4096.0, "whole packets"),
@@ -471,13 +458,7 @@ pub(super) fn red(
         max: whole(rules.max_th).max(min),
         denominator: (1.0 / rules.max_p.max(1.0 / 65_536.0) + 0.5) as u32,
     };
-    // The constant n whose 2^-n is nearest to the weight, by ratio.
-    let mut n = 1_u8;
-    let mut weight = 0.5;
-    while n < 16 && rules.weight < weight * std::f64::consts::FRAC_1_SQRT_2 {
-        n += 1;
-        weight /= 2.0;
-    }
+    let n = weight_log(rules.weight, 16) as u8;
     let spec = WredSpec {
         by: WredBy::Precedence,
         unit,
@@ -493,23 +474,20 @@ pub(super) fn red(
         idle: rules.idle,
         ..WredSpec::default()
     };
-    let rest = changed(r, &["ecn", "gentle", "mean_packet", "idle"]);
-    let rest = match rest.is_empty() {
-        true => rest,
-        false => format!("; it is of RED with {rest}"),
-    };
+    let told = ["ecn", "gentle", "mean_packet", "idle"];
+    let rest = changed_after("; it is of RED with ", r, &told);
     let unspread = match rules.spread {
         RedSpread::None => "",
         RedSpread::PerPacket | RedSpread::PerGap => " drops are not spread,",
     };
-    notes.add(place, format!(
+    notes.add(format!(
             "RED is written as WRED with one profile ({} {} {}) for every precedence and constant {n}: thresholds are {counted},{unspread} and from the maximum on every packet is dropped{}{rest}",
             profile.min,
             profile.max,
             profile.denominator,
             if rules.gentle { ", not gradually (`gentle`)" } else { "" }
         ));
-    wred(out, indent, &spec, at, place, notes);
+    wred(out, indent, &spec, at, notes);
 }
 
 /// The facts on which the thresholds of WRED depend.
@@ -526,26 +504,18 @@ pub(super) fn managed(
     indent: &str,
     aqm: &AqmSpec,
     at: Place,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) {
     match aqm {
-        AqmSpec::Wred(w) => wred(out, indent, w, at, place, notes),
-        AqmSpec::Red(r) => red(out, indent, r, at, place, notes),
-        AqmSpec::Codel(codel) => flows::no_codel(codel, place, notes),
-        other => notes.add(place, no_aqm_of("IOS", other)),
+        AqmSpec::Wred(w) => wred(out, indent, w, at, notes),
+        AqmSpec::Red(r) => red(out, indent, r, at, notes),
+        AqmSpec::Codel(codel) => flows::no_codel(codel, notes),
+        other => notes.add(no_aqm_of("IOS", other)),
     }
 }
 
 /// The `random-detect` lines.
-pub(super) fn wred(
-    out: &mut String,
-    indent: &str,
-    w: &WredSpec,
-    at: Place,
-    place: &str,
-    notes: &mut Notes,
-) {
+pub(super) fn wred(out: &mut String, indent: &str, w: &WredSpec, at: Place, notes: &mut Here<'_>) {
     let by = match w.by {
         WredBy::Dscp => " dscp-based",
         WredBy::Precedence => "",
@@ -595,51 +565,41 @@ pub(super) fn wred(
     let times = w.unit == WredUnit::Ms && !none;
     let known = !times && (w.defaults == WredDefaults::Ios || !matches!(at.limit, Limit::Time(_)));
     if !same && !known {
-        notes.add(
-            place,
-            match times {
+        notes.add(match times {
                 true => "default thresholds of WRED are not in time (`defaults`), those written are: for code points without any the platform has its own",
                 false => "default thresholds of WRED are shares of the limit in time on IOS XE (`defaults`, `unit`): the platform has its own",
             },
         );
     }
     let all = !same && known;
-    match w.by {
-        WredBy::Dscp => {
-            for dscp in (0..64).filter_map(Dscp::new) {
-                let written = w.dscp.get(&dscp).copied();
-                let default = || Some(w.profile(dscp, at.limit, nominal?));
-                if let Some(p) = written.or_else(|| default().filter(|_| all)) {
-                    profile(format!("dscp {dscp}"), &p);
-                }
-            }
-        }
-        WredBy::Precedence => {
-            for precedence in 0..8 {
-                let written = w.precedence.get(&precedence).copied();
-                let default = || Some(w.profile(Dscp::new(precedence << 3)?, at.limit, nominal?));
-                if let Some(p) = written.or_else(|| default().filter(|_| all)) {
-                    profile(format!("precedence {precedence}"), &p);
-                }
-            }
+    let codes: Vec<(String, Dscp, Option<WredProfile>)> = match w.by {
+        WredBy::Dscp => (0..64)
+            .filter_map(Dscp::new)
+            .map(|d| (format!("dscp {d}"), d, w.dscp.get(&d).copied()))
+            .collect(),
+        WredBy::Precedence => (0..8)
+            .filter_map(|p| Some((p, Dscp::new(p << 3)?)))
+            .map(|(p, d)| (format!("precedence {p}"), d, w.precedence.get(&p).copied()))
+            .collect(),
+    };
+    for (key, dscp, written) in codes {
+        let default = nominal
+            .filter(|_| all)
+            .map(|n| w.profile(dscp, at.limit, n));
+        if let Some(p) = written.or(default) {
+            profile(key, &p);
         }
     }
     if w.ecn {
         let _ = writeln!(out, "{indent}random-detect ecn");
     }
     if w.mean_packet != defaults.mean_packet {
-        notes.add(
-            place,
-            format!(
-                "the mean packet of WRED's idle decay is the router's, not {} (`mean_packet`)",
-                w.mean_packet
-            ),
-        );
+        notes.add(format!(
+            "the mean packet of WRED's idle decay is the router's, not {} (`mean_packet`)",
+            w.mean_packet
+        ));
     }
     if w.idle != defaults.idle {
-        notes.add(
-            place,
-            "the idle decay of WRED's average is the router's (`idle: none`)",
-        );
+        notes.add("the idle decay of WRED's average is the router's (`idle: none`)");
     }
 }

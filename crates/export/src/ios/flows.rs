@@ -1,5 +1,6 @@
 //! Queues by flow that IOS does not have, as its flow-based WFQ.
 
+use serde::Serialize;
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::Longest;
 use spillgate_queueing::aqm::CodelSpec;
@@ -8,9 +9,9 @@ use spillgate_queueing::spec::{
     WfqWeights,
 };
 
-use crate::Notes;
+use crate::Here;
 use crate::limits::in_packets;
-use crate::settings::{changed, no_admission, no_queue_of, shown};
+use crate::settings::{changed_after, no_admission, no_queue_of, shown};
 
 /// Packets that one conversation may hold at most: no threshold.
 const MOST: u32 = 4096;
@@ -18,40 +19,32 @@ const MOST: u32 = 4096;
 pub(super) const HOLD_QUEUE: std::ops::RangeInclusive<u32> = 1..=240_000;
 
 /// Packets for `hold-queue`, if it can express the limit.
-pub(super) fn hold_queue(
-    limit: Limit,
-    rate: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
-) -> Option<u32> {
-    let packets = in_packets(limit, rate, "hold-queue", place, notes)?;
+pub(super) fn hold_queue(limit: Limit, rate: Option<Rate>, notes: &mut Here<'_>) -> Option<u32> {
+    let packets = in_packets(limit, rate, "hold-queue", notes)?;
     let packets = u32::try_from(packets).unwrap_or(u32::MAX);
     if !HOLD_QUEUE.contains(&packets) {
         let (least, most) = HOLD_QUEUE.into_inner();
-        notes.add(
-            place,
-            format!("hold-queue takes {least} to {most} packets, not {packets}"),
-        );
+        notes.add(format!(
+            "hold-queue takes {least} to {most} packets, not {packets}"
+        ));
     }
     Some(packets.clamp(*HOLD_QUEUE.start(), *HOLD_QUEUE.end()))
 }
 
 /// Conversations for flows, and a note on how they are sorted into them.
-fn conversations(flows: Option<u32>, place: &str, notes: &mut Notes) -> u16 {
+fn conversations(flows: Option<u32>, notes: &mut Here<'_>) -> u16 {
     let all = FairQueueSpec::default().queues;
     let Some(flows) = flows else {
-        notes.add(
-            place,
-            format!("flows are hashed into {all} conversations, where each had a queue of its own"),
-        );
+        notes.add(format!(
+            "flows are hashed into {all} conversations, where each had a queue of its own"
+        ));
         return all;
     };
     let near = flows.clamp(16, 4096).next_power_of_two() as u16;
     if u32::from(near) != flows {
-        notes.add(
-            place,
-            format!("flows are hashed into {near} conversations, not into {flows} queues"),
-        );
+        notes.add(format!(
+            "flows are hashed into {near} conversations, not into {flows} queues"
+        ));
     }
     near
 }
@@ -74,77 +67,53 @@ fn weights(weights: WfqWeights) -> FlowWeights {
     }
 }
 
-/// The parts that are left out, after a semicolon.
-fn without(settings: &str) -> String {
-    match settings.is_empty() {
-        true => String::new(),
-        false => format!("; left out: {settings}"),
-    }
+/// The parameters that are left out, after a semicolon.
+fn without<T: Serialize + Default>(spec: &T, told: &[&str]) -> String {
+    changed_after("; left out: ", spec, told)
 }
 
 /// For WFQ as PGPS.
-pub(super) fn wfq(
-    w: &WfqSpec,
-    rate: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
-) -> FairQueueSpec {
-    notes.add(
-        place,
-        "WFQ by flow as PGPS is not a queue of IOS: flow-based WFQ stands for it, in which a flow at its limit gives the packet of all that would leave last, not what arrives",
-    );
-    let flow = in_packets(w.limit, rate, "fair-queue", place, notes);
+pub(super) fn wfq(w: &WfqSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add("WFQ by flow as PGPS is not a queue of IOS: flow-based WFQ stands for it, in which a flow at its limit gives the packet of all that would leave last, not what arrives");
+    let flow = in_packets(w.limit, rate, "fair-queue", notes);
     let threshold = flow.map_or(64, |n| n.min(MOST.into()) as u16);
     if flow.is_some_and(|n| n > MOST.into()) {
-        notes.add(
-            place,
-            format!(
-                "a conversation holds {MOST} packets at most, not {}",
-                w.limit
-            ),
-        );
+        notes.add(format!(
+            "a conversation holds {MOST} packets at most, not {}",
+            w.limit
+        ));
     }
     FairQueueSpec {
-        queues: conversations(None, place, notes),
+        queues: conversations(None, notes),
         threshold,
         weights: weights(w.weights),
-        ..unthreatened(hold_queue(w.hold_queue, rate, place, notes))
+        ..unthreatened(hold_queue(w.hold_queue, rate, notes))
     }
 }
 
 /// For DRR.
-pub(super) fn drr(
-    d: &DrrSpec,
-    rate: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
-) -> FairQueueSpec {
-    let rest = changed(d, &["limit", "queues", "weights"]);
-    notes.add(
-        place,
-        format!("IOS has no DRR: fair-queue stands for it{}", without(&rest)),
-    );
+pub(super) fn drr(d: &DrrSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add(format!(
+        "IOS has no DRR: fair-queue stands for it{}",
+        without(d, &["limit", "queues", "weights"])
+    ));
     FairQueueSpec {
-        queues: conversations(d.queues, place, notes),
+        queues: conversations(d.queues, notes),
         weights: weights(d.weights),
-        ..unthreatened(hold_queue(d.limit, rate, place, notes))
+        ..unthreatened(hold_queue(d.limit, rate, notes))
     }
 }
 
 /// For a fair queue that serves new flows first.
-pub(super) fn fq(f: &FqSpec, rate: Option<Rate>, place: &str, notes: &mut Notes) -> FairQueueSpec {
-    let rest = changed(f, &["limit", "queues"]);
-    notes.add(
-        place,
-        format!(
-            "IOS has no fair queue that serves new flows first: fair-queue stands for it{}",
-            without(&rest)
-        ),
-    );
+pub(super) fn fq(f: &FqSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add(format!(
+        "IOS has no fair queue that serves new flows first: fair-queue stands for it{}",
+        without(f, &["limit", "queues"])
+    ));
     FairQueueSpec {
-        queues: conversations(f.queues, place, notes),
+        queues: conversations(f.queues, notes),
         weights: FlowWeights::Equal,
-        ..unthreatened(hold_queue(f.limit, rate, place, notes))
+        ..unthreatened(hold_queue(f.limit, rate, notes))
     }
 }
 
@@ -152,16 +121,15 @@ pub(super) fn fq(f: &FqSpec, rate: Option<Rate>, place: &str, notes: &mut Notes)
 pub(super) fn of_class(
     c: &ClassSpec,
     rate: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) -> Option<FairQueueSpec> {
     match (&c.drr, &c.fq, &c.fq_codel) {
-        (Some(d), ..) => Some(drr(d, rate, place, notes)),
-        (_, Some(f), _) => Some(fq(f, rate, place, notes)),
-        (.., Some(f)) => Some(fq_codel(f, rate, place, notes)),
+        (Some(d), ..) => Some(drr(d, rate, notes)),
+        (_, Some(f), _) => Some(fq(f, rate, notes)),
+        (.., Some(f)) => Some(fq_codel(f, rate, notes)),
         _ => {
             if let Some(kind) = c.flow_queue_kind() {
-                notes.add(place, no_queue_of("IOS", kind));
+                notes.add(no_queue_of("IOS", kind));
             }
             None
         }
@@ -169,57 +137,37 @@ pub(super) fn of_class(
 }
 
 /// For FQ-CoDel.
-pub(super) fn fq_codel(
-    f: &FqCodelSpec,
-    rate: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
-) -> FairQueueSpec {
-    let rest = changed(f, &["limit", "flows"]);
-    notes.add(
-        place,
-        format!(
+pub(super) fn fq_codel(f: &FqCodelSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add(format!(
             "IOS has no FQ-CoDel: fair-queue stands for it, which drops at its limit only and knows no new flows{}",
-            without(&rest)
-        ),
-    );
+            without(f, &["limit", "flows"])
+        ));
     FairQueueSpec {
-        queues: conversations(Some(f.flows), place, notes),
+        queues: conversations(Some(f.flows), notes),
         weights: FlowWeights::Equal,
-        ..unthreatened(hold_queue(f.limit, rate, place, notes))
+        ..unthreatened(hold_queue(f.limit, rate, notes))
     }
 }
 
 /// For the fair queue of a cross-protect router.
-pub(super) fn fan(
-    f: &FanSpec,
-    rate: Option<Rate>,
-    place: &str,
-    notes: &mut Notes,
-) -> FairQueueSpec {
-    notes.add(place, format!("IOS has {}", no_admission(f)));
-    notes.add(
-        place,
-        format!(
+pub(super) fn fan(f: &FanSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add(format!("IOS has {}", no_admission(f)));
+    notes.add(format!(
             "flow-based WFQ stands for the fair queue behind the admission, scheduler {}: flows below the fair rate have no priority for `mtu` {} each",
             shown(&f.scheduler),
             f.unit(Longest::default())
-        ),
-    );
+        ));
     FairQueueSpec {
-        queues: conversations(None, place, notes),
+        queues: conversations(None, notes),
         weights: FlowWeights::Equal,
-        ..unthreatened(hold_queue(f.limit, rate, place, notes))
+        ..unthreatened(hold_queue(f.limit, rate, notes))
     }
 }
 
 /// CoDel is left out.
-pub(super) fn no_codel(c: &CodelSpec, place: &str, notes: &mut Notes) {
-    notes.add(
-        place,
-        format!(
-            "IOS has no CoDel: the queue drops at its limit only{}",
-            without(&changed(c, &[]))
-        ),
-    );
+pub(super) fn no_codel(c: &CodelSpec, notes: &mut Here<'_>) {
+    notes.add(format!(
+        "IOS has no CoDel: the queue drops at its limit only{}",
+        without(c, &[])
+    ));
 }

@@ -29,7 +29,7 @@ pub(super) fn class<'s>(
     let Some((from, original)) = found else {
         return false;
     };
-    if !maps.keep_named(from, &original.names, &place, notes) {
+    if !maps.keep_named(from, &original.names, &mut notes.at(&place)) {
         return false;
     }
     for line in original.lines.iter().filter(|l| !names_a_policy(l)) {
@@ -37,7 +37,11 @@ pub(super) fn class<'s>(
     }
     // Policies may have other names in this configuration.
     if let Some(policy) = &class.policy {
-        let _ = writeln!(out, "  service-policy {}", quoted(policy, &place, notes));
+        let _ = writeln!(
+            out,
+            "  service-policy {}",
+            quoted(policy, &mut notes.at(&place))
+        );
     }
     true
 }
@@ -86,7 +90,7 @@ pub(super) fn elsewhere(out: &mut String, source: &Source, notes: &mut Notes) {
             }
             let place = format!("interface {name}");
             let kind = circuit::kind(name);
-            let called = quoted(circuit::interface(name), &place, notes);
+            let called = quoted(circuit::interface(name), &mut notes.at(&place));
             let _ = writeln!(out, "interface {called}{kind}");
             for line in own {
                 let _ = writeln!(out, " {line}");

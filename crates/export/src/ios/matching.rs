@@ -13,7 +13,7 @@ use spillgate_scenario::originals::{BlockName, OriginalBlock, Originals};
 use super::acl::{acl_lines, is_entry, take_flow, unfolded};
 use super::numbers::quoted;
 use super::protocols::take_protocol;
-use crate::{Notes, Source};
+use crate::{Here, Source};
 
 /// Values that one `match dscp` and one `match precedence` line take (Cisco IOS command reference).
 const DSCPS: usize = 8;
@@ -87,15 +87,14 @@ impl<'s> ClassMaps<'s> {
         &mut self,
         name: &str,
         m: &MatchSpec,
-        place: &str,
-        notes: &mut Notes,
+        notes: &mut Here<'_>,
     ) -> Option<String> {
         let known = self.classes.get(name).into_iter().flatten();
         if let Some((_, written)) = known.into_iter().find(|(spec, _)| spec == m) {
             return Some(written.clone());
         }
         let other = self.classes.contains_key(name);
-        let original = !other && self.keep_match(name, m, place, notes);
+        let original = !other && self.keep_match(name, m, notes);
         let written = match other || self.kept_as_map(name) && !original {
             false => name.to_owned(),
             true => {
@@ -105,11 +104,11 @@ impl<'s> ClassMaps<'s> {
                     false => "class-map of this name",
                 };
                 let reason = format!("a {whose} matches otherwise: it is called `{other}` here");
-                notes.add(place, reason);
+                notes.add(reason);
                 other
             }
         };
-        if !original && !self.whole(&written, m, place, notes) {
+        if !original && !self.whole(&written, m, notes) {
             return None;
         }
         self.classes
@@ -125,18 +124,17 @@ impl<'s> ClassMaps<'s> {
         &mut self,
         base: &str,
         m: &MatchSpec,
-        place: &str,
-        notes: &mut Notes,
+        notes: &mut Here<'_>,
     ) -> Option<String> {
         let name = self.free(base);
-        self.whole(&name, m, place, notes).then_some(name)
+        self.whole(&name, m, notes).then_some(name)
     }
 
     /// Writes a class-map with all that it names, or nothing.
-    fn whole(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> bool {
+    fn whole(&mut self, name: &str, m: &MatchSpec, notes: &mut Here<'_>) -> bool {
         let (acls, maps, lists) = (self.acls.len(), self.maps.len(), self.lists.len());
         (self.failed, self.depth) = (false, 0);
-        self.write(name, m, place, notes);
+        self.write(name, m, notes);
         if self.failed {
             self.acls.truncate(acls);
             self.maps.truncate(maps);
@@ -146,13 +144,13 @@ impl<'s> ClassMaps<'s> {
     }
 
     /// A class-map for a part of a condition; its name.
-    fn own(&mut self, base: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> String {
+    fn own(&mut self, base: &str, m: &MatchSpec, notes: &mut Here<'_>) -> String {
         let name = self.free(base);
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             self.failed = true;
         } else {
-            self.write(&name, m, place, notes);
+            self.write(&name, m, notes);
         }
         self.depth -= 1;
         name
@@ -165,13 +163,13 @@ impl<'s> ClassMaps<'s> {
     }
 
     /// Writes the class-map of a configuration as written, if it became `m`.
-    fn keep_match(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> bool {
+    fn keep_match(&mut self, name: &str, m: &MatchSpec, notes: &mut Here<'_>) -> bool {
         let originals = self.originals.iter();
         let found = originals.filter_map(|o| Some((o, o.class_maps.get(name)?)));
         let Some((from, original)) = found.into_iter().find(|(_, o)| o.condition == *m) else {
             return false;
         };
-        if !self.keep_named(from, &original.block.names, place, notes) {
+        if !self.keep_named(from, &original.block.names, notes) {
             return false;
         }
         let key = BlockName::ClassMap(name.to_owned());
@@ -179,7 +177,7 @@ impl<'s> ClassMaps<'s> {
             Some(known) => **known == original.block,
             None if self.own.contains(name) => false,
             None => {
-                let text = block(&key, &original.block, place, notes);
+                let text = block(&key, &original.block, notes);
                 self.maps.push_str(&text);
                 // It keeps the name of its block if others refer to it.
                 if let Some((key, known)) = from.blocks.get_key_value(&key) {
@@ -196,8 +194,7 @@ impl<'s> ClassMaps<'s> {
         &mut self,
         from: &'s Originals,
         names: &'s [BlockName],
-        place: &str,
-        notes: &mut Notes,
+        notes: &mut Here<'_>,
     ) -> bool {
         let mut stack: Vec<(&'s BlockName, bool)> = names.iter().map(|n| (n, false)).collect();
         let mut order: Vec<(&'s BlockName, &'s OriginalBlock)> = Vec::new();
@@ -225,7 +222,7 @@ impl<'s> ClassMaps<'s> {
             if self.kept.insert(name, found).is_some() {
                 continue;
             }
-            let text = block(name, found, place, notes);
+            let text = block(name, found, notes);
             match name {
                 BlockName::ClassMap(_) => self.maps.push_str(&text),
                 BlockName::List(_) | BlockName::Group(_) => self.acls.push_str(&text),
@@ -245,33 +242,27 @@ impl<'s> ClassMaps<'s> {
     }
 
     /// Writes a class-map after those that it refers to.
-    fn write(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) {
+    fn write(&mut self, name: &str, m: &MatchSpec, notes: &mut Here<'_>) {
         self.own.insert(name.to_owned());
-        let (any, lines) = self.lines(name, m, place, notes);
+        let (any, lines) = self.lines(name, m, notes);
         let either = lines.len() == 1 && self.match_any.contains(name);
         let how = if any || either {
             "match-any"
         } else {
             "match-all"
         };
-        let _ = writeln!(self.maps, "class-map {how} {}", quoted(name, place, notes));
+        let _ = writeln!(self.maps, "class-map {how} {}", quoted(name, notes));
         for line in lines {
             let _ = writeln!(self.maps, " match {line}");
         }
     }
 
     /// The criteria of a class-map, and whether one of them is enough.
-    fn lines(
-        &mut self,
-        name: &str,
-        m: &MatchSpec,
-        place: &str,
-        notes: &mut Notes,
-    ) -> (bool, Vec<String>) {
+    fn lines(&mut self, name: &str, m: &MatchSpec, notes: &mut Here<'_>) -> (bool, Vec<String>) {
         if *m == MatchSpec::default() {
             return (false, vec!["any".to_owned()]);
         }
-        if let Some(values) = Values::of(m, place, notes) {
+        if let Some(values) = Values::of(m, notes) {
             return (values.all.len() > values.each, values.lines());
         }
         let single = m.clone().split().count() == 1;
@@ -289,11 +280,11 @@ impl<'s> ClassMaps<'s> {
                     !behind.is_empty()
                 };
                 if gathered && is_values(member) {
-                    lines.push(self.aside(name, member, place, notes));
+                    lines.push(self.aside(name, member, notes));
                 } else if is_values(member) {
-                    lines.extend(self.lines(name, member, place, notes).1);
+                    lines.extend(self.lines(name, member, notes).1);
                 } else {
-                    lines.push(self.criterion(name, member, place, notes));
+                    lines.push(self.criterion(name, member, notes));
                 }
             }
             return (true, lines);
@@ -302,9 +293,9 @@ impl<'s> ClassMaps<'s> {
             let mut lines = Vec::new();
             for (i, member) in members.iter().enumerate() {
                 if i == 0 && member.all.is_none() {
-                    lines.extend(self.parts(name, member, place, notes));
+                    lines.extend(self.parts(name, member, notes));
                 } else {
-                    lines.push(self.criterion(name, member, place, notes));
+                    lines.push(self.criterion(name, member, notes));
                 }
             }
             if lines.is_empty() {
@@ -312,11 +303,11 @@ impl<'s> ClassMaps<'s> {
             }
             return (false, lines);
         }
-        (false, self.parts(name, m, place, notes))
+        (false, self.parts(name, m, notes))
     }
 
     /// Criteria that must all hold.
-    fn parts(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> Vec<String> {
+    fn parts(&mut self, name: &str, m: &MatchSpec, notes: &mut Here<'_>) -> Vec<String> {
         let mut rest = m.clone();
         let mut lines: Vec<String> = take_protocol(&mut rest, self.platform)
             .into_iter()
@@ -326,13 +317,13 @@ impl<'s> ClassMaps<'s> {
             lines.push(format!("access-group name {list}"));
         }
         for key in rest.split() {
-            lines.push(self.criterion(name, &key, place, notes));
+            lines.push(self.criterion(name, &key, notes));
         }
         lines
     }
 
     /// The text after `match` for a condition.
-    fn criterion(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> String {
+    fn criterion(&mut self, name: &str, m: &MatchSpec, notes: &mut Here<'_>) -> String {
         if *m == MatchSpec::default() {
             return "any".to_owned();
         }
@@ -341,7 +332,7 @@ impl<'s> ClassMaps<'s> {
         if let Some(line) = line.filter(|_| rest == MatchSpec::default()) {
             return line;
         }
-        if let Some(values) = Values::of(m, place, notes).filter(|v| v.all.len() <= v.each) {
+        if let Some(values) = Values::of(m, notes).filter(|v| v.all.len() <= v.each) {
             return values.lines().concat();
         }
         let mut rest = m.clone();
@@ -353,7 +344,7 @@ impl<'s> ClassMaps<'s> {
         let mut rest = m.clone();
         if let Some(entries) = rest.acl.take().filter(|_| rest == MatchSpec::default()) {
             if !entries.iter().all(|e| is_entry(&e.matching)) {
-                return self.aside(name, &unfolded(&entries), place, notes);
+                return self.aside(name, &unfolded(&entries), notes);
             }
             let list = self.list(name, &entries);
             return format!("access-group name {list}");
@@ -365,18 +356,18 @@ impl<'s> ClassMaps<'s> {
                 return format!("access-group name {}", self.list(name, &[]));
             }
             let inner = match inner.not {
-                Some(_) => self.aside(name, &inner, place, notes),
-                None => self.criterion(name, &inner, place, notes),
+                Some(_) => self.aside(name, &inner, notes),
+                None => self.criterion(name, &inner, notes),
             };
             return format!("not {inner}");
         }
-        self.aside(name, m, place, notes)
+        self.aside(name, m, notes)
     }
 
     /// A class-map of its own.
-    fn aside(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> String {
-        let inner = self.own(&format!("{name}-part"), m, place, notes);
-        format!("class-map {}", quoted(&inner, place, notes))
+    fn aside(&mut self, name: &str, m: &MatchSpec, notes: &mut Here<'_>) -> String {
+        let inner = self.own(&format!("{name}-part"), m, notes);
+        format!("class-map {}", quoted(&inner, notes))
     }
 
     /// The access list of these entries; its name.
@@ -432,7 +423,7 @@ struct Values {
 }
 
 impl Values {
-    fn of(m: &MatchSpec, place: &str, notes: &mut Notes) -> Option<Self> {
+    fn of(m: &MatchSpec, notes: &mut Here<'_>) -> Option<Self> {
         fn values<T: ToString>(
             field: &'static str,
             each: usize,
@@ -451,9 +442,7 @@ impl Values {
             .or_else(|| values("qos-group", 1, &m.qos_group))
             .or_else(|| values(INPUT, 1, &m.input))?;
         if only.field == INPUT {
-            only.all
-                .iter_mut()
-                .for_each(|n| *n = quoted(n, place, notes));
+            only.all.iter_mut().for_each(|n| *n = quoted(n, notes));
         }
         Some(only)
     }
@@ -464,12 +453,12 @@ impl Values {
 }
 
 /// A block as it stands.
-fn block(name: &BlockName, block: &OriginalBlock, place: &str, notes: &mut Notes) -> String {
+fn block(name: &BlockName, block: &OriginalBlock, notes: &mut Here<'_>) -> String {
     let mut text = String::new();
     let indent = match &block.head {
         Some(head) => {
             let _ = match name {
-                BlockName::ClassMap(n) => writeln!(text, "{head} {}", quoted(n, place, notes)),
+                BlockName::ClassMap(n) => writeln!(text, "{head} {}", quoted(n, notes)),
                 BlockName::List(_) | BlockName::Group(_) => writeln!(text, "{head}"),
             };
             " "

@@ -26,7 +26,7 @@ use spillgate_scenario::Platform;
 
 use crate::settings::shown;
 use crate::source::inner_first;
-use crate::{Circuit, Exported, Input, Notes, Port, Source, Tag, place};
+use crate::{Circuit, Exported, Here, Input, Notes, Port, Source, Tag, place};
 use class::Writer;
 use matching::ClassMaps;
 use numbers::quoted;
@@ -38,8 +38,7 @@ const RESERVABLE: f64 = 0.75;
 pub fn ios(source: &Source) -> Exported {
     let mut notes = Notes::default();
     if source.platform == Platform::IosXr {
-        notes.add(
-            "platform ios-xr",
+        notes.at("platform ios-xr").add(
             "the commands are those of IOS with the meaning that they have on IOS XR, which itself writes `ipv4 access-list`, `end-class-map`, `end-policy-map` and actions such as `set dscp`",
         );
     }
@@ -79,7 +78,7 @@ pub fn ios(source: &Source) -> Exported {
                 "a {} queue is of an interface, and none has it",
                 spec.kind()
             );
-            notes.add(&format!("policy {name}"), what);
+            notes.at(&format!("policy {name}")).add(what);
         }
     }
     let mut body = String::new();
@@ -93,7 +92,7 @@ pub fn ios(source: &Source) -> Exported {
     notes
         .0
         .into_iter()
-        .for_each(|n| all.add(&n.place, n.reason));
+        .for_each(|n| all.at(&n.place).add(n.reason));
     let notes = all;
     let mut text = format!(
         "! Written by Spillgate for platform {}.\n",
@@ -139,23 +138,23 @@ fn policy_map<'s>(
     maps: &mut ClassMaps<'s>,
     notes: &mut Notes,
 ) {
-    let _ = writeln!(out, "policy-map {}", quoted(name, "policy", notes));
+    let _ = writeln!(out, "policy-map {}", quoted(name, &mut notes.at("policy")));
     for class in &spec.classes {
         let place = place(name, &class.name);
         let everything = MatchSpec::default();
         let matching = class.matching.as_ref().unwrap_or(&everything);
         let called = match class.name == "class-default" {
             true => Some(class.name.clone()),
-            false => maps.class(&class.name, matching, &place, notes),
+            false => maps.class(&class.name, matching, &mut notes.at(&place)),
         };
         let Some(called) = called else {
             let said = shown(matching);
-            notes.add(&place, format!("its condition has no translation: the class is left out, and its packets go where later classes take them; match {said}"));
-            let called = quoted(&class.name, &place, notes);
+            notes.at(&place).add(format!("its condition has no translation: the class is left out, and its packets go where later classes take them; match {said}"));
+            let called = quoted(&class.name, &mut notes.at(&place));
             let _ = writeln!(out, " ! class {called}: its condition has no translation");
             continue;
         };
-        let _ = writeln!(out, " class {}", quoted(&called, &place, notes));
+        let _ = writeln!(out, " class {}", quoted(&called, &mut notes.at(&place)));
         if kept::class(out, name, class, source, maps, notes) {
             continue;
         }
@@ -174,11 +173,18 @@ fn policy_map<'s>(
 
 fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) {
     let place = format!("interface {}", port.name);
+    let notes = &mut notes.at(&place);
     let has_rate = port.circuit.as_ref().is_some_and(circuit::has_rate);
-    head(out, &port.name, port.circuit.as_ref(), &place, notes);
-    tag(out, port.tag, &port.name, &place, notes);
+    head(out, &port.name, port.circuit.as_ref(), notes);
+    tag(out, port.tag, &port.name, notes);
     if let Some(rate) = port.rate.filter(|_| !has_rate) {
-        bandwidth(out, rate, circuit::interface(&port.name), source, notes);
+        bandwidth(
+            out,
+            rate,
+            circuit::interface(&port.name),
+            source,
+            notes.notes,
+        );
     }
     // If the framing is unknown, the bytes that the router counts are unknown, too.
     let framing = port.circuit.as_ref().and_then(|c| c.framing);
@@ -190,7 +196,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
                 there.in_words(),
                 own.in_words()
             );
-            notes.add(&place, what);
+            notes.add(what);
         } else if own.per_packet() != there.per_packet() {
             let what = format!(
                 "rates count {} B beside each IP packet there, and {} B on the link of the policy: of short packets the router sends {}",
@@ -202,7 +208,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
                     "more"
                 }
             );
-            notes.add(&place, what);
+            notes.add(what);
         }
     }
     if port.labels {
@@ -221,17 +227,17 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
             Some(DisciplineSpec::Fifo(fifo)) if fifo.aqm.is_none() => None,
             other => other,
         };
-        queue(out, before, port, source, &place, notes);
+        queue(out, before, port, source, notes);
         kept::interface(out, &port.name, false, source);
-        circuit::pvc(out, &port.name, circuit, port.rate, &place, notes);
-        ring(out, "  ", port, &place, notes);
+        circuit::pvc(out, &port.name, circuit, port.rate, notes);
+        ring(out, "  ", port, notes);
         match policy {
             Some(DisciplineSpec::ClassBased(_)) => {
-                let policy = quoted(&port.policy, &place, notes);
+                let policy = quoted(&port.policy, notes);
                 let _ = writeln!(out, "  service-policy output {policy}");
             }
             Some(DisciplineSpec::Fifo(fifo)) if fifo.aqm.is_none() => {
-                if let Some(packets) = flows::hold_queue(fifo.limit, port.rate, &place, notes) {
+                if let Some(packets) = flows::hold_queue(fifo.limit, port.rate, notes) {
                     let _ = writeln!(out, "  vc-hold-queue {packets}");
                 }
             }
@@ -241,15 +247,15 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
         out.push_str(" !\n!\n");
         return;
     }
-    ring(out, " ", port, &place, notes);
+    ring(out, " ", port, notes);
     if let Some(DisciplineSpec::ClassBased(spec)) = policy {
         if capped(source.platform, port.rate, spec) {
             out.push_str(RESERVE_ALL);
         }
-        let policy = quoted(&port.policy, &place, notes);
+        let policy = quoted(&port.policy, notes);
         let _ = writeln!(out, " service-policy output {policy}");
     } else {
-        queue(out, policy, port, source, &place, notes);
+        queue(out, policy, port, source, notes);
     }
     kept::interface(out, &port.name, false, source);
     out.push_str("!\n");
@@ -259,13 +265,13 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
 const LARGEST_RING: u32 = 32_767;
 
 /// The transmit ring of an interface or circuit, where it is written.
-fn ring(out: &mut String, indent: &str, port: &Port, place: &str, notes: &mut Notes) {
+fn ring(out: &mut String, indent: &str, port: &Port, notes: &mut Here<'_>) {
     let Some(packets) = port.tx_ring else { return };
     if packets > LARGEST_RING {
         let what = format!(
             "a transmit ring of {packets} packets; written as {LARGEST_RING}, the most that IOS takes"
         );
-        notes.add(place, what);
+        notes.add(what);
     }
     let _ = writeln!(out, "{indent}tx-ring-limit {}", packets.min(LARGEST_RING));
 }
@@ -280,12 +286,12 @@ fn capped(platform: Platform, rate: Option<Rate>, spec: &ClassBasedSpec) -> bool
 }
 
 /// The line that an interface begins with.
-fn head(out: &mut String, name: &str, circuit: Option<&Circuit>, place: &str, notes: &mut Notes) {
+fn head(out: &mut String, name: &str, circuit: Option<&Circuit>, notes: &mut Here<'_>) {
     let (written, kind) = match circuit {
         Some(_) => (circuit::interface(name), circuit::kind(name)),
         None => (name, ""),
     };
-    let _ = writeln!(out, "interface {}{kind}", quoted(written, place, notes));
+    let _ = writeln!(out, "interface {}{kind}", quoted(written, notes));
 }
 
 /// The queueing of an interface without a policy-map.
@@ -294,60 +300,43 @@ fn queue(
     policy: Option<&DisciplineSpec>,
     port: &Port,
     source: &Source,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) {
-    match policy {
-        Some(DisciplineSpec::ClassBased(_)) | None => {}
-        Some(DisciplineSpec::Fifo(fifo)) => {
-            fifo_queue(out, fifo, port.rate, source.platform, place, notes);
-        }
-        Some(DisciplineSpec::FlowWfq(fair)) => fair_queue(out, fair, place, notes),
-        Some(DisciplineSpec::Drr(d)) => {
-            let fair = flows::drr(d, port.rate, place, notes);
-            fair_queue(out, &fair, place, notes);
-        }
-        Some(DisciplineSpec::Fq(f)) => {
-            let fair = flows::fq(f, port.rate, place, notes);
-            fair_queue(out, &fair, place, notes);
-        }
-        Some(DisciplineSpec::FqCodel(f)) => {
-            let fair = flows::fq_codel(f, port.rate, place, notes);
-            fair_queue(out, &fair, place, notes);
-        }
-        Some(DisciplineSpec::Wfq(w)) => {
-            let fair = flows::wfq(w, port.rate, place, notes);
-            fair_queue(out, &fair, place, notes);
-        }
-        Some(DisciplineSpec::Fan(f)) => {
-            let fair = flows::fan(f, port.rate, place, notes);
-            fair_queue(out, &fair, place, notes);
-        }
-        Some(other) => notes.add(
-            place,
-            format!(
+    let rate = port.rate;
+    let fair = match policy {
+        Some(DisciplineSpec::ClassBased(_)) | None => return,
+        Some(DisciplineSpec::Fifo(f)) => return fifo_queue(out, f, rate, source.platform, notes),
+        Some(DisciplineSpec::FlowWfq(fair)) => fair.clone(),
+        Some(DisciplineSpec::Drr(d)) => flows::drr(d, rate, notes),
+        Some(DisciplineSpec::Fq(f)) => flows::fq(f, rate, notes),
+        Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, rate, notes),
+        Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, notes),
+        Some(DisciplineSpec::Fan(f)) => flows::fan(f, rate, notes),
+        Some(other) => {
+            return notes.add(format!(
                 "IOS has no translation of {}; left out: {}",
                 other.kind(),
                 shown(other)
-            ),
-        ),
-    }
+            ));
+        }
+    };
+    fair_queue(out, &fair, notes);
 }
 
 /// The base of percentages on an interface.
 fn bandwidth(out: &mut String, rate: Rate, name: &str, source: &Source, notes: &mut Notes) {
     let place = format!("interface {name}");
     if source.platform != Platform::IosXr {
-        let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
+        let kbps = numbers::kbps(rate, "bandwidth", &mut notes.at(&place));
         let _ = writeln!(out, " bandwidth {kbps}");
     } else if interface_bandwidth(name) != Some(rate) {
         let what = format!("percentages are of the line's rate on IOS XR: it must be {rate}");
-        notes.add(&place, what);
+        notes.at(&place).add(what);
     }
 }
 
 /// The line that makes the frames of an interface carry a tag.
-fn tag(out: &mut String, tag: Tag, name: &str, place: &str, notes: &mut Notes) {
+fn tag(out: &mut String, tag: Tag, name: &str, notes: &mut Here<'_>) {
     let vlan = match tag {
         Tag::None => return,
         Tag::Trunk => {
@@ -365,9 +354,7 @@ fn tag(out: &mut String, tag: Tag, name: &str, place: &str, notes: &mut Notes) {
         Some(vlan) => {
             let _ = writeln!(out, " encapsulation dot1Q {vlan}");
         }
-        None => notes.add(
-            place,
-            "its frames carry 802.1Q tags: attach the policy to a sub-interface with `encapsulation dot1Q VLAN`, such as with --interface Gi0/1.20",
+        None => notes.add("its frames carry 802.1Q tags: attach the policy to a sub-interface with `encapsulation dot1Q VLAN`, such as with --interface Gi0/1.20",
         ),
     }
 }
@@ -375,29 +362,27 @@ fn tag(out: &mut String, tag: Tag, name: &str, place: &str, notes: &mut Notes) {
 /// The policy of an interface for what arrives.
 fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) {
     let Some(name) = &input.name else {
-        notes.add(
-            &format!("policy {}", input.policy),
-            "it acts where packets arrive over a link, and no one link leads back: attach it with `service-policy input` to the interface there",
-        );
+        notes.at(&format!("policy {}", input.policy)).add("it acts where packets arrive over a link, and no one link leads back: attach it with `service-policy input` to the interface there");
         return;
     };
     let place = format!("interface {name}");
-    head(out, name, input.circuit.as_ref(), &place, notes);
+    let notes = &mut notes.at(&place);
+    head(out, name, input.circuit.as_ref(), notes);
     // With an output policy the line is written already.
     let alone = source.ports.iter().all(|p| p.name != *name);
     if alone {
-        tag(out, input.tag, name, &place, notes);
+        tag(out, input.tag, name, notes);
     }
     let has_rate = input.circuit.as_ref().is_some_and(circuit::has_rate);
     if let Some(rate) = input.rate.filter(|_| alone && !has_rate) {
-        bandwidth(out, rate, circuit::interface(name), source, notes);
+        bandwidth(out, rate, circuit::interface(name), source, notes.notes);
     }
-    let policy = quoted(&input.policy, &place, notes);
+    let policy = quoted(&input.policy, notes);
     if let Some(circuit) = &input.circuit {
         if alone {
             kept::interface(out, name, false, source);
         }
-        circuit::pvc(out, name, circuit, input.rate, &place, notes);
+        circuit::pvc(out, name, circuit, input.rate, notes);
         let _ = writeln!(out, "  service-policy input {policy}");
         if alone {
             kept::interface(out, name, true, source);
@@ -427,8 +412,7 @@ fn fifo_queue(
     fifo: &FifoSpec,
     rate: Option<Rate>,
     platform: Platform,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) {
     out.push_str(" no fair-queue\n");
     let at = class::Place {
@@ -436,20 +420,20 @@ fn fifo_queue(
         limit: fifo.limit,
     };
     if let Some(aqm) = &fifo.aqm {
-        class::managed(out, " ", aqm, at, place, notes);
+        class::managed(out, " ", aqm, at, notes);
     }
-    if let Some(packets) = flows::hold_queue(fifo.limit, rate, place, notes) {
+    if let Some(packets) = flows::hold_queue(fifo.limit, rate, notes) {
         let _ = writeln!(out, " hold-queue {packets} out");
     }
 }
 
 /// Flow-based WFQ of an interface.
-fn fair_queue(out: &mut String, fair: &FairQueueSpec, place: &str, notes: &mut Notes) {
+fn fair_queue(out: &mut String, fair: &FairQueueSpec, notes: &mut Here<'_>) {
     let defaults = FairQueueSpec::default();
     let _ = writeln!(out, " fair-queue {} {}", fair.threshold, fair.queues);
     if fair.hold_queue != defaults.hold_queue {
         let limit = Limit::Packets(fair.hold_queue);
-        let packets = flows::hold_queue(limit, None, place, notes);
+        let packets = flows::hold_queue(limit, None, notes);
         let _ = writeln!(
             out,
             " hold-queue {} out",
@@ -457,10 +441,7 @@ fn fair_queue(out: &mut String, fair: &FairQueueSpec, place: &str, notes: &mut N
         );
     }
     if fair.weights != defaults.weights {
-        notes.add(
-            place,
-            "an interface's fair queue weighs flows by precedence (`weights`), not equally",
-        );
+        notes.add("an interface's fair queue weighs flows by precedence (`weights`), not equally");
     }
-    class::threshold_policy(fair, defaults.cdt_policy, place, notes);
+    class::threshold_policy(fair, defaults.cdt_policy, notes);
 }

@@ -6,7 +6,7 @@ use spillgate_core::{Dscp, Rate};
 use spillgate_queueing::Division;
 use spillgate_queueing::spec::{ClassSpec, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen};
 
-use crate::Notes;
+use crate::Here;
 
 /// One action on the packets of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +60,7 @@ impl Actions {
         &mut self,
         class: &ClassSpec,
         division: &Division,
-        place: &str,
-        notes: &mut Notes,
+        notes: &mut Here<'_>,
     ) -> Vec<Step> {
         let acts = class.police.iter().flat_map(|p| {
             let violate = p.violate.iter().flat_map(PoliceActions::iter);
@@ -93,18 +92,17 @@ impl Actions {
         }
         if !labels.is_empty() {
             let left = labels.join(", ");
-            notes.add(
-                place,
-                format!("packets have no labels here: EXP bits are not set ({left})"),
-            );
+            notes.add(format!(
+                "packets have no labels here: EXP bits are not set ({left})"
+            ));
         }
         if !frames.is_empty() {
             let left = frames.join(", ");
-            notes.add(place, format!("CoS and QoS groups are not set ({left})"));
+            notes.add(format!("CoS and QoS groups are not set ({left})"));
         }
         let mut steps: Vec<Step> = class.set_dscp.map(Step::Mark).into_iter().collect();
         if let (Some(p), Some(first)) = (&class.police, division.police) {
-            self.police(p, first, division.police_excess, &mut steps, place, notes);
+            self.police(p, first, division.police_excess, &mut steps, notes);
         }
         if let Some(bucket) = division.priority.filter(|_| polices(class)) {
             steps.push(Step::Drop(self.policer(bucket, "drop/pipe")));
@@ -118,21 +116,14 @@ impl Actions {
         first: (Rate, u64),
         second: Option<(Rate, u64)>,
         steps: &mut Vec<Step>,
-        place: &str,
-        notes: &mut Notes,
+        notes: &mut Here<'_>,
     ) {
         if p.window.is_some() {
-            notes.add(
-                place,
-                "police of tc meters by a token bucket, not by the average rate in a window (`window`): the policer is left out",
-            );
+            notes.add("police of tc meters by a token bucket, not by the average rate in a window (`window`): the policer is left out");
             return;
         }
         if p.per_flow {
-            notes.add(
-                place,
-                "police of tc meters a class as a whole, not each flow (`per_flow`): the policer is left out",
-            );
+            notes.add("police of tc meters a class as a whole, not each flow (`per_flow`): the policer is left out");
             return;
         }
         if p.conform_color.is_some() {
@@ -141,10 +132,7 @@ impl Actions {
             } else {
                 ""
             };
-            notes.add(
-                place,
-                format!("police of tc knows no colors: the policer is color-blind, without `conform_color`{and}"),
-            );
+            notes.add(format!("police of tc knows no colors: the policer is color-blind, without `conform_color`{and}"));
         }
         let violate = p.violate.as_ref().unwrap_or(&p.exceed);
         match second {
@@ -156,10 +144,10 @@ impl Actions {
             Some((rate, burst))
                 if p.peak_rate.is_some() && violate == &p.exceed && p.exceed.drops() =>
             {
-                notes.add(place, format!("what exceeds the peak rate is dropped with what exceeds the committed rate: the peak rate of {rate} (`excess_burst` {burst} B) is left out"));
+                notes.add(format!("what exceeds the peak rate is dropped with what exceeds the committed rate: the peak rate of {rate} (`excess_burst` {burst} B) is left out"));
             }
             Some((rate, burst)) if p.peak_rate.is_some() => {
-                notes.add(place, format!("police of tc has two outcomes: what violates meets the exceed action, and the peak rate of {rate} (`excess_burst` {burst} B) is left out"));
+                notes.add(format!("police of tc has two outcomes: what violates meets the exceed action, and the peak rate of {rate} (`excess_burst` {burst} B) is left out"));
             }
             Some(excess) if first.1 == 0 => {
                 // Nothing conforms: what exceeds is what conforms to the other bucket (RFC 2697).
@@ -169,13 +157,13 @@ impl Actions {
             Some(_) if violate == &p.exceed => {}
             Some((rate, excess)) if marks(&p.exceed) == marks(&p.conform) && !p.exceed.drops() => {
                 // What conforms and what exceeds are treated alike: one bucket of both depths.
-                notes.add(place, "two buckets of one rate become one of both bursts");
+                notes.add("two buckets of one rate become one of both bursts");
                 let both = (rate, first.1.saturating_add(excess));
                 self.two_colors(&p.conform, violate, both, steps);
                 return;
             }
             Some((_, excess)) => {
-                notes.add(place, format!("police of tc has one bucket and two outcomes: what exceeds meets the violate action, and the excess burst (`excess_burst`) of {excess} B is left out"));
+                notes.add(format!("police of tc has one bucket and two outcomes: what exceeds meets the violate action, and the excess burst (`excess_burst`) of {excess} B is left out"));
                 self.two_colors(&p.conform, violate, first, steps);
                 return;
             }
@@ -228,7 +216,7 @@ fn marks(actions: &PoliceActions) -> Option<Dscp> {
 }
 
 /// The actions of a filter, with a space before them; nothing if there are none.
-pub(super) fn text(steps: &[Step], place: &str, notes: &mut Notes) -> String {
+pub(super) fn text(steps: &[Step], notes: &mut Here<'_>) -> String {
     let mut text = String::new();
     let mark = |text: &mut String, dscp: Dscp| {
         let tos = dscp.value() << 2;
@@ -247,10 +235,7 @@ pub(super) fn text(steps: &[Step], place: &str, notes: &mut Notes) -> String {
                 let _ = write!(text, " action police index {index}");
                 mark(&mut text, *dscp);
                 if i + 1 < steps.len() {
-                    notes.add(
-                        place,
-                        "what conforms is sent before the policers around it see it",
-                    );
+                    notes.add("what conforms is sent before the policers around it see it");
                 }
             }
         }

@@ -83,7 +83,7 @@ impl Script<'_> {
                 "bands are strict: class {} goes before it, which has the same level",
                 pair[0].class.name
             );
-            self.notes.add(&pair[1].place, reason);
+            self.notes.at(&pair[1].place).add(reason);
         }
         let kind = self.scheduler.name();
         self.unlimited(kind, rate, &format!("policy {name}"));
@@ -106,7 +106,9 @@ impl Script<'_> {
         ) in classes.iter().zip(targets)
         {
             let place = place(name, &class.name);
-            let steps = self.actions.steps(class, division, &place, &mut self.notes);
+            let steps = self
+                .actions
+                .steps(class, division, &mut self.notes.at(&place));
             let unsaid = self.source.unsaid(&class.name, class.matching.as_ref());
             entries.push(Entry {
                 place,
@@ -168,14 +170,13 @@ impl Script<'_> {
                 "priority above its rate of {admitted} (burst {burst} B) is not policed: {} serves it before all others",
                 self.scheduler.name()
             );
-            self.notes.add(&band.place, reason);
+            self.notes.at(&band.place).add(reason);
         }
         let qdisc = queue::leaf(
             band.class,
             self.line(band.rate),
             dscps(band.class.matching.as_ref()),
-            &band.place,
-            &mut self.notes,
+            &mut self.notes.at(&band.place),
         );
         self.lines.push(super::comment(&band.place));
         self.lines.push(format!(

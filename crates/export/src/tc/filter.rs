@@ -22,7 +22,8 @@ impl Script<'_> {
         }
         if cubes.is_empty() {
             self.notes
-                .add(place, "no packet is left for it: it has no filter");
+                .at(place)
+                .add("no packet is left for it: it has no filter");
             return;
         }
         // All packets need one filter only.
@@ -32,7 +33,7 @@ impl Script<'_> {
         } else {
             cubes
         };
-        let actions = actions::text(steps, place, &mut self.notes);
+        let actions = actions::text(steps, &mut self.notes.at(place));
         self.filter_lines.push(super::comment(place));
         for cube in cubes {
             let written = match self.filters {
@@ -43,10 +44,9 @@ impl Script<'_> {
                 // Older kernels take one mask only in a priority: each filter has its own.
                 self.prio += 1;
                 if self.prio > MAX_FILTERS {
-                    self.notes.add(
-                        place,
-                        format!("more than {MAX_FILTERS} filters: the rest is left out"),
-                    );
+                    self.notes.at(place).add(format!(
+                        "more than {MAX_FILTERS} filters: the rest is left out"
+                    ));
                     return;
                 }
                 self.filter_lines.push(format!(
@@ -60,10 +60,9 @@ impl Script<'_> {
     /// Filters of the packets of a cube, each with the protocol that it sees.
     fn flower(&mut self, cube: &Cube, place: &str) -> Vec<Test> {
         if !is_prefix(cube.src) || !is_prefix(cube.dst) {
-            self.notes.add(
-                place,
-                "flower takes prefixes only: addresses with other wildcards are left out",
-            );
+            self.notes
+                .at(place)
+                .add("flower takes prefixes only: addresses with other wildcards are left out");
             return Vec::new();
         }
         let tests = tos(cube.dscps).into_iter().map(|tos| {
@@ -80,10 +79,7 @@ impl Script<'_> {
     fn u32(&mut self, cube: &Cube, place: &str) -> Vec<Test> {
         let ports = cube.sport != PORTS || cube.dport != PORTS;
         if ports {
-            self.notes.add(
-                place,
-                "u32 finds ports behind a header of 20 B: packets with IP options are left to later classes",
-            );
+            self.notes.at(place).add("u32 finds ports behind a header of 20 B: packets with IP options are left to later classes");
         }
         let mut fixed = String::new();
         if let Some(p) = cube.protocol {

@@ -8,9 +8,9 @@ use spillgate_queueing::spec::{
 };
 
 use super::queue::delays;
-use crate::Notes;
+use crate::Here;
 use crate::limits::in_packets;
-use crate::settings::{changed, no_admission, no_aqm_of, shown};
+use crate::settings::{changed_after, no_admission, no_aqm_of, shown};
 
 /// Packets that a flow of `sfq` holds at most (`SFQ_MAX_DEPTH` of Linux).
 const DEPTH: u64 = 127;
@@ -36,21 +36,29 @@ struct Sfq {
 }
 
 impl Sfq {
-    fn text(&self, place: &str, notes: &mut Notes) -> String {
+    /// For a queue that turns by deficit and pushes out from the longest flow.
+    fn by_turns(limit: u64, quantum: u64, queues: u32) -> Self {
+        Self {
+            limit,
+            quantum: Some(quantum),
+            depth: DEPTH,
+            queues,
+            from_head: true,
+        }
+    }
+
+    fn text(&self, notes: &mut Here<'_>) -> String {
         if self.limit < LEAST {
-            notes.add(
-                place,
-                format!("sfq holds {LEAST} packets at least, not {}", self.limit),
-            );
+            notes.add(format!(
+                "sfq holds {LEAST} packets at least, not {}",
+                self.limit
+            ));
         }
         if self.depth > DEPTH {
-            notes.add(
-                place,
-                format!(
-                    "a flow of sfq holds {DEPTH} packets at most, not {}",
-                    self.depth
-                ),
-            );
+            notes.add(format!(
+                "a flow of sfq holds {DEPTH} packets at most, not {}",
+                self.depth
+            ));
         }
         let quantum = self
             .quantum
@@ -79,8 +87,7 @@ pub(super) fn fair(
     fair: &FairQueueSpec,
     limit: Option<Limit>,
     rate: Rate,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) -> String {
     let weights = match fair.weights {
         FlowWeights::Equal => "",
@@ -97,13 +104,10 @@ pub(super) fn fair(
         "" => String::new(),
         other => format!(", not {other}"),
     };
-    notes.add(
-        place,
-        format!(
+    notes.add(format!(
             "sfq stands for the fair queue: flows take turns with equal weights{weights}, a flow that holds its depth loses what arrives{arrivals}, and the longest gives when it is full"
-        ),
-    );
-    let bound = limit.and_then(|l| in_packets(l, Some(rate), "sfq", place, notes));
+        ));
+    let bound = limit.and_then(|l| in_packets(l, Some(rate), "sfq", notes));
     let sfq = Sfq {
         limit: bound.map_or(u64::MAX, |b| b).min(fair.hold_queue.into()),
         quantum: None,
@@ -111,19 +115,16 @@ pub(super) fn fair(
         queues: fair.queues.into(),
         from_head: false,
     };
-    sfq.text(place, notes)
+    sfq.text(notes)
 }
 
 /// `sfq` for weighted fair queueing as PGPS.
-pub(super) fn wfq(w: &WfqSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+pub(super) fn wfq(w: &WfqSpec, rate: Rate, notes: &mut Here<'_>) -> String {
     let weights = by_precedence(w.weights);
-    notes.add(
-        place,
-        format!(
+    notes.add(format!(
             "sfq stands for WFQ as PGPS: flows take turns of a packet with equal weights{weights}, they are hashed into {QUEUES} queues, and the longest gives when it is full, not what arrives"
-        ),
-    );
-    let mut packets = |limit| in_packets(limit, Some(rate), "sfq", place, notes);
+        ));
+    let mut packets = |limit| in_packets(limit, Some(rate), "sfq", notes);
     let (depth, limit) = (packets(w.limit), packets(w.hold_queue));
     let sfq = Sfq {
         limit: limit.unwrap_or(1000),
@@ -132,14 +133,14 @@ pub(super) fn wfq(w: &WfqSpec, rate: Rate, place: &str, notes: &mut Notes) -> St
         queues: QUEUES,
         from_head: false,
     };
-    sfq.text(place, notes)
+    sfq.text(notes)
 }
 
 /// `sfq` for DRR: Linux's `drr` has classes, not flows, and `sfq` turns by deficit.
-pub(super) fn drr(d: &DrrSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+pub(super) fn drr(d: &DrrSpec, line: Line, notes: &mut Here<'_>) -> String {
     let rate = line.rate;
     if let Some(aqm) = &d.aqm {
-        notes.add(place, no_aqm_of("sfq", aqm));
+        notes.add(no_aqm_of("sfq", aqm));
     }
     let queues = d.queues.unwrap_or(QUEUES).next_power_of_two();
     let hashed = match d.queues {
@@ -147,59 +148,40 @@ pub(super) fn drr(d: &DrrSpec, line: Line, place: &str, notes: &mut Notes) -> St
         Some(n) if n != queues => format!(", and of {n} queues there are {queues}"),
         Some(_) => String::new(),
     };
-    notes.add(
-        place,
-        format!(
+    notes.add(format!(
             "sfq stands for DRR by flow (the classes of Linux's drr would each need a filter): flows have equal weights{}, a flow holds {DEPTH} packets at most, the longest in packets, not in bytes, gives when it is full{hashed}",
             by_precedence(d.weights)
-        ),
-    );
-    let sfq = Sfq {
-        limit: in_packets(d.limit, Some(rate), "sfq", place, notes).unwrap_or(1000),
-        quantum: Some(d.turn(line.longest).0),
-        depth: DEPTH,
-        queues,
-        from_head: true,
-    };
-    sfq.text(place, notes)
+        ));
+    let limit = in_packets(d.limit, Some(rate), "sfq", notes).unwrap_or(1000);
+    Sfq::by_turns(limit, d.turn(line.longest).0, queues).text(notes)
 }
 
 /// `sfq` for the fair queue of a cross-protect router.
-pub(super) fn fan(f: &FanSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+pub(super) fn fan(f: &FanSpec, line: Line, notes: &mut Here<'_>) -> String {
     let (rate, unit) = (line.rate, f.unit(line.longest));
-    notes.add(place, format!("tc has {}", no_admission(f)));
-    notes.add(
-        place,
-        format!(
+    notes.add(format!("tc has {}", no_admission(f)));
+    notes.add(format!(
             "sfq stands for the fair queue behind the admission, scheduler {}: flows below the fair rate wait for their turn as all others, without priority for `mtu` {} each, flows are hashed into {QUEUES} queues, a flow holds {DEPTH} packets at most, and the longest in packets, not in bytes, gives when it is full",
             shown(&f.scheduler),
             unit
-        ),
-    );
+        ));
     let quantum = match &f.scheduler {
         FanScheduler::Pfq(_) => unit,
         FanScheduler::Pdrr(p) => p.quantum.unwrap_or(unit),
     };
-    let sfq = Sfq {
-        limit: in_packets(f.limit, Some(rate), "sfq", place, notes).unwrap_or(1000),
-        quantum: Some(quantum.0),
-        depth: DEPTH,
-        queues: QUEUES,
-        from_head: true,
-    };
-    sfq.text(place, notes)
+    let limit = in_packets(f.limit, Some(rate), "sfq", notes).unwrap_or(1000);
+    Sfq::by_turns(limit, quantum.0, QUEUES).text(notes)
 }
 
 /// `fq_codel` where it is that, else `sfq`.
-pub(super) fn fq(f: &FqSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+pub(super) fn fq(f: &FqSpec, line: Line, notes: &mut Here<'_>) -> String {
     let rate = line.rate;
-    let hashed = |queues: u32, notes: &mut Notes| match f.queues {
-        None => notes.add(
-            place,
-            format!("flows are hashed into {queues} queues, where each had its own (`queues`)"),
-        ),
+    let hashed = |queues: u32, notes: &mut Here<'_>| match f.queues {
+        None => notes.add(format!(
+            "flows are hashed into {queues} queues, where each had its own (`queues`)"
+        )),
         Some(n) if n != queues => {
-            notes.add(place, format!("of {n} queues there are {queues}"));
+            notes.add(format!("of {n} queues there are {queues}"));
         }
         Some(_) => {}
     };
@@ -215,54 +197,35 @@ pub(super) fn fq(f: &FqSpec, line: Line, place: &str, notes: &mut Notes) -> Stri
             guard: f.guard,
             ..FqCodelSpec::under(codel)
         };
-        return fq_codel(&whole, line, place, notes);
+        return fq_codel(&whole, line, notes);
     }
     let queues = f.queues.unwrap_or(QUEUES).next_power_of_two();
     hashed(queues, notes);
-    let rest = changed(f, &["aqm", "limit", "quantum", "queues"]);
-    let rest = match rest.is_empty() {
-        true => rest,
-        false => format!("; left out: {rest}"),
-    };
-    notes.add(
-        place,
-        format!(
+    let rest = changed_after("; left out: ", f, &["aqm", "limit", "quantum", "queues"]);
+    notes.add(format!(
             "sfq stands for the fair queue: new flows do not go first, a flow holds {DEPTH} packets at most, the longest in packets, not in bytes, gives when it is full{rest}"
-        ),
-    );
+        ));
     if let Some(aqm) = &f.aqm {
-        notes.add(place, no_aqm_of("sfq", aqm));
+        notes.add(no_aqm_of("sfq", aqm));
     }
-    let sfq = Sfq {
-        limit: in_packets(f.limit, Some(rate), "sfq", place, notes).unwrap_or(10_240),
-        quantum: Some(f.turn(line.longest).0),
-        depth: DEPTH,
-        queues,
-        from_head: true,
-    };
-    sfq.text(place, notes)
+    let limit = in_packets(f.limit, Some(rate), "sfq", notes).unwrap_or(10_240);
+    Sfq::by_turns(limit, f.turn(line.longest).0, queues).text(notes)
 }
 
 /// `fq_codel`.
-pub(super) fn fq_codel(f: &FqCodelSpec, line: Line, place: &str, notes: &mut Notes) -> String {
+pub(super) fn fq_codel(f: &FqCodelSpec, line: Line, notes: &mut Here<'_>) -> String {
     let rate = line.rate;
-    let packets = in_packets(f.limit, Some(rate), "fq_codel", place, notes).unwrap_or(10_240);
+    let packets = in_packets(f.limit, Some(rate), "fq_codel", notes).unwrap_or(10_240);
     if f.guard == Guard::Flow {
-        notes.add(
-            place,
-            "CoDel of fq_codel looks at the backlog of all flows, not of the packet's own",
-        );
+        notes.add("CoDel of fq_codel looks at the backlog of all flows, not of the packet's own");
     }
     if f.memory_limit.0 > MEMORY {
-        notes.add(
-            place,
-            format!(
-                "`memory_limit` is {MEMORY} B at most, not {}",
-                f.memory_limit
-            ),
-        );
+        notes.add(format!(
+            "`memory_limit` is {MEMORY} B at most, not {}",
+            f.memory_limit
+        ));
     }
-    let delays = delays(&f.codel(), place, notes);
+    let delays = delays(&f.codel(), notes);
     let ecn = if f.ecn { "ecn" } else { "noecn" };
     format!(
         "fq_codel limit {packets} flows {} quantum {}{delays} memory_limit {}b drop_batch {} {ecn}",

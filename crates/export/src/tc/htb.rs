@@ -64,7 +64,7 @@ impl Script<'_> {
             let notes = &mut self.notes;
             let steps = self
                 .actions
-                .steps(class.spec, &class.division, &place, notes);
+                .steps(class.spec, &class.division, &mut notes.at(&place));
             let queued = class.division.queued;
             let target = queued.then(|| self.class(&class, rate, ceil, parent, depth, &place));
             let unsaid = self
@@ -106,25 +106,19 @@ impl Script<'_> {
             None => LOWEST,
             Some(p) => {
                 if p.level >= LOWEST {
-                    self.notes.add(
-                        place,
-                        format!(
-                            "htb has seven levels above the others: level {} is the last",
-                            p.level
-                        ),
-                    );
+                    self.notes.at(place).add(format!(
+                        "htb has seven levels above the others: level {} is the last",
+                        p.level
+                    ));
                 }
                 p.level.clamp(1, LOWEST) - 1
             }
         };
         if let Some((admitted, burst)) = division.priority.filter(|_| !actions::polices(class)) {
-            self.notes.add(
-                place,
-                format!("priority above its rate of {admitted} (burst {burst} B) is not policed: htb lets it wait for what other classes leave"),
-            );
+            self.notes.at(place).add(format!("priority above its rate of {admitted} (burst {burst} B) is not policed: htb lets it wait for what other classes leave"));
         }
         if depth > 0 && class.priority.is_some() {
-            self.notes.add(place, "in htb a priority class is first among all classes of the device that borrow, not only in its policy");
+            self.notes.at(place).add("in htb a priority class is first among all classes of the device that borrow, not only in its policy");
         }
         let mut line = format!(
             "tc class add dev {} parent 1:{parent:x} classid 1:{minor:x} htb rate {}bit ceil {}bit prio {prio} quantum {turn}",
@@ -135,7 +129,7 @@ impl Script<'_> {
         if let Some((_, burst)) = division.shape {
             let _ = write!(line, " cburst {burst}b");
             if class.shape.as_ref().is_some_and(|s| s.kind.is_none()) {
-                self.notes.add(place, "htb sends while its tokens are not negative (`as: htb`), where this shaper waits for tokens for the whole packet");
+                self.notes.at(place).add("htb sends while its tokens are not negative (`as: htb`), where this shaper waits for tokens for the whole packet");
             }
         }
         self.lines.push(comment(place));
@@ -145,7 +139,7 @@ impl Script<'_> {
             return Target::Node(node);
         }
         let dscps = dscps(class.matching.as_ref());
-        let qdisc = queue::leaf(class, self.line(served), dscps, place, &mut self.notes);
+        let qdisc = queue::leaf(class, self.line(served), dscps, &mut self.notes.at(place));
         self.lines.push(format!(
             "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",
             self.device

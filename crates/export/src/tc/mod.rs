@@ -206,7 +206,7 @@ impl<'s> Script<'s> {
             None => {
                 let name = format!("eth{index}");
                 let reason = format!("device {name} stands for it; --dev names another");
-                notes.add(&format!("interface {}", port.name), reason);
+                notes.at(&format!("interface {}", port.name)).add(reason);
                 name
             }
         };
@@ -216,13 +216,13 @@ impl<'s> Script<'s> {
         let sizes = port.overhead.map_or_else(String::new, sizes);
         if port.overhead.is_some_and(|o| o.cells() == Cells::Ptm) {
             let reason = "stab has no word for the code of PTM, a byte for each 64 B: the rates of the script leave it out, so give the link 64/65 of its rate";
-            notes.add(&format!("interface {}", port.name), reason);
+            notes.at(&format!("interface {}", port.name)).add(reason);
         }
         if let Some(packets) = port.tx_ring {
             let reason = format!(
                 "a transmit ring of {packets} packets: on Linux it is that of the network card (ethtool -G) with its limit in bytes (byte_queue_limits/limit_max), which the script leaves as it is"
             );
-            notes.add(&format!("interface {}", port.name), reason);
+            notes.at(&format!("interface {}", port.name)).add(reason);
         }
         if let (Some(queue), Some(police)) = (port.overhead, port.policers) {
             if queue != police {
@@ -231,7 +231,7 @@ impl<'s> Script<'s> {
                     police.in_words(),
                     queue.in_words()
                 );
-                notes.add(&format!("interface {}", port.name), reason);
+                notes.at(&format!("interface {}", port.name)).add(reason);
             }
         }
         if let Some(c) = port
@@ -243,7 +243,7 @@ impl<'s> Script<'s> {
                 "the script shapes to {rate}; the peak and the bursts of the circuit's contract ({}) are not expressed",
                 c.contract.category()
             );
-            notes.add(&format!("interface {}", port.name), reason);
+            notes.at(&format!("interface {}", port.name)).add(reason);
         }
         let counted = match port.overhead {
             Some(o) if !sizes.is_empty() => format!(
@@ -324,21 +324,21 @@ impl<'s> Script<'s> {
             }
             Some(DisciplineSpec::Fifo(f)) => match &f.aqm {
                 None => queue::fifo(f.limit, rate),
-                Some(aqm) => queue::managed(aqm, f.limit, rate, u64::MAX, &place, notes),
+                Some(aqm) => queue::managed(aqm, f.limit, rate, u64::MAX, &mut notes.at(&place)),
             },
-            Some(DisciplineSpec::Drr(d)) => flows::drr(d, line, &place, notes),
-            Some(DisciplineSpec::Fq(f)) => flows::fq(f, line, &place, notes),
-            Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, line, &place, notes),
-            Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &place, notes),
-            Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &place, notes),
-            Some(DisciplineSpec::Fan(f)) => flows::fan(f, line, &place, notes),
+            Some(DisciplineSpec::Drr(d)) => flows::drr(d, line, &mut notes.at(&place)),
+            Some(DisciplineSpec::Fq(f)) => flows::fq(f, line, &mut notes.at(&place)),
+            Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, line, &mut notes.at(&place)),
+            Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &mut notes.at(&place)),
+            Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &mut notes.at(&place)),
+            Some(DisciplineSpec::Fan(f)) => flows::fan(f, line, &mut notes.at(&place)),
             Some(other) => {
                 let text = format!(
                     "tc has no translation of {}; left out: {}",
                     other.kind(),
                     shown(other)
                 );
-                notes.add(&place, text);
+                notes.at(&place).add(text);
                 return Ok(());
             }
         };
@@ -367,7 +367,7 @@ impl<'s> Script<'s> {
     fn unlimited(&mut self, what: &str, rate: Rate, place: &str) {
         let reason =
             format!("{what} does not limit the rate: the device itself must send at {rate}");
-        self.notes.add(place, reason);
+        self.notes.at(place).add(reason);
     }
 
     /// The leaf of what no class of a node takes.
@@ -389,7 +389,7 @@ impl<'s> Script<'s> {
                 let reason = format!(
                     "its class-map has `{line}`, for which there is no filter: its packets go where later classes take them"
                 );
-                self.notes.add(&entry.place, reason);
+                self.notes.at(&entry.place).add(reason);
                 continue;
             }
             if entry
@@ -399,7 +399,7 @@ impl<'s> Script<'s> {
             {
                 let reason =
                     "filters see packets without labels: what asks for EXP bits is left out";
-                self.notes.add(&entry.place, reason);
+                self.notes.at(&entry.place).add(reason);
             }
             let found = match &entry.matching {
                 None => Some(within.clone()),
@@ -407,10 +407,7 @@ impl<'s> Script<'s> {
             };
             let found = found.and_then(|set| Some((cubes(&set)?, set)));
             let Some((cubes, set)) = found else {
-                self.notes.add(
-                    &entry.place,
-                    "its condition is none that filters can test: its packets go where later classes take them",
-                );
+                self.notes.at(&entry.place).add("its condition is none that filters can test: its packets go where later classes take them");
                 continue;
             };
             let steps: Vec<Step> = entry.steps.iter().chain(outer).cloned().collect();

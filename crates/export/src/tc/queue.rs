@@ -11,22 +11,16 @@ use spillgate_queueing::aqm::{
 use spillgate_queueing::spec::ClassSpec;
 
 use super::flows;
-use crate::Notes;
-use crate::limits::in_packets;
-use crate::settings::{changed, no_aqm_of, no_queue_of, shown};
+use crate::Here;
+use crate::limits::{in_packets, in_whole, weight_log};
+use crate::settings::{changed_after, no_aqm_of, no_queue_of, shown};
 
 /// What one packet of a threshold counts in bytes, as `avpkt` of `tc red`.
 pub const PACKET_BYTES: u32 = 1000;
 
 /// The queueing discipline of a leaf, kind and arguments. `rate` is what it is guaranteed, `dscps`
 /// which packets may come to it.
-pub(super) fn leaf(
-    class: &ClassSpec,
-    line: Line,
-    dscps: u64,
-    place: &str,
-    notes: &mut Notes,
-) -> String {
+pub(super) fn leaf(class: &ClassSpec, line: Line, dscps: u64, notes: &mut Here<'_>) -> String {
     let rate = line.rate;
     let limit = match &class.priority {
         Some(p) => Some(p.limit),
@@ -37,44 +31,41 @@ pub(super) fn leaf(
         ("precedence", shown(&class.queue_limit_precedence)),
     ] {
         if !limits.is_empty() {
-            notes.add(
-                place,
-                format!("limits of the queue by {by} {limits} are left out: no queueing discipline has them without random drops"),
-            );
+            notes.add(format!("limits of the queue by {by} {limits} are left out: no queueing discipline has them without random drops"));
         }
     }
     if let Some(fair) = &class.fair_queue {
-        no_aqm(class, place, notes);
-        return flows::fair(fair, limit, rate, place, notes);
+        no_aqm(class, notes);
+        return flows::fair(fair, limit, rate, notes);
     }
     if let Some(d) = &class.drr {
-        no_aqm(class, place, notes);
-        return flows::drr(d, line, place, notes);
+        no_aqm(class, notes);
+        return flows::drr(d, line, notes);
     }
     if let Some(f) = &class.fq {
-        no_aqm(class, place, notes);
-        return flows::fq(f, line, place, notes);
+        no_aqm(class, notes);
+        return flows::fq(f, line, notes);
     }
     if let Some(f) = &class.fq_codel {
-        return flows::fq_codel(f, line, place, notes);
+        return flows::fq_codel(f, line, notes);
     }
     if let Some(kind) = class.flow_queue_kind() {
-        notes.add(place, no_queue_of("tc", kind));
+        notes.add(no_queue_of("tc", kind));
     }
     let limit = limit.unwrap_or(Limit::Packets(64));
     match &class.aqm {
         None => fifo(limit, rate),
-        Some(aqm) => managed(aqm, limit, rate, dscps, place, notes),
+        Some(aqm) => managed(aqm, limit, rate, dscps, notes),
     }
 }
 
 /// Says that nothing drops early in front of a fair queue.
-fn no_aqm(class: &ClassSpec, place: &str, notes: &mut Notes) {
+fn no_aqm(class: &ClassSpec, notes: &mut Here<'_>) {
     if let Some(aqm) = &class.aqm {
-        notes.add(
-            place,
-            format!("{} in front of a fair queue is left out", aqm.kind()),
-        );
+        notes.add(format!(
+            "{} in front of a fair queue is left out",
+            aqm.kind()
+        ));
     }
 }
 
@@ -93,21 +84,18 @@ pub(super) fn managed(
     limit: Limit,
     rate: Rate,
     dscps: u64,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) -> String {
     match aqm {
         AqmSpec::Red(r) => {
             for line in unlike(r) {
-                notes.add(place, line);
+                notes.add(line);
             }
-            red(r, limit, rate, place, notes)
+            red(r, limit, rate, notes)
         }
         AqmSpec::Wred(w) => {
             let drops = "red spreads its drops over 1 to 1/p packets, which makes them up to twice as many as those of WRED";
-            notes.add(
-                place,
-                match w.unit {
+            notes.add(match w.unit {
                     WredUnit::Packets => drops.to_owned(),
                     WredUnit::Bytes => format!("{drops}; both count bytes"),
                     WredUnit::Ms => format!(
@@ -115,38 +103,35 @@ pub(super) fn managed(
                     ),
                 },
             );
-            let one = one_profile(w, limit, rate, dscps, place, notes);
-            red(&one, limit, rate, place, notes)
+            let one = one_profile(w, limit, rate, dscps, notes);
+            red(&one, limit, rate, notes)
         }
-        AqmSpec::Codel(c) => codel(c, limit, rate, place, notes),
+        AqmSpec::Codel(c) => codel(c, limit, rate, notes),
         other => {
-            notes.add(place, no_aqm_of("tc", other));
+            notes.add(no_aqm_of("tc", other));
             fifo(limit, rate)
         }
     }
 }
 
 /// `codel`.
-fn codel(c: &CodelSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) -> String {
-    let packets = in_packets(limit, Some(rate), "codel", place, notes).unwrap_or(1000);
+fn codel(c: &CodelSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> String {
+    let packets = in_packets(limit, Some(rate), "codel", notes).unwrap_or(1000);
     let ecn = if c.ecn { " ecn" } else { " noecn" };
-    let delays = delays(c, place, notes);
+    let delays = delays(c, notes);
     format!("codel limit {packets}{delays}{ecn}")
 }
 
 /// The words of `codel` and `fq_codel` for what packets may wait.
-pub(super) fn delays(c: &CodelSpec, place: &str, notes: &mut Notes) -> String {
+pub(super) fn delays(c: &CodelSpec, notes: &mut Here<'_>) -> String {
     if c.root() == InverseSqrt::Exact {
-        notes.add(place, "Linux computes the square root of CoDel in 16 bits (`inverse_sqrt: newton16`): drops come closer after one another at first");
+        notes.add("Linux computes the square root of CoDel in 16 bits (`inverse_sqrt: newton16`): drops come closer after one another at first");
     }
     if c.max_packet != CodelSpec::default().max_packet {
-        notes.add(
-            place,
-            format!(
+        notes.add(format!(
                 "CoDel drops nothing while no more than the device's largest packet waits, whatever `max_packet` is ({})",
                 c.max_packet
-            ),
-        );
+            ));
     }
     let mut words = String::new();
     for (word, time) in [
@@ -155,23 +140,14 @@ pub(super) fn delays(c: &CodelSpec, place: &str, notes: &mut Notes) -> String {
         ("ce_threshold", c.ce_threshold),
     ] {
         if let Some(time) = time {
-            let _ = write!(words, " {word} {}us", micros(word, time, place, notes));
+            let _ = write!(
+                words,
+                " {word} {}us",
+                in_whole(Dur::from_us(1), "us", word, time, notes)
+            );
         }
     }
     words
-}
-
-/// A time for `tc`, which counts microseconds.
-fn micros(word: &str, time: Dur, place: &str, notes: &mut Notes) -> u64 {
-    const ONE: u64 = 1_000_000;
-    let whole = ((time.as_ps() + ONE / 2) / ONE).max(1);
-    if whole * ONE != time.as_ps() {
-        notes.add(
-            place,
-            format!("`{word}` is in whole us: {time} is written as {whole} us"),
-        );
-    }
-    whole
 }
 
 /// What of RED is not as in Linux, which counts bytes, drops all above the maximum and has one
@@ -228,7 +204,7 @@ fn unlike(spec: &RedSpec) -> Vec<String> {
 }
 
 /// `red`.
-fn red(spec: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) -> String {
+fn red(spec: &RedSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> String {
     let r = spec.rules();
     let bytes = |threshold: f64| match r.unit {
         RedUnit::Packets => (threshold * f64::from(PACKET_BYTES) + 0.5) as u64,
@@ -261,43 +237,33 @@ fn red(spec: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes)
         true => String::new(),
         false => format!("{} and ", taken.join(", ")),
     };
-    notes.add(
-        place,
-        format!("red counts bytes: a packet {before}{last} is taken as {PACKET_BYTES} B{decay}"),
-    );
+    notes.add(format!(
+        "red counts bytes: a packet {before}{last} is taken as {PACKET_BYTES} B{decay}"
+    ));
     if r.idle == RedIdle::None {
-        notes.add(
-            place,
-            "the average of red decays while the queue is idle (`idle: none`)",
-        );
+        notes.add("the average of red decays while the queue is idle (`idle: none`)");
     }
     if bytes(r.min_th) != min {
         let one = if r.in_bytes() { "byte" } else { "packet" };
-        notes.add(
-            place,
-            format!("the least threshold of red is a {one}, not {}", r.min_th),
-        );
+        notes.add(format!(
+            "the least threshold of red is a {one}, not {}",
+            r.min_th
+        ));
     }
     if hard <= max {
-        notes.add(
-            place,
-            format!(
-                "the limit of red must be above its maximum: {limit} becomes {} B",
-                max + 1
-            ),
-        );
+        notes.add(format!(
+            "the limit of red must be above its maximum: {limit} becomes {} B",
+            max + 1
+        ));
     }
-    let wlog = weight_log(r.weight);
+    let wlog = weight_log(r.weight, 30);
     let burst = burst_of(wlog, min);
     if (r.weight - 1.0 / f64::from(1_u32 << wlog)).abs() > r.weight * 1e-9 {
-        notes.add(
-            place,
-            format!(
-                "the weight {} of red becomes a power of two, 1/{}",
-                r.weight,
-                1_u32 << wlog
-            ),
-        );
+        notes.add(format!(
+            "the weight {} of red becomes a power of two, 1/{}",
+            r.weight,
+            1_u32 << wlog
+        ));
     }
     let ecn = match (r.ecn, r.marks) {
         (false, _) => "",
@@ -318,8 +284,7 @@ fn one_profile(
     limit: Limit,
     rate: Rate,
     dscps: u64,
-    place: &str,
-    notes: &mut Notes,
+    notes: &mut Here<'_>,
 ) -> RedSpec {
     let profile = |dscp| w.profile(dscp, limit, rate);
     // `red` counts bytes, a packet being so many.
@@ -345,20 +310,14 @@ fn one_profile(
             "mean_packet",
             "idle",
         ];
-        let written = match changed(w, &told) {
-            none if none.is_empty() => none,
-            profiles => format!(" with {profiles}"),
-        };
-        notes.add(
-            place,
-            format!(
-                "red has one drop profile: {} {} {} of the lowest DSCP stands for {} of WRED{written}",
-                first.min,
-                first.max,
-                first.denominator,
-                found.len()
-            ),
-        );
+        let written = changed_after(" with ", w, &told);
+        notes.add(format!(
+            "red has one drop profile: {} {} {} of the lowest DSCP stands for {} of WRED{written}",
+            first.min,
+            first.max,
+            first.denominator,
+            found.len()
+        ));
     }
     RedSpec {
         min_th: Some(packets(first.min)),
@@ -371,17 +330,6 @@ fn one_profile(
         idle: w.idle,
         ..RedSpec::default()
     }
-}
-
-/// The n whose 2^-n is nearest to the weight, by ratio.
-fn weight_log(weight: f64) -> u32 {
-    let mut n = 1;
-    let mut w = 0.5;
-    while n < 30 && weight < w * std::f64::consts::FRAC_1_SQRT_2 {
-        n += 1;
-        w /= 2.0;
-    }
-    n
 }
 
 /// The `burst` from which `tc red` computes 2^-n as its weight: the smallest that does, or comes
@@ -431,13 +379,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn weights_round_to_powers_of_two() {
-        assert_eq!(
-            [0.5, 0.002, 1.0 / 512.0, 0.0001].map(weight_log),
-            [1, 9, 9, 13]
-        );
     }
 }

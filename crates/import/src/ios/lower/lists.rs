@@ -7,7 +7,7 @@ use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec};
 use super::super::acl::{self, ObjectGroups};
 use super::super::args::Args;
 use super::super::ast::{Acl, Config, GroupKind, Origin};
-use super::super::fault::{Fault, Refusal, code, unmodelled};
+use super::super::fault::{Refusal, code, unmodelled};
 use super::super::lexer::{Word, Words};
 use super::super::object_group::{self, Member};
 use super::super::report::Report;

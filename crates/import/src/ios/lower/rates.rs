@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use spillgate_core::{Percent, Rate, RateOrPercent};
 
 use super::super::ast::{Class, Config, Interface, Origin, PolicyMap};
-use super::super::fault::{Fault, code};
+use super::super::fault::code;
 use super::super::interface_words::{default_bandwidth, parent};
 use super::super::platform::{PlatformProfile, Reference};
 use super::super::ports::{Port, ports};
