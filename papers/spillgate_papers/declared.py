@@ -38,7 +38,6 @@ a function makes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,8 @@ from typing import Any
 from spillgate_papers import terms
 from spillgate_papers.frame import Frame
 from spillgate_papers.measured import Singles, View
-from spillgate_papers.model import OurBound, Part, Quantity, Section, Table
+from spillgate_papers.model import Quantity, Section, Table
+from spillgate_papers.ours import Ours, widths
 from spillgate_papers.points import SCOPES, Entry, Points, Vars, placed
 from spillgate_papers.show import Bars, By, Curves, Line, Panel, binned
 from spillgate_papers.study import Study, Watched
@@ -60,8 +60,6 @@ MAKERS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "size": lambda v: abs(v[0]),
 }
 KINDS = ("trend", "number", "beside", "apart", "either", "call")
-ABOUT = (0.5, 0.75, 0.9, 1.1, 1.5, 2.0)
-"""Other values of a bound that is ours, in parts of it."""
 
 
 class Declared(Points):
@@ -204,18 +202,19 @@ class Declared(Points):
         known = self.data.get("ours", {})
         bound = self.known("a bound of ours", self.function(part["ours"], name, known))
         chosen, others = bound["value"], bound["others"]
-        if others == "about":
-            others = [x * chosen for x in ABOUT]
         whole = _with(part, {**{x: bound[x] for x in ("min", "max") if x in bound}, **part})
-        made: dict[float, tuple[str, Check]] = {}
-        for k in sorted((chosen, *others)):
+
+        def here(k: float) -> Vars:
             low, high = self.ends(whole, v, k)
-            here = {**v, "v": k, "percent": 100 * k, "low": low, "high": high}
-            here["lowest"] = 100 * (low or 0.0)
-            here["ours"] = self.fill(bound.get("said", "{v:g}"), here)
-            made[k] = here["ours"], self.check(whole, here, k)
-        said, _ = made[chosen]
-        return bounded(name, said, dict(made.values()))
+            ends = {"low": low, "high": high, "lowest": 100 * (low or 0.0)}
+            return {**v, "v": k, "percent": 100 * k, **ends}
+
+        def said(k: float) -> str:
+            return str(self.fill(bound.get("said", "{v:g}"), here(k)))
+
+        others = widths(chosen) if others == "about" else tuple(others)
+        ours = Ours(name, chosen, others, said)
+        return ours.judged(lambda k: self.check(whole, {**here(k), "ours": said(k)}, k))
 
     # The page
 
@@ -355,16 +354,6 @@ def _with(part: Entry, more: Mapping[str, Any], *, only: bool = False) -> Entry:
     found = Entry(more if only else {**part, **more})
     found.line = part.line
     return found
-
-
-def bounded(name: str, chosen: str, checks: Mapping[str, Check]) -> Check:
-    """The part under our bound, which knows what it is under the others."""
-
-    def part(view: View) -> Part:
-        parts = {label: check(view) for label, check in checks.items()}
-        return replace(parts[chosen], bound=OurBound(name, chosen, parts))
-
-    return part
 
 
 def paper(folder: Path, **python: Any) -> Frame:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spillgate import _engine
 from spillgate.errors import InputError
 from spillgate.result import Results
 from spillgate_papers.grid import Batch
@@ -105,6 +104,7 @@ class Frame:
         runs: int | None = None,
         jobs: int | None = None,
         report: Report | None = None,
+        store: Path | None = None,
     ) -> Reproduction:
         """Runs the experiment and judges the claims.
 
@@ -115,6 +115,8 @@ class Frame:
             runs: Independent runs behind each claim, at least 2; the paper's default if not given.
             jobs: Threads; one a core if not given. The result does not depend on it.
             report: Called while it runs, with the name of the batch and how far it is.
+            store: Directory where each run is kept as soon as it is finished; what is there
+                already is not run again.
 
         Returns:
             Claims with verdicts, the ledger, tables and figures; the same for the same version,
@@ -135,21 +137,11 @@ class Frame:
             quick=quick,
             jobs=jobs,
             report=report,
+            store=store,
         )
         study = Study(paper, lab)
         further = list(paper.sections(study)) if paper.sections else [study.measured()]
         title = "The claims under other assumptions"
-        return Reproduction(
-            self.name,
-            self.texts.title,
-            _engine.VERSION,
-            lab.seed,
-            lab.runs,
-            lab.quick,
-            study.claims,
-            study.ledger,
-            (*further, Section(title, "", study.varied)),
-            lab.batches,
-            lab.packets,
-            lab.events,
-        )
+        sections = (*further, Section(title, "", study.varied))
+        found = study.claims, study.ledger, sections
+        return Reproduction(self.name, self.texts.title, lab, *found)

@@ -60,6 +60,7 @@ class Lab:
         quick: bool,
         jobs: int | None = None,
         report: Report | None = None,
+        store: Path | None = None,
     ) -> None:
         """Copies the system.
 
@@ -71,12 +72,14 @@ class Lab:
             quick: Whether few and short runs shall do.
             jobs: Threads; one a core if not given. Results do not depend on it.
             report: Called while batches run.
+            store: Where runs are kept, and taken from; nowhere if not given.
         """
         self.seed, self.runs, self.quick = seed, runs, quick
         self.batches: dict[str, Results] = {}
         self.events = self.packets = 0
         self._jobs = jobs
         self._report = report
+        self._store = store
         self._work = work
         work.mkdir(parents=True, exist_ok=True)
         for source in sorted(system.iterdir()):
@@ -137,6 +140,7 @@ class Lab:
             results = simulation.run(
                 None if report is None else lambda p: report(batch, p),
                 series="all" if series else None,
+                store=self._store,
             )
         except Interrupted:
             raise KeyboardInterrupt from None

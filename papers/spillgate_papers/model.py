@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from spillgate import _engine
 from spillgate.metrics import format_number, scale_for
 
 if TYPE_CHECKING:
-    from spillgate.result import Results
+    from spillgate_papers.lab import Lab
 
 Outcome = Literal["reproduced", "shape_only", "not_reproduced", "undecided"]
 
@@ -395,30 +396,18 @@ class Reproduction:
     Attributes:
         paper: Short name of the paper.
         title: Its authors and title.
-        version: Version of Spillgate.
-        seed: Master seed.
-        runs: Independent runs behind each claim.
-        quick: Whether the runs were few and short.
+        lab: Where its runs were made: seed, number of runs, results, counts.
         claims: The claims with verdicts.
         assumptions: The ledger.
         sections: Tables and figures.
-        batches: The results of the runs that the claims rest on, by name.
-        packets: Packets sent in all runs.
-        events: Events handled in all runs.
     """
 
     paper: str
     title: str
-    version: str
-    seed: int
-    runs: int
-    quick: bool
+    lab: Lab
     claims: tuple[Judged, ...]
     assumptions: tuple[Ledgered, ...]
     sections: tuple[Section, ...]
-    batches: Mapping[str, Results]
-    packets: int
-    events: int
 
     def write(self, directory: Path, argv: Sequence[str], wall_s: float, cpu_s: float) -> None:
         """Fills a run directory, which holds `system/` already.
@@ -437,10 +426,10 @@ class Reproduction:
         """The JSON document: claims and assumptions; the same for the same version and seed."""
         return {
             "paper": self.paper,
-            "version": self.version,
-            "seed": self.seed,
-            "runs": self.runs,
-            "quick": self.quick,
+            "version": _engine.VERSION,
+            "seed": self.lab.seed,
+            "runs": self.lab.runs,
+            "quick": self.lab.quick,
             "claims": [c.record() for c in self.claims],
             "assumptions": [a.record() for a in self.assumptions],
         }

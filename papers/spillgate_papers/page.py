@@ -170,8 +170,8 @@ def write(
     """
     write_json(directory / "claims.json", r.document())
     tables, figures = directory / "tables", directory / "figures"
-    tables.mkdir()
-    figures.mkdir()
+    tables.mkdir(exist_ok=True)
+    figures.mkdir(exist_ok=True)
     for section in sections(r):
         for table in section.tables:
             _csv(tables / f"{table.file}.csv", table)
@@ -179,9 +179,9 @@ def write(
             picture.draw(figures / picture.file)
     (directory / "index.md").write_text(markdown(r), encoding="utf-8")
     (directory / "index.html").write_text(_html(r, figures), encoding="utf-8")
-    for name, results in r.batches.items():
+    for name, results in r.lab.batches.items():
         where = directory / "runs" / name.lower().replace("'", "").replace(" ", "-")
-        where.mkdir(parents=True)
+        where.mkdir(parents=True, exist_ok=True)
         results.write_into(where, list(argv))
     write_json(directory / MANIFEST, _manifest(r, argv, wall_s, cpu_s))
 
@@ -192,11 +192,11 @@ def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float, cpu_s: float)
         "version": _engine.VERSION,
         "commit": _engine.COMMIT,
         "paper": r.paper,
-        "seed": r.seed,
-        "runs": r.runs,
-        "quick": r.quick,
-        "packets": r.packets,
-        "events": r.events,
+        "seed": r.lab.seed,
+        "runs": r.lab.runs,
+        "quick": r.lab.quick,
+        "packets": r.lab.packets,
+        "events": r.lab.events,
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
         "platform": platform.platform(),
@@ -227,8 +227,8 @@ def _csv(path: Path, table: Table) -> None:
 
 
 def _intro(r: Reproduction) -> str:
-    length = "few and short runs (--quick)" if r.quick else "full length"
-    return f"Spillgate {r.version}, seed {r.seed}, {r.runs} runs, {length}."
+    length = "few and short runs (--quick)" if r.lab.quick else "full length"
+    return f"Spillgate {_engine.VERSION}, seed {r.lab.seed}, {r.lab.runs} runs, {length}."
 
 
 def markdown(r: Reproduction) -> str:
@@ -275,7 +275,7 @@ def _html(r: Reproduction, figures: Path) -> str:
     return page(
         Path(__file__).with_name("paper.html.j2"),
         f"Reproduction of {r.paper}",
-        r.version,
+        _engine.VERSION,
         about=r.title,
         intro=_intro(r),
         sections=list(sections(r)),

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from spillgate import _engine
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -169,6 +171,13 @@ def test_the_toy_paper_is_built_and_run(root, tmp_path):
     # Half the queue is about half the delay.
     assert "20 packets: T1 reproduced → shape only" in document["assumptions"][0]["effect"]
     assert document["assumptions"][1]["effect"] == "not varied"
+    # What is stored is not run again.
+    again = subprocess.run(
+        [*command, "--force"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert "taking over 18 stored runs of out" in again.stderr
+    assert len(_engine.stored_runs(tmp_path / "out/runs")) == 18
+    assert json.loads((tmp_path / "out/claims.json").read_text(encoding="utf-8")) == document
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     for shown in ("By class", "Delay by policy", "Each assumption varied alone"):
         assert shown in page

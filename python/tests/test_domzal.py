@@ -644,7 +644,7 @@ def test_the_ledger_is_run_as_often_as_the_claims(tiny):
     quantities = [c for row in waits.rows for c in row if isinstance(c, Quantity)]
     assert quantities
     # With so short runs some streams come too late for either router.
-    assert {q.n for q in quantities if q.n} == {found.runs}
+    assert {q.n for q in quantities if q.n} == {found.lab.runs}
 
 
 def test_a_trigger_that_is_admitted_waits_less(tiny):

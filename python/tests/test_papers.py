@@ -119,9 +119,8 @@ def test_the_page_says_which_bounds_are_ours():
     claim = Claim(
         "X1", "something", None, "", "", every(LEAST.judged(lambda b: number(term.above(b))))
     )
-    found = Reproduction(
-        *("x", "", "", 1, 4, False), (judge.judge(claim, claim.test(View({}))),), (), (), {}, 0, 0
-    )
+    lab = SimpleNamespace(seed=1, runs=4, quick=False)
+    found = Reproduction("x", "", lab, (judge.judge(claim, claim.test(View({}))),), (), ())
     bounds = page.bounds_table(found)
     assert bounds.rows[0][:3] == ("X1", "least value", "1")
     assert bounds.rows[0][3].endswith("1.02: ✓ reproduced; 2: ✗ not reproduced")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from spillgate.cli import resuming
 from spillgate.cli.machine import write_json
 from spillgate.cli.progress import LINE_EVERY_S, describe, duration
 from spillgate.cli.streams import ungated
 from spillgate.cli.text import console, item, show, table
 from spillgate.errors import InputError
-from spillgate.rundir import RunDirectory, default_directory
+from spillgate.rundir import RUNS, RunDirectory, default_directory
 from spillgate.visible import visible
 
 if TYPE_CHECKING:
@@ -70,28 +72,51 @@ def reproduce(options: argparse.Namespace) -> int:
     import spillgate.plot  # noqa: F401
 
     paper: Frame = papers[options.paper].load()
+    before = [options.out / RUNS] if options.out and (options.out / RUNS).is_dir() else []
     directory = (
-        RunDirectory(options.out, force=options.force)
+        RunDirectory(options.out, force=options.force, take=before)
         if options.out
         else RunDirectory.fresh(default_directory(f"reproduce-{options.paper}"))
     )
+    if not options.quiet:
+        resuming.note(directory, options)
+    again = _again(options, directory.path)
+    directory.remember(again)
     begun, worked = time.monotonic(), time.process_time()
-    with directory.filling() as temporary, _progress(quiet=options.quiet) as report:
-        found = paper.reproduce(
-            temporary / "system",
-            quick=options.quick,
-            seed=1 if options.seed is None else options.seed,
-            runs=options.runs,
-            jobs=options.jobs,
-            report=report,
-        )
+    try:
+        with _progress(quiet=options.quiet) as report:
+            found = paper.reproduce(
+                directory.store.parent / "system",
+                quick=options.quick,
+                seed=1 if options.seed is None else options.seed,
+                runs=options.runs,
+                jobs=options.jobs,
+                report=report,
+                store=directory.store,
+            )
         spent = time.monotonic() - begun, time.process_time() - worked
-        found.write(temporary, options.argv, *spent)
+        with directory.filling() as temporary:
+            found.write(temporary, options.argv, *spent)
+    except KeyboardInterrupt:
+        if directory.has_runs():
+            print(f"spillgate: finished runs are kept; the rest: {again}", file=sys.stderr)
+        raise
+    finally:
+        directory.discard()
     if options.format == "json":
         write_json(found.document())
     else:
         _print(found, directory.path, spent, brief=options.quiet)
     return 0
+
+
+def _again(options: argparse.Namespace, path: Path) -> str:
+    """The command line that goes on, if this is interrupted."""
+    words = ["spillgate", "reproduce", options.paper, *(["--quick"] if options.quick else ())]
+    for name in ("seed", "runs"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name}", str(value)]
+    return shlex.join([*words, "--out", str(path)])
 
 
 def _list(papers: Mapping[str, EntryPoint]) -> None:
@@ -135,8 +160,10 @@ def _print(
     out = console()
     if not brief:
         out.print(Text(found.title, "bold"))
-        length = ", quick: few and short runs, verdicts not to be relied on" if found.quick else ""
-        out.print(Text(f"{found.runs} runs, seed {found.seed}{length}"))
+        length = (
+            ", quick: few and short runs, verdicts not to be relied on" if found.lab.quick else ""
+        )
+        out.print(Text(f"{found.lab.runs} runs, seed {found.lab.seed}{length}"))
         out.print()
     made = table()
     for heading in ("claim", "the paper says", "paper", "ours", "verdict"):
@@ -158,7 +185,7 @@ def _print(
         return
     _reasons(out, found)
     wall, cpu = (duration(s) for s in spent)
-    out.print(f"{found.packets / 1e6:.3g} M packets in {wall} ({cpu} of processor time)")
+    out.print(f"{found.lab.packets / 1e6:.3g} M packets in {wall} ({cpu} of processor time)")
     out.print(
         Text.assemble(("Tables and figures ", "bold"), f"in {directory / 'index.html'}"),
         overflow="fold",

@@ -55,10 +55,10 @@ def complete(options: argparse.Namespace) -> None:
 
 def note(directory: RunDirectory, options: argparse.Namespace) -> None:
     """Says on standard error which stored runs there are to go on with."""
-    if directory.stored and options.resume is None:
+    if directory.stored and getattr(options, "resume", None) is None:
+        left = "of" if directory.path.exists() else "that an unfinished run left for"
         print(
-            f"spillgate: taking over {_runs(directory.stored)} that an unfinished run left for "
-            f"{directory.path}",
+            f"spillgate: taking over {_runs(directory.stored)} {left} {directory.path}",
             file=sys.stderr,
         )
     for path, runs, command in directory.abandoned:
