@@ -8,24 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillgate.labels import label_of
-from spillgate.result import Results
+from spillgate_papers import show
 from spillgate_papers.domzal import system
 from spillgate_papers.domzal.claims import by_timer, closed, line, long_gap, transfer, wait
 from spillgate_papers.domzal.system import BASIC, LINKS, MECHANISMS, RUN_ON, TEXTS, WHOLE, Plan, at
 from spillgate_papers.measured import PerRun, Singles, View
-from spillgate_papers.model import Quantity, Section
-from spillgate_papers.show import (
-    By,
-    Column,
-    Curves,
-    Line,
-    Panel,
-    Taken,
-    compared,
-    from_zero,
-    shares,
-    taken,
-)
+from spillgate_papers.model import Quantity, Section, Table
+from spillgate_papers.show import By, Column, Curves, Panel, Taken, shares, taken
 from spillgate_papers.study import Study
 from spillgate_papers.terms import Term, own
 
@@ -231,7 +220,7 @@ def waits_by_timer(file: str, m: str, plan: Plan) -> Curves:
             {"R2": by_timer(s, m, plan), **({"R4": whole} if s == "PFQ" else {})},
             {"half the timer": ((0.0, 0.0), (last, last / 2.0))},
             legend="upper left",
-            look=from_zero,
+            look=show.from_zero,
         )
 
     return TEXTS.curves(file, panel("(a) PFQ", "PFQ"), panel("(b) PDRR", "PDRR"), shared=True)
@@ -255,17 +244,9 @@ def distributions() -> Curves:
     return TEXTS.curves("waits-distribution", panel("R2", ""), panel("R4", "center"), shared=True)
 
 
-def openings(basic: Results, mechanisms: Results, plan: Plan) -> Curves:
+def openings(plan: Plan) -> Curves:
     """Fair rate and listed flows of L5 over time, basic FAN and EFM, first run."""
     least = 1e-6 * system.RATE * plan.scale * system.MIN_SHARE
-
-    def line(router: str, metric: str, factor: float) -> Line:
-        def points(_: View) -> Sequence[tuple[float, float]]:
-            results = basic if router == BASIC else mechanisms
-            (series,) = results.series(where="link L5", metric=metric, variant=at("PFQ", router))
-            return [(t, factor * v) for t, v in zip(series.t, series.v, strict=True)]
-
-        return points
 
     def look(axes: Axes) -> None:
         axes.axvline(plan.failure, color="#888888", linewidth=0.8)
@@ -276,61 +257,56 @@ def openings(basic: Results, mechanisms: Results, plan: Plan) -> Curves:
         axes.set_yscale("log")
         axes.set_yticks((1, 10, 100), ("1", "10", "100"))
 
-    def rate(router: str) -> Panel:
-        lines = {label_of("fair_rate"): line(router, "fair_rate", 1e-6)}
-        y, guides = "fair rate of L5 (Mb/s)", {"min_fair_rate": least}
-        return Panel(f"{router}, PFQ", "", y, lines, guides, legend="", look=logarithmic)
+    def line(router: str, metric: str) -> Callable[[View], Sequence[tuple[float, float]]]:
+        return lambda v: v.series(at("PFQ", router), "link L5", metric)
 
-    def listed(router: str) -> Panel:
-        lines = {"flows": line(router, "flows_listed", 1.0)}
+    def rate(r: str) -> Panel:
+        lines = {label_of("fair_rate"): line(r, "fair_rate")}
+        y, guides = "fair rate of L5 (Mb/s)", {"min_fair_rate": least}
+        of = (f"{r}, PFQ", "", y, lines, guides)
+        return Panel(*of, legend="", factor=1e-6, look=logarithmic)
+
+    def listed(r: str) -> Panel:
+        lines = {"flows": line(r, "flows_listed")}
         return Panel("", "time (s)", "flows listed at R4", lines, legend="", look=look)
 
     panels = (*map(rate, (BASIC, "EFM")), *map(listed, (BASIC, "EFM")))
     return TEXTS.curves("openings", *panels, rows=2, size=(8.2, 4.4), shared="row")
 
 
+def whole_wait(m: str, timer: float) -> Term:
+    """The wait at R4 with a timer, over whole runs."""
+    return wait(at("PFQ", m, timer, WHOLE), "R4")
+
+
 def transfer_cost(plan: Plan) -> Curves:
     """What each timer costs the elastic flows, against what it gives the streams."""
-
-    def look(axes: Axes) -> None:
-        axes.set_xscale("log")
-        axes.set_xticks(plan.costs, [f"{t:g}" for t in plan.costs])
-        axes.set_xticks([], minor=True)
+    look = show.logarithmic(plan.costs)
 
     def both(axes: Axes) -> None:
         look(axes)
         axes.set_yscale("log")
 
-    dear = {m: {t: transfer(m, t) for t in plan.costs} for m in MECHANISMS}
-    waits = {m: {t: wait(at("PFQ", m, t, WHOLE), "R4") for t in plan.costs} for m in MECHANISMS}
-    title, x, y = (
-        "D10: what the timer costs elastic flows",
-        "timer (s)",
-        "mean transfer time / basic",
+    dear, waits = (
+        {m: {t: of(m, t) for t in plan.costs} for m in MECHANISMS} for of in (transfer, whole_wait)
     )
-    return TEXTS.curves(
-        "d10-transfers",
-        Panel(title, x, y, dear, {"1.1": 1.1}, look=look),
-        Panel("and what it gives streams", x, "wait at R4 (s)", waits, {"1 s": 1.0}, look=both),
-        size=(8.2, 3.2),
-    )
+    title, y = "D10: what the timer costs elastic flows", "mean transfer time / basic"
+    cost = Panel(title, "timer (s)", y, dear, {"1.1": 1.1}, look=look)
+    title, y = "and what it gives streams", "wait at R4 (s)"
+    gain = Panel(title, "timer (s)", y, waits, {"1 s": 1.0}, look=both)
+    return TEXTS.curves("d10-transfers", cost, gain, size=(8.2, 3.2))
 
 
 def trade_off(plan: Plan, v: View) -> str:
     """D10 in words."""
-    first, last = plan.costs[0], plan.costs[-1]
+    ends = {"first": plan.costs[0], "last": plan.costs[-1]}
     said = []
     for m in MECHANISMS:
-        terms = {
-            **{f"transfer {k}": transfer(m, t) for k, t in (("first", first), ("last", last))},
-            **{
-                f"wait {k}": wait(at("PFQ", m, t, WHOLE), "R4")
-                for k, t in (("first", first), ("last", last))
-            },
-        }
-        said.append(TEXTS.said("with a mechanism", m=m, **terms)(v))
-    ends = {"first": f"{first:g}", "last": f"{last:g}"}
-    return TEXTS.said("curve", said="; ".join(said), **ends)(v)
+        cells = {f"transfer {k}": transfer(m, t) for k, t in ends.items()}
+        cells |= {f"wait {k}": whole_wait(m, t) for k, t in ends.items()}
+        said.append(TEXTS.said("with a mechanism", m=m, **cells)(v))
+    timers = {k: f"{t:g}" for k, t in ends.items()}
+    return TEXTS.said("curve", said="; ".join(said), **timers)(v)
 
 
 def sections(study: Study, plan: Plan) -> Iterator[Section]:
@@ -341,47 +317,28 @@ def sections(study: Study, plan: Plan) -> Iterator[Section]:
     def runs(title: str) -> int:
         return efforts[title].of(lab).runs
 
-    settings = {
-        "it is dropped": study.claims,
-        "it is admitted": study.paper.judged(study.switched(system.ADMITTED)[0]),
-    }
-    title, note = TEXTS.shown("settings")
+    admitted = study.paper.judged(study.switched(system.ADMITTED)[0])
+    settings = {"it is dropped": study.claims, "it is admitted": admitted}
     chosen = {k: [j for j in of if j.claim.id in OF_TABLE] for k, of in settings.items()}
-    whole = f"{2 * plan.failure:g}"
-    protocol = TEXTS.said(
-        "protocol",
-        runs=str(lab.runs),
-        often=str(runs("Table I mechanisms")),
-        whole=whole,
-        scale=f"{plan.scale:g}",
-        least=str(system.LEAST_HZ),
-        held=f"{system.HELD:g}",
-    )
-    yield study.section(
-        "Table I",
-        protocol(v),
-        (
-            table_one("table1", whole=whole),
-            table_one("table1-trigger", system.ADMITTED, basic=False),
-            compared("settings", title, chosen, note),
-            table_one("table1-lit", system.LITERATURE, runs=str(min(plan.runs(2), lab.runs))),
-            *(prolonged(plan), GRADES, INTERRUPTIONS),
-        ),
-        (distributions(),),
-        "protocol",
-    )
+    title, note = TEXTS.shown("settings")
+    whole, often = f"{2 * plan.failure:g}", str(runs("Table I mechanisms"))
+    cells = {"scale": f"{plan.scale:g}", "least": f"{system.LEAST_HZ}", "held": f"{system.HELD:g}"}
+    text = TEXTS.said("protocol", runs=str(lab.runs), often=often, whole=whole, **cells)
+    tables: list[By | Table] = [
+        table_one("table1", whole=whole),
+        table_one("table1-trigger", system.ADMITTED, basic=False),
+        show.compared("settings", title, chosen, note),
+        table_one("table1-lit", system.LITERATURE, runs=str(min(plan.runs(2), lab.runs))),
+        *(prolonged(plan), GRADES, INTERRUPTIONS),
+    ]
+    yield study.section("Table I", text(v), tables, (distributions(),), "protocol")
     timed = zip(("fig07-efm", "fig08-raef", "fig09-rbaef"), MECHANISMS, strict=True)
-    figures = (
-        waits_by_flows(plan),
-        *(waits_by_timer(*of, plan) for of in timed),
-        transfer_cost(plan),
-    )
-    tables = tuple(behind(plan, runs, lab.runs))
-    yield study.section("Figures 6 to 9", trade_off(plan, v), tables, figures, "curve")
-    watched = [lab.batches[f"Table I {of}"] for of in ("basic FAN", "mechanisms")]
+    figures = [waits_by_timer(*of, plan) for of in timed]
+    figures = [waits_by_flows(plan), *figures, transfer_cost(plan)]
+    made = list(behind(plan, runs, lab.runs))
+    yield study.section("Figures 6 to 9", trade_off(plan, v), made, figures, "curve")
     head = ("claims", "the paper", "what it means here")
     unlike = TEXTS.table("inconsistencies", head, map(tuple, TEXTS.rows["Inconsistencies"]))
-    why = (unlike, closures(plan, lab.runs))
-    yield study.section("Why", "", why, (openings(watched[0], watched[1], plan),))
+    yield study.section("Why", "", (unlike, closures(plan, lab.runs)), (openings(plan),))
     yield study.section("Beyond the paper", "", (BEYOND,))
     yield study.section("What is run", "", (study.runs(),))
