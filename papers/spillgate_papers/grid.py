@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -36,9 +36,9 @@ def places(
         axes: The values of each axis by label.
 
     Example:
-        >>> list(places(policy=along("topology.links.wan.policy", ("FIFO", "RED")),
-        ...             delay=along("topology.links.wan.delay", ("1 ms", "9 ms"))))
-        ['FIFO, 1 ms', 'FIFO, 9 ms', 'RED, 1 ms', 'RED, 9 ms']
+        >>> path = "topology.links.wan.policy"
+        >>> list(places(policy={"FIFO": {}, "RED": {path: "RED"}}, load={"low": {}}))
+        ['FIFO, low', 'RED, low']
     """
     found = {}
     for labels in product(*axes.values()):
@@ -51,11 +51,6 @@ def places(
                 dict(zip(axes, labels, strict=True)),
             )
     return found
-
-
-def along(path: str, values: Iterable[object]) -> dict[str, Settings]:
-    """An axis that sets one path."""
-    return {str(v): {path: v} for v in values}
 
 
 @dataclass(frozen=True)

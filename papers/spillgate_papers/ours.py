@@ -23,16 +23,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def points(share: float) -> str:
-    """A difference of shares in words.
-
-    Example:
-        >>> points(0.02)
-        '2 points'
-    """
-    return f"{100 * share:.3g} points"
-
-
 def widths(bound: float) -> tuple[float, ...]:
     """Values from half of a bound to twice it.
 
@@ -52,10 +42,6 @@ class Ours(Generic[V]):
         value: What was chosen, before the runs.
         others: Other values, below and above.
         said: A value in words.
-
-    Example:
-        >>> Ours("share of the rate", 0.95, (0.9, 0.99), percent).labels
-        ('90 %', '95 %', '99 %')
     """
 
     name: str
@@ -63,23 +49,14 @@ class Ours(Generic[V]):
     others: tuple[V, ...]
     said: Callable[[V], str] = "{:g}".format
 
-    @property
-    def values(self) -> tuple[V, ...]:
-        """All values, ascending."""
-        return tuple(sorted((self.value, *self.others)))  # type: ignore[type-var]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """All values in words, ascending."""
-        return tuple(map(self.said, self.values))
-
     def judged(self, check: Callable[[V], Check]) -> Check:
         """The part under our bound, which knows what it is under the others.
 
         Args:
             check: Gives the part under a bound.
         """
-        checks = {self.said(v): check(v) for v in self.values}
+        values = sorted((self.value, *self.others))  # type: ignore[type-var]
+        checks = {self.said(v): check(v) for v in values}
         chosen = self.said(self.value)
 
         def part(view: View) -> Part:

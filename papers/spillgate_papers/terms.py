@@ -4,7 +4,8 @@ A term is written down before anything has run. It is evaluated run by run on a 
 differences and ratios are those of runs under the same seeds.
 
 Example:
-    >>> ratio("owd_mean", "FIFO", "LLQ", "voice").between(2.5, 5).text
+    >>> fifo, llq = (value("owd_mean", at, "voice") for at in ("FIFO", "LLQ"))
+    >>> (fifo / llq).between(2.5, 5).text
     'owd_mean of voice, FIFO / owd_mean of voice, LLQ between 2.5 and 5'
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from spillgate_papers import judge
@@ -57,32 +58,22 @@ class Term:
         """Run by run, undefined where the divisor is 0."""
         return Term(lambda v: self.take(v) / other.take(v), f"{self.text} / {other.text}")
 
+    def _made(self, f: Callable[[PerRun], PerRun], text: str = "") -> Term:
+        return Term(lambda v: f(self.take(v)), text or self.text)
+
     def over(self, f: Callable[[Sequence[float]], float], text: str = "") -> Term:
         """One value from those of all runs: of its kind, and without an interval."""
-
-        def take(v: View) -> PerRun:
-            q = self.take(v)
-            return PerRun((f(q.values),), q.unit, q.at_least)
-
-        return Term(take, text or self.text)
+        return self._made(lambda q: PerRun((f(q.values),), q.unit, q.at_least), text)
 
     def share(self, holds: Callable[[float], bool]) -> Term:
         """The share of runs in which something holds: it is what it is, without an interval."""
-
-        def take(v: View) -> PerRun:
-            values = self.take(v).values
-            return PerRun((sum(holds(x) for x in values) / len(values),), "1")
-
-        return Term(take, self.text)
+        return self._made(lambda q: PerRun((sum(map(holds, q.values)) / len(q.values),), "1"))
 
     def defined(self) -> Term:
         """Without the runs in which it is undefined."""
-
-        def take(v: View) -> PerRun:
-            q = self.take(v)
-            return PerRun(tuple(x for x in q.values if not math.isnan(x)), q.unit, q.at_least)
-
-        return Term(take, self.text)
+        return self._made(
+            lambda q: replace(q, values=tuple(x for x in q.values if not math.isnan(x)))
+        )
 
     def above(self, bound: float) -> Bound:
         """That it is above a bound."""
@@ -140,11 +131,6 @@ def own(key: str, at: str, of: Callable[[Singles], PerRun] = Singles.mean) -> Te
         return of(found) if isinstance(found, Singles) else found
 
     return Term(take, f"{key}, {at}")
-
-
-def ratio(metric: str, a: str, b: str, of: str, scope: str = "class") -> Term:
-    """A metric at a place over the same at another."""
-    return value(metric, a, of, scope) / value(metric, b, of, scope)
 
 
 def queued(metric: str, at: str, link: str, of: str = "") -> Term:
