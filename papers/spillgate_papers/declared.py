@@ -315,6 +315,7 @@ class Declared(Points):
             for s in parts
             if self.known("a section", s)
         ]
+        sentences = {x: self.said(x) for s in parts for x in s.get("said", ())}
 
         def made(study: Study) -> Iterator[Section]:
             facts = {f"runs of {b.title}": b.effort.of(study.lab).runs for b in self.batches}
@@ -325,7 +326,7 @@ class Declared(Points):
                     yield from self.function(s, s["call"], {})(study, *tables)
                     continue
                 texts = [self.fill(s["text"], facts)] if "text" in s else []
-                texts += [self.said(x)(study.main) for x in s.get("said", ())]
+                texts += [sentences[x](study.main) for x in s.get("said", ())]
                 name, text = s.get("name", ""), "\n\n".join(texts)
                 yield study.section(s["title"], text, tables, figures, name)
 
@@ -336,9 +337,14 @@ class Declared(Points):
         cells = dict(self.python.get("cells", {}))
         for key, of in self.data.get("cells", {}).items():
             cells[key] = of if isinstance(of, str) and "@" not in of else self.at(of, "", {})
-        measures = {x: self.measure(x) for x in self.measures}
         also = {k: x for k, x in self.python.items() if callable(x)}
-        return self.texts.said(name, {**also, **measures}, **cells)
+        known = {**also, **{x: self.measure(x) for x in self.measures}}
+        measures = {k: (lambda at, of=of: of(self.point(at, {}))) for k, of in known.items()}
+        try:
+            return self.texts.said(name, measures, **cells)
+        except KeyError as e:
+            there = (*self.texts.prose, *known, *cells)
+            return self.fail(name, "nothing is called", e.args[0], there)  # type: ignore[no-any-return]
 
     def watched(self) -> Iterator[Watched]:
         """What the ledger shows beside verdicts."""

@@ -125,17 +125,12 @@ def filled(
 ) -> Callable[[View], str]:
     """Sentences with measured values in braces: by name, or measures at points (`{loss@RED}`)."""
 
-    def field(name: str, view: View) -> str:
-        measure, at, point = name.partition("@")
-        return str(cell(measures[measure](point) if at else cells[name], view))
+    def shown(name: str | None) -> Shown:
+        measure, at, point = (name or "").partition("@")
+        return "" if name is None else measures[measure](point) if at else cells[name]
 
-    def text(view: View) -> str:
-        return "".join(
-            literal + ("" if name is None else field(name, view))
-            for literal, name, _, _ in Formatter().parse(template)
-        )
-
-    return text
+    every = [(literal, shown(name)) for literal, name, _, _ in Formatter().parse(template)]
+    return lambda view: "".join(f"{literal}{cell(of, view)}" for literal, of in every)
 
 
 def binned(points: Sequence[tuple[float, float]], n: int) -> list[tuple[float, float]]:

@@ -84,6 +84,8 @@ tables:
     rows: {policy: policy, delay: delays}
     at: ["{policy}, {delay}", "{policy}, 1 ms"]
     columns: [loss, {for: {x: [a]}, "stated {x}": {stated: {policy: {FIFO: 1, RED: 2}}}}]
+sections:
+  - {title: All, said: [said], tables: [losses]}
 """
 
 
@@ -148,8 +150,9 @@ def test_parts_bound_terms(tmp_path):
 
 
 def test_tables_and_sentences_know_the_measures(tmp_path):
-    toy = made(tmp_path)
-    [losses] = toy.tables
+    made(tmp_path)
+    toy = Declared(tmp_path, {})
+    losses = toy.table(*toy.data["tables"])
     rows = losses.table(VIEW).rows
     # The second row's point is not run: the second way to call it is.
     assert [(r[0], r[1], round(r[2].mean, 6), r[3].mean) for r in rows] == [
@@ -158,9 +161,14 @@ def test_tables_and_sentences_know_the_measures(tmp_path):
         ("RED", "1 ms", 0.1, 2),
         ("", "5 ms", 0.2, 2),
     ]
-    said = Declared(tmp_path, {}).said("said")(VIEW)
+    said = toy.said("said")(VIEW)
     assert said.startswith("Lost are 10.00 ±")
     assert said.endswith("% of it, 30.0 ±0.5 %.")
+
+
+def test_a_sentence_with_what_is_not_measured_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"paper.yaml:54: nothing is called 'twice'; there are"):
+        made(tmp_path, FILE.replace("  twice:", "  thrice:"))
 
 
 @pytest.mark.parametrize(
@@ -188,6 +196,7 @@ def test_tables_and_sentences_know_the_measures(tmp_path):
         ("class: data, metric: loss_ratio", "metric: loss_ratio",
          "a term has other keys; there are metric with one of class"),
         ("min: 0, text: more", "min: 0, min: 1, text: more", "'min' stands here twice"),
+        ("said: [said]", "said: [sad]", "nothing is called 'sad'; there are said"),
         ("columns: [loss,", "columns: [lost,", "nothing is called 'lost'; there are loss"),
         ("take: {scopes: [class]}", "take: {scopes: [class}", "did not find expected"),
     ],
