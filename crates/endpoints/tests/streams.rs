@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::common::{first, spec, stream};
 use proptest::prelude::*;
+use spillgate_core::curve::{Exact, UNITS};
 use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::{
@@ -266,4 +267,43 @@ proptest! {
         prop_assert!(Source::mean_rate(&spec) >= 0.0);
         let _ = spec.check();
     }
+}
+
+/// Of every stretch of packets: no more bytes on the link than the curve allows in that time. Of a
+/// grid of equal packets the curve has not a byte to spare, so it cannot be a packet too large.
+#[test]
+fn nothing_exceeds_its_arrival_curve() {
+    // Bytes are added, and short packets filled up.
+    let occupied = |len: u16| (u32::from(len) + 18).max(84);
+    let tight = r#"{"cbr": {"rate": "1 Mb/s", "packet": "500 B"}}"#;
+    let mut bounded = Vec::new();
+    for json in SOURCES.into_iter().chain([tight]) {
+        let s = spec(json);
+        let Some(curve) = Source::arrivals(&s, &occupied) else {
+            continue;
+        };
+        let curve = curve.unwrap();
+        let packets = first(&s, Time::ZERO, &mut stream("curve", 0), 2000);
+        let mut spare = i128::MAX;
+        for (i, begin) in packets.iter().enumerate() {
+            let mut sum = 0;
+            for p in packets[i..].iter().take(60) {
+                sum += i128::from(occupied(p.len));
+                let time = Exact::from_integer(p.at.since(begin.at).as_ps().into());
+                let most = curve.right_of(time).unwrap().floor().to_integer() / UNITS;
+                assert!(
+                    sum <= most,
+                    "{json}: {sum} B in {time} ps, {most} B at most"
+                );
+                spare = spare.min(most - sum);
+            }
+        }
+        assert!(json != tight || spare == 0, "{spare} B");
+        bounded.push(s.kind());
+    }
+    bounded.dedup();
+    assert_eq!(
+        bounded,
+        ["cbr", "on-off", "cbr", "voip", "bernoulli", "cbr"]
+    );
 }

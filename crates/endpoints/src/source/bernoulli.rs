@@ -7,9 +7,11 @@
 
 use spillgate_core::{Rng, Time, math, time::PS_PER_SEC};
 
+use super::arrivals::paced;
 use super::spec::{BernoulliSpec, check_size, size_in_range};
-use super::{Emission, Envelope, Model};
+use super::{Emission, Envelope, Model, Occupied};
 use spillgate_core::Problem;
+use spillgate_core::curve::{Curve, NoBound};
 
 #[derive(Clone, Debug)]
 pub(super) struct Bernoulli {
@@ -90,6 +92,12 @@ impl Model for Bernoulli {
             true => random,
             false => Envelope::even(line, size_in_range(spec.packet)),
         }
+    }
+
+    /// A packet in each slot.
+    fn arrivals(spec: &BernoulliSpec, occupied: Occupied<'_>) -> Option<Result<Curve, NoBound>> {
+        let len = size_in_range(spec.packet);
+        Some(paced(spec.line, len..=len, 0, occupied))
     }
 
     fn longest(spec: &BernoulliSpec) -> u16 {

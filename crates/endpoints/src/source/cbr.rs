@@ -12,10 +12,12 @@
 
 use spillgate_core::{Dur, Percent, Rate, Rng, Time, time::PS_PER_SEC};
 
+use super::arrivals::paced;
 use super::size::Sizes;
 use super::spec::CbrSpec;
-use super::{Emission, Envelope, Model};
+use super::{Emission, Envelope, Model, Occupied};
 use spillgate_core::Problem;
+use spillgate_core::curve::{Curve, NoBound};
 
 /// Exact transmission times at one rate, one after the other.
 #[derive(Clone, Debug)]
@@ -98,6 +100,16 @@ impl Model for Cbr {
     fn envelope(spec: &CbrSpec) -> Envelope {
         // Sizes may be drawn: on an even grid of packets the bits then are random.
         Envelope::random(Self::mean_rate(spec), Self::longest(spec))
+    }
+
+    fn arrivals(spec: &CbrSpec, occupied: Occupied<'_>) -> Option<Result<Curve, NoBound>> {
+        let lengths = Self::shortest(spec)..=Self::longest(spec);
+        Some(paced(
+            spec.rate,
+            lengths,
+            jitter_share(spec.jitter),
+            occupied,
+        ))
     }
 
     fn longest(spec: &CbrSpec) -> u16 {

@@ -8,6 +8,7 @@
 //! Every kind is one line of the registry: its spec variant, its
 //! kind string, its state machine and its summary.
 
+mod arrivals;
 mod backlogged;
 mod bernoulli;
 mod cbr;
@@ -24,8 +25,10 @@ mod video;
 mod voip;
 mod wire;
 
+use spillgate_core::curve::{Curve, NoBound};
 use spillgate_core::{Problem, Rng, Time};
 
+pub use arrivals::Occupied;
 pub use codec::CODECS;
 pub use imix::MIXES;
 pub use registry::{KINDS, Source};
@@ -81,6 +84,11 @@ trait Model: Sized {
     fn mean_rate(spec: &Self::Spec) -> f64;
     /// What it hardly ever exceeds.
     fn envelope(spec: &Self::Spec) -> Envelope;
+    /// What it never exceeds, in the bytes that its packets occupy on a link; by default nothing is
+    /// known, as of random arrivals.
+    fn arrivals(_: &Self::Spec, _: Occupied<'_>) -> Option<Result<Curve, NoBound>> {
+        None
+    }
     /// The longest packet that it may send, in bytes.
     fn longest(spec: &Self::Spec) -> u16;
     /// What at most one of 10,000 packets is longer than, in bytes: not above [`Model::longest`].

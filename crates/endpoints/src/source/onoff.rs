@@ -19,11 +19,13 @@
 
 use spillgate_core::{Dur, Rng, Time, math};
 
+use super::arrivals::paced;
 use super::cbr::{Grid, later, mean_gap};
 use super::size::Sizes;
 use super::spec::{OnOffSpec, PeriodDistribution};
-use super::{Emission, Envelope, Model};
+use super::{Emission, Envelope, Model, Occupied};
 use spillgate_core::Problem;
+use spillgate_core::curve::{Curve, NoBound};
 
 /// A packet may span this many bursts of the shortest typical length: a bound on the work per
 /// packet.
@@ -113,6 +115,12 @@ impl Model for OnOff {
 
     fn envelope(spec: &OnOffSpec) -> Envelope {
         Envelope::random(spec.peak.bps() as f64, Self::longest(spec))
+    }
+
+    /// Silences only move packets apart.
+    fn arrivals(spec: &OnOffSpec, occupied: Occupied<'_>) -> Option<Result<Curve, NoBound>> {
+        let lengths = Self::shortest(spec)..=Self::longest(spec);
+        Some(paced(spec.peak, lengths, 0, occupied))
     }
 
     fn longest(spec: &OnOffSpec) -> u16 {

@@ -2,13 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spillgate_core::curve::{Curve, NoBound};
 use spillgate_core::{Rng, Time};
 
 use super::spec::{
     BackloggedSpec, BernoulliSpec, CbrSpec, MmppSpec, OnOffSpec, PoissonSpec, VideoSpec, VoipSpec,
 };
 use super::{
-    Emission, Envelope, Model, backlogged, bernoulli, cbr, mmpp, onoff, poisson, video, voip,
+    Emission, Envelope, Model, Occupied, backlogged, bernoulli, cbr, mmpp, onoff, poisson, video,
+    voip,
 };
 use spillgate_core::Problem;
 
@@ -91,6 +93,20 @@ macro_rules! sources {
             pub fn envelope(spec: &SourceSpec) -> Envelope {
                 match spec {
                     $(SourceSpec::$variant(s) => <$model as Model>::envelope(s),)+
+                }
+            }
+
+            /// What `spec` describes never exceeds, in bytes on a link; none where it may exceed
+            /// everything.
+            ///
+            /// # Errors
+            /// If its numbers are too large for a curve.
+            pub fn arrivals(
+                spec: &SourceSpec,
+                occupied: Occupied<'_>,
+            ) -> Option<Result<Curve, NoBound>> {
+                match spec {
+                    $(SourceSpec::$variant(s) => <$model as Model>::arrivals(s, occupied),)+
                 }
             }
 

@@ -18,11 +18,13 @@ mod spec;
 
 use spillgate_core::{Dur, Rng, Time, math};
 
+use super::arrivals::periodic;
 use super::cbr::{later, shifted};
-use super::{Emission, Envelope, Model};
+use super::{Emission, Envelope, Model, Occupied};
 pub use spec::{Headers, VadModel, VadSpec, VoipSpec};
 use spec::{check_rate, check_sizes, check_time, most_opus};
 use spillgate_core::Problem;
+use spillgate_core::curve::{Curve, NoBound};
 
 /// Silence suppression in packet times.
 #[derive(Clone, Copy, Debug)]
@@ -214,6 +216,17 @@ impl Model for Voip {
         let longest = Self::longest(spec);
         let gap = spec.packetization().as_secs_f64().max(1e-12);
         Envelope::even(8.0 * f64::from(longest) / gap, longest)
+    }
+
+    fn arrivals(spec: &VoipSpec, occupied: Occupied<'_>) -> Option<Result<Curve, NoBound>> {
+        let lengths = Self::shortest(spec)..=Self::longest(spec);
+        let longest = lengths.map(occupied).max()?;
+        let time = spec.packetization().max(Dur::from_ps(1));
+        Some(periodic(
+            longest,
+            time,
+            super::cbr::jitter_share(spec.jitter),
+        ))
     }
 
     fn longest(spec: &VoipSpec) -> u16 {
