@@ -9,6 +9,7 @@ False
 """
 
 from spillgate import _engine
+from spillgate.bounds import Bounds, EndToEnd, QueueBound, bound
 from spillgate.errors import (
     Diagnostic,
     InputError,
@@ -45,10 +46,12 @@ __commit__: str = _engine.COMMIT
 __all__ = [
     "Admission",
     "Axis",
+    "Bounds",
     "Conclusion",
     "Description",
     "Diagnostic",
     "Distribution",
+    "EndToEnd",
     "Explanation",
     "Exported",
     "Finding",
@@ -60,6 +63,7 @@ __all__ = [
     "OutputError",
     "Point",
     "Progress",
+    "QueueBound",
     "Rating",
     "Recorded",
     "Results",
@@ -74,6 +78,7 @@ __all__ = [
     "Verdict",
     "__commit__",
     "__version__",
+    "bound",
     "catalog",
     "check",
     "explain",

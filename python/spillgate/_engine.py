@@ -111,6 +111,13 @@ def export(
     return parsed
 
 
+def bound(path: str, *, overrides: list[str], confine: bool) -> list[dict[str, Any]]:
+    """What cannot be exceeded at each point of a scenario; raises `InputError`."""
+    with _translated():
+        parsed: list[dict[str, Any]] = json.loads(_native.bound(path, overrides, confine))
+    return parsed
+
+
 def lint(
     path: str,
     *,

@@ -23,6 +23,8 @@ ALLOWED = {
     "nodes": {"core", "queueing", "measure"},
     # measure for the metrics that requirements bound.
     "scenario": {"core", "capture", "queueing", "endpoints", "measure", "nodes", "voice"},
+    # endpoints for what sources never exceed, nodes for what holds packets.
+    "bounds": {"core", "queueing", "endpoints", "nodes", "scenario"},
     "import": {"core", "capture", "queueing", "endpoints", "nodes", "scenario"},
     # endpoints for the rates and lengths of sources, measure and voice for requirements,
     # nodes for buffers.
@@ -65,6 +67,7 @@ ALLOWED = {
     # queueing, endpoints, nodes and voice for their registries: the lists that `spillgate
     # list` prints.
     "python": {
+        "bounds",
         "capture",
         "core",
         "queueing",
@@ -98,6 +101,7 @@ RANK = {
     "scenario": 3,
     "lint": 4,
     "rows": 4,
+    "bounds": 4,
     "admission": 5,
     "result": 7,
     "tables": 7.5,

@@ -4,6 +4,7 @@
 //! calls release the interpreter.
 #![forbid(unsafe_code)]
 
+mod bound;
 mod capture;
 mod config;
 mod explain;
@@ -248,6 +249,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
     m.add_function(wrap_pyfunction!(capture::profile_capture, m)?)?;
     m.add_function(wrap_pyfunction!(export::export, m)?)?;
+    m.add_function(wrap_pyfunction!(bound::bound, m)?)?;
     m.add_function(wrap_pyfunction!(lint::lint, m)?)?;
     m.add_function(wrap_pyfunction!(lint::lint_rules, m)?)?;
     m.add_function(wrap_pyfunction!(lint::reader_warnings, m)?)?;

@@ -11,6 +11,7 @@ use crate::custom::{CustomDiscipline, CustomEngine};
 use crate::engine::Engine;
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
+use crate::guarantee::{Guarantee, Load, Reason};
 use crate::leaf::{Leaf, Queue};
 use crate::recipe::Origin;
 use crate::stats::{Cx, LeafGauges, LeafStats, State, Total};
@@ -441,6 +442,14 @@ impl Discipline {
         } else {
             QueueLimit::default()
         }
+    }
+
+    /// What a leaf is guaranteed, whatever comes to the others.
+    ///
+    /// # Errors
+    /// Why nothing is guaranteed.
+    pub fn guarantee(&self, leaf: u16, load: &Load) -> Result<Guarantee, Reason> {
+        self.engine.guarantee(leaf, load)
     }
 
     /// The leaf into which an arriving packet is classified.

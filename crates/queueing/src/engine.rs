@@ -9,6 +9,7 @@ use crate::custom::CustomEngine;
 use crate::evidence::{Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
+use crate::guarantee::{self, Guarantee, Load, Reason};
 use crate::leaf::{Leaf, Queue};
 use crate::sched::pgps::Pgps;
 use crate::stats::{Cx, LeafGauges};
@@ -84,6 +85,13 @@ pub(crate) trait Schedule {
     /// The state of flow admission.
     fn admission(&self, _now: Time) -> Option<AdmissionState> {
         None
+    }
+    /// What a leaf is guaranteed. By default nothing is known.
+    ///
+    /// # Errors
+    /// Why nothing is guaranteed.
+    fn guarantee(&self, _leaf: u16, _load: &Load) -> Result<Guarantee, Reason> {
+        Err("no guarantee of this discipline is known".into())
     }
     /// Upper estimate of the memory of the full queues in bytes.
     fn memory_bytes(&self, flows: usize) -> u64;
@@ -229,6 +237,10 @@ impl Schedule for Leaf {
 
     fn limit(&self, _: usize) -> QueueLimit {
         self.limit()
+    }
+
+    fn guarantee(&self, _: u16, load: &Load) -> Result<Guarantee, Reason> {
+        guarantee::fifo(self, load)
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

@@ -252,6 +252,11 @@ impl Leaf {
         matches!(self.queue, Queue::Ring(_) | Queue::Judged(_))
     }
 
+    /// Whether it drops packets only where they exceed its limit.
+    pub(crate) fn drops_only_at_limits(&self) -> bool {
+        self.is_fifo() && self.aqm.is_none() && self.thresholds.is_none()
+    }
+
     /// The scheduler's tag of the first packet in a ring; the largest if there is none.
     #[inline]
     pub(crate) fn head_tag(&self) -> u64 {

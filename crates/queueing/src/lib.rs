@@ -10,6 +10,7 @@ mod engine;
 mod evidence;
 mod fan;
 mod flow_numbers;
+mod guarantee;
 mod leaf;
 mod line;
 mod outline;
@@ -34,6 +35,7 @@ pub use evidence::{
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
+pub use guarantee::{Guarantee, LeafLoad, Load, Reason};
 pub use line::{Counting, Line, Longest};
 pub use outline::{
     AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,

@@ -380,6 +380,13 @@ def check(options: argparse.Namespace) -> int:
     return lint.check(options)
 
 
+def bound(options: argparse.Namespace) -> int:
+    """`spillgate bound`."""
+    from spillgate.cli import bound
+
+    return bound.bound(options)
+
+
 def import_config(options: argparse.Namespace) -> int:
     """`spillgate import`."""
     if options.kind == "show-policy-map" or (
@@ -541,6 +548,7 @@ COMMANDS = {
     "report": make_report,
     "reproduce": reproduce,
     "check": check,
+    "bound": bound,
     "import": import_config,
     "export": export,
     "explain": explain,

@@ -5,12 +5,12 @@
 //! for Network Calculus", Discrete Event Dynamic Systems 18, 2008, for curves that end in a line.
 //!
 //! A curve is wide-sense increasing, piecewise linear, and ends in a line. It is 0 at 0 and
-//! continuous from the left, as the book has it: a token bucket is 0 at 0 and its burst right after.
+//! continuous from the left, as the book has it: a token bucket is 0 at 0, its burst right after.
 //! Time is in picoseconds, a slope in bits per second, so a value is in bits per second times
 //! picoseconds ([`UNITS`] to a byte) and all numbers that a user gives are integers.
 //!
-//! Numbers are exact ratios of 128-bit integers. What exceeds them is [`NoBound::Overflow`], never a
-//! wrong number; a result in whole picoseconds or bytes is rounded up.
+//! Numbers are exact ratios of 128-bit integers. What exceeds them is [`NoBound::Overflow`], never
+//! a wrong number; a result in whole picoseconds or bytes is rounded up.
 //!
 //! Cost: O(n m) segments and O((n m)²) for convolution and deconvolution of n by m pieces, O(n + m)
 //! pieces and O((n + m)²) for all else.
@@ -149,7 +149,8 @@ impl Curve {
         Self::line(Exact::zero(), Exact::zero())
     }
 
-    fn line(value: Exact, slope: Exact) -> Self {
+    /// `value` right after 0, and a `slope` in b/s; both at least 0.
+    pub fn line(value: Exact, slope: Exact) -> Self {
         let from = Exact::zero();
         Self {
             pieces: vec![Piece { from, value, slope }],
@@ -337,7 +338,8 @@ impl Curve {
         Self::new(&pieces)
     }
 
-    /// What may come in any time if each bit may be late by up to `by`: the curve that much earlier.
+    /// What may come in any time if each bit may be late by up to `by`: the curve, that much
+    /// earlier.
     ///
     /// # Errors
     /// If a number is too large.

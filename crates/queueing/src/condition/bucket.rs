@@ -52,6 +52,16 @@ impl TokenBucket {
         self.bps
     }
 
+    /// How deep it is, in bytes.
+    pub(crate) fn burst(&self) -> u64 {
+        (self.full as u128 / UNITS) as u64
+    }
+
+    /// Whether packets leave while its tokens are not negative.
+    pub(crate) fn owes(&self) -> bool {
+        self.owes
+    }
+
     /// The tokens that there must be before `len` bytes leave.
     #[inline]
     fn needed(&self, len: u32) -> i128 {
@@ -130,7 +140,7 @@ impl TokenBucket {
     pub(crate) fn describe(&self, now: Time) -> BucketLevel {
         BucketLevel {
             tokens: self.bytes(now),
-            burst: (self.full as u128 / UNITS) as u64,
+            burst: self.burst(),
             bps: self.bps,
         }
     }

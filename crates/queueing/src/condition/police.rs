@@ -252,6 +252,16 @@ pub(crate) struct Policer {
 }
 
 impl Policer {
+    /// The bucket that pays for all packets that pass, if it drops all others.
+    pub(crate) fn only_passes(&self) -> Option<&TokenBucket> {
+        match &self.meter {
+            Meter::OneBucket(bucket) if self.treatments[Color::Exceed as usize].drop => {
+                Some(bucket)
+            }
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn admits(&mut self, now: Time, packet: &mut Packet) -> bool {
         let before = match &mut self.colors {

@@ -23,6 +23,7 @@
 mod buckets;
 pub(crate) mod check;
 mod divide;
+mod guarantee;
 pub(crate) mod parts;
 mod resolve;
 mod shares;
@@ -36,6 +37,7 @@ use crate::classify::Classifier;
 use crate::condition::{Step, TokenBucket};
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit};
+use crate::guarantee::{Guarantee, Load, Reason};
 use crate::leaf::Leaf;
 use crate::line::bytes;
 use crate::stats::{Cx, LeafGauges};
@@ -535,6 +537,10 @@ impl Schedule for Tree {
 
     fn leaf_names(&self) -> Vec<String> {
         self.names.to_vec()
+    }
+
+    fn guarantee(&self, leaf: u16, load: &Load) -> Result<Guarantee, Reason> {
+        self.guaranteed(leaf, load)
     }
 
     fn held(&self, leaf: usize) -> u32 {

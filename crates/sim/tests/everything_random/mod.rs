@@ -7,6 +7,7 @@
 mod bounds;
 mod net;
 mod precedences;
+mod worst;
 
 use std::fmt::Write;
 

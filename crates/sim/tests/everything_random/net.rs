@@ -445,6 +445,12 @@ impl Net {
         out
     }
 
+    /// Without failures, which no bound takes into account.
+    pub(crate) fn unbroken(mut self) -> Self {
+        self.failures.clear();
+        self
+    }
+
     pub(crate) fn plan(&self, stop: &str, measurement: &str) -> Arc<Plan> {
         plan_of(&self.yaml(stop, measurement))
     }

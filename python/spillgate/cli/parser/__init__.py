@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from spillgate import __commit__, __version__
 from spillgate.cli.parser.configs import add_check, add_export, add_import, add_profile
 from spillgate.cli.parser.looking import (
+    add_bound,
     add_completion,
     add_explain,
     add_fluid,
@@ -48,6 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_run,
         add_report,
         add_check,
+        add_bound,
         add_import,
         add_export,
         add_explain,

@@ -16,6 +16,21 @@ from spillgate.cli.parser.options import (
 )
 
 
+def add_bound(commands: Commands) -> None:
+    """Say what cannot be exceeded."""
+    bound = add_command(
+        commands, "bound", "say which delays and backlogs cannot be exceeded, without simulating"
+    )
+    add_scenario(bound)
+    add_set(bound)
+    add_confine(bound)
+    bound.add_argument("--variant", metavar="V", help="of this variant only; default all")
+    bound.add_argument(
+        "--flows", action="store_true", help="a row for each flow, not only for each class"
+    )
+    add_format(bound, "table", "json")
+
+
 def add_explain(commands: Commands) -> None:
     """Say why packets were late or lost."""
     explain = add_command(commands, "explain", "tell why packets of a run were late or lost")

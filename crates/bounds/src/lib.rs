@@ -1,0 +1,56 @@
+//! What cannot happen: worst cases of a scenario by network calculus, without simulating.
+//!
+//! Source: J.-Y. Le Boudec and P. Thiran, "Network Calculus", Springer LNCS 2050, 2001.
+//!
+//! At each port and leaf the smaller of two bounds counts: what *sources and policers* let come, by
+//! the horizontal deviation from what the leaf is guaranteed; and its *queue limit*, which bounds
+//! what waits before a packet for every traffic, TCP included: the limit with the packet itself, in
+//! the time in which the leaf is guaranteed so much. A flow is late at the next hop by at most the
+//! bound of this one, so its arrival curve there is the same curve that much earlier; ports whose
+//! bounds depend on each other in a loop get none from their sources.
+//!
+//! A bound is of queueing and transmission at a port; propagation comes to it. It holds while no
+//! link fails. No floating-point number decides a bound; each is rounded up to a picosecond.
+#![forbid(unsafe_code)]
+
+mod flows;
+mod hop;
+mod ports;
+mod report;
+
+pub use hop::{From, HopBound};
+pub use ports::Hop;
+pub use report::{ClassBound, Report, report};
+
+use spillgate_core::Dur;
+use spillgate_queueing::Reason;
+use spillgate_scenario::plan::WorldPlan;
+
+use flows::Flows;
+use ports::Ports;
+
+/// The bounds of a world.
+#[derive(Debug)]
+pub struct Bounds {
+    /// Of each leaf that packets may come to, by link, then leaf.
+    pub hops: Vec<Hop>,
+    /// For each flow of the plan the longest one-way delay of its own packets: the sum of its hops'
+    /// bounds, and propagation.
+    pub flows: Vec<Result<Dur, Reason>>,
+    /// For each flow whether no packet of it can be lost in a queue.
+    pub lossless: Vec<bool>,
+}
+
+/// The bounds of a world, while no link fails.
+pub fn bounds(world: &WorldPlan) -> Bounds {
+    let flows = Flows::of(world);
+    let mut ports = Ports::new(world, &flows);
+    (0..world.links.len()).for_each(|link| ports.solve(link));
+    let ends = (0..world.flows.len()).map(|f| ports.way(f));
+    let (flows, lossless) = ends.unzip();
+    Bounds {
+        hops: ports.into_hops(),
+        flows,
+        lossless,
+    }
+}

@@ -1,0 +1,262 @@
+//! The bounds of each port, and of paths over them.
+
+use spillgate_core::curve::Curve;
+use spillgate_core::{Dur, Packet};
+use spillgate_queueing::{LeafLoad, Load, Reason};
+use spillgate_scenario::plan::{LinkPlan, WorldPlan};
+
+use crate::flows::{Flows, arrivals};
+use crate::hop::HopBound;
+
+/// A leaf of a port.
+#[derive(Debug)]
+pub struct Hop {
+    /// Id of the link.
+    pub link: u32,
+    /// The leaf's number.
+    pub leaf: u16,
+    /// Its name.
+    pub name: String,
+    /// The classes of service whose packets may come to it, by number.
+    pub classes: Vec<u16>,
+    /// What it cannot exceed, or why there is nothing.
+    pub bound: Result<HopBound, Reason>,
+}
+
+/// A port.
+enum Port {
+    Unsolved,
+    /// Its bounds depend on themselves.
+    Solving,
+    /// By leaf, where packets may come.
+    Solved(Vec<Option<Hop>>),
+}
+
+/// All ports of a world.
+pub(crate) struct Ports<'a> {
+    world: &'a WorldPlan,
+    flows: &'a Flows,
+    ports: Vec<Port>,
+    /// By link, for each of [`Flows::over`] its leaf; none: any.
+    leaves: Vec<Vec<Option<u16>>>,
+    /// Policies give packets other code points.
+    marks: bool,
+}
+
+impl<'a> Ports<'a> {
+    pub(crate) fn new(world: &'a WorldPlan, flows: &'a Flows) -> Self {
+        let mut ports = Self {
+            world,
+            flows,
+            ports: world.links.iter().map(|_| Port::Unsolved).collect(),
+            leaves: Vec::new(),
+            marks: !world.marks().is_empty(),
+        };
+        ports.leaves = (0..world.links.len())
+            .map(|l| ports.classified(l))
+            .collect();
+        ports
+    }
+
+    pub(crate) fn into_hops(self) -> Vec<Hop> {
+        let hops = |port| match port {
+            Port::Solved(hops) => hops,
+            Port::Unsolved | Port::Solving => Vec::new(),
+        };
+        self.ports.into_iter().flat_map(hops).flatten().collect()
+    }
+
+    /// The leaves of the flows over a link.
+    fn classified(&self, link: usize) -> Vec<Option<u16>> {
+        let plan = &self.world.links[link];
+        let hidden = plan.discipline.looks_at_marks() || self.world.carries_labels(plan);
+        let mut discipline = plan.discipline.build(&self.flows.keys);
+        let over = &self.flows.over[link];
+        let leaf = |&(i, hop): &(usize, usize)| {
+            let flow = &self.flows.all[i];
+            let known = flow.alike && !hidden && (hop == 0 || !self.marks);
+            let mut packet = Packet::new(i as u32, 0, *flow.lengths.end());
+            packet.dscp = flow.dscp;
+            known.then(|| discipline.leaf_of(&packet))
+        };
+        over.iter().map(leaf).collect()
+    }
+
+    /// Finds the bounds of a port, and of those before it.
+    pub(crate) fn solve(&mut self, link: usize) {
+        if !matches!(self.ports[link], Port::Unsolved) {
+            return;
+        }
+        self.ports[link] = Port::Solving;
+        for (flow, hop) in self.flows.over[link].clone() {
+            if hop > 0 {
+                let route = &self.world.routes[self.flows.all[flow].route];
+                self.solve(route[hop - 1] as usize);
+            }
+        }
+        let plan = &self.world.links[link];
+        let names = plan.discipline.leaf_names();
+        let (load, shortest) = self.load(link, names.len());
+        let discipline = plan.discipline.build(&self.flows.keys);
+        let none = self.excluded(link);
+        let hops = names.into_iter().enumerate().map(|(i, name)| {
+            if load.leaves[i].longest == 0 {
+                return None;
+            }
+            let leaf = i as u16;
+            let bound = match &none {
+                Some(why) => Err(why.clone()),
+                None => discipline.guarantee(leaf, &load).and_then(|guarantee| {
+                    let limit = |l: u16| discipline.limit(l.into());
+                    HopBound::of(&guarantee, &load, leaf, limit, &shortest)
+                }),
+            };
+            Some(Hop {
+                link: link as u32,
+                leaf,
+                name,
+                classes: self.classes(link, leaf),
+                bound,
+            })
+        });
+        self.ports[link] = Port::Solved(hops.collect());
+    }
+
+    /// Why a port has no bounds at all.
+    fn excluded(&self, link: usize) -> Option<Reason> {
+        let plan = &self.world.links[link];
+        let why = if self.world.holding.serve(link as u32) {
+            "a node serves this link itself"
+        } else if plan.server.is_some() {
+            "no guarantee of a line whose rate varies or that sends cells is known"
+        } else if self.world.carries_labels(plan) {
+            "no bound of links with MPLS labels is known"
+        } else if plan.rate.tx_time(1).as_ps() < 2 {
+            "times at this rate are too short to be exact"
+        } else {
+            return None;
+        };
+        Some(why.into())
+    }
+
+    fn classes(&self, link: usize, leaf: u16) -> Vec<u16> {
+        let over = self.flows.over[link].iter().zip(&self.leaves[link]);
+        let here = over.filter(|(_, l)| l.is_none_or(|l| l == leaf));
+        let own = here
+            .map(|((i, _), _)| &self.flows.all[*i])
+            .filter(|f| !f.answers);
+        let mut classes: Vec<u16> = own.map(|f| self.world.flows[f.of].class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    /// What comes to a port, and by leaf the shortest packet on the link.
+    fn load(&self, link: usize, leaves: usize) -> (Load, Vec<u32>) {
+        let plan = &self.world.links[link];
+        let zero = LeafLoad {
+            longest: 0,
+            arrivals: Some(Curve::zero()),
+        };
+        let mut load = Load {
+            rate: plan.rate,
+            ring: plan.tx_ring.packets,
+            overhead: plan.overhead,
+            lengths: 1..=1,
+            leaves: vec![zero; leaves],
+        };
+        let mut shortest = vec![u32::MAX; leaves];
+        let (mut least, mut most) = (u16::MAX, 0);
+        for (&(i, hop), known) in self.flows.over[link].iter().zip(&self.leaves[link]) {
+            let flow = &self.flows.all[i];
+            let (short, long) = (*flow.lengths.start(), *flow.lengths.end());
+            (least, most) = (least.min(short), most.max(long));
+            let own = self.arrivals(i, hop, plan).filter(|_| known.is_some());
+            let own_leaf = |leaf: usize| known.is_none_or(|k| usize::from(k) == leaf);
+            let of_leaves = load.leaves.iter_mut().zip(&mut shortest).enumerate();
+            for (_, (at, shortest)) in of_leaves.filter(|(leaf, _)| own_leaf(*leaf)) {
+                at.longest = at.longest.max(plan.overhead.wire_len(long)).max(1);
+                at.arrivals = match (at.arrivals.take(), &own) {
+                    (Some(sum), Some(own)) => sum.plus(own).ok(),
+                    _ => None,
+                };
+                *shortest = (*shortest).min(plan.overhead.wire_len(short)).max(1);
+            }
+        }
+        load.lengths = least.min(most)..=most;
+        (load, shortest)
+    }
+
+    /// What a flow never exceeds where it comes to a port: late by the bounds of the hops before.
+    fn arrivals(&self, i: usize, hop: usize, plan: &LinkPlan) -> Option<Curve> {
+        let flow = &self.flows.all[i];
+        let route = &self.world.routes[flow.route];
+        let mut late = Dur::ZERO;
+        for (before, link) in route[..hop].iter().enumerate() {
+            let passed = &self.world.links[*link as usize];
+            late = late
+                + self.at(i, before).ok()?.0
+                + passed.reorder.as_ref().map_or(Dur::ZERO, |r| r.by);
+        }
+        let held = |link: &u32| self.world.holding.at(self.world.links[*link as usize].from);
+        if route[..=hop].iter().any(|l| held(l).is_some()) {
+            return None;
+        }
+        arrivals(self.world, flow, plan.overhead)?
+            .jittered(late)
+            .ok()
+    }
+
+    /// The bound of the packets of a flow at one of its hops, and whether none of them can be lost
+    /// there, or why there is none.
+    fn at(&self, flow: usize, hop: usize) -> Result<(Dur, bool), Reason> {
+        let of = &self.flows.all[flow];
+        let link = self.world.routes[of.route][hop] as usize;
+        let plan = &self.world.links[link];
+        let Port::Solved(hops) = &self.ports[link] else {
+            return Err("what comes to this port depends on its own bound".into());
+        };
+        let len = plan.overhead.wire_len(*of.lengths.end());
+        let leaf = self.leaves[link][self.flows.places[flow][hop]];
+        let mut worst = (Dur::ZERO, true);
+        let own = hops.iter().flatten();
+        for own in own.filter(|h| leaf.is_none_or(|l| l == h.leaf)) {
+            let bound = own.bound.as_ref().map_err(|why| self.located(own, why))?;
+            let delay = bound.delay_of(len)?;
+            worst = (worst.0.max(delay), worst.1 && bound.lossless);
+        }
+        Ok(worst)
+    }
+
+    /// A reason with its place.
+    fn located(&self, hop: &Hop, why: &Reason) -> Reason {
+        let link = &self.world.links[hop.link as usize].name;
+        format!("`{link}`, queue `{}`: {why}", hop.name).into()
+    }
+
+    /// The longest one-way delay of the packets of a flow of the plan, and whether none can be lost
+    /// in a queue.
+    pub(crate) fn way(&self, flow: usize) -> (Result<Dur, Reason>, bool) {
+        let route = &self.world.routes[self.flows.all[flow].route];
+        let mut sum = self.world.way(route);
+        let mut lossless = true;
+        for (hop, link) in route.iter().enumerate() {
+            let from = self.world.links[*link as usize].from;
+            if self.world.holding.at(from).is_some() {
+                let node = &self.world.nodes[from as usize];
+                return (
+                    Err(format!("no bound of node `{node}` is known").into()),
+                    false,
+                );
+            }
+            match self.at(flow, hop) {
+                Ok((delay, none_lost)) => {
+                    sum = sum + delay;
+                    lossless &= none_lost;
+                }
+                Err(why) => return (Err(why), false),
+            }
+        }
+        (Ok(sum), lossless)
+    }
+}

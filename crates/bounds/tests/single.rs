@@ -1,0 +1,213 @@
+//! Bounds at one port, worked out by hand.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use spillgate_bounds::{Report, bounds, report};
+use spillgate_scenario::{NoImporter, Options, load};
+
+/// The report of a point of a scenario.
+#[track_caller]
+fn of(yaml: &str, point: usize) -> Report {
+    let files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
+    let options = Options::default();
+    let plan = match load(Path::new("test.yaml"), &files, &NoImporter, &options) {
+        Ok(loaded) => loaded.plan,
+        Err(e) => panic!("{e}"),
+    };
+    let world = &plan.variants[point].world;
+    report(world, &bounds(world))
+}
+
+#[track_caller]
+fn owd(report: &Report, class: &str) -> f64 {
+    let found = report.classes.iter().find(|c| c.name == class).unwrap();
+    found.owd.unwrap_or_else(|| panic!("{report:#?}"))
+}
+
+/// Times in ms to a tenth of a microsecond.
+#[track_caller]
+fn near(found: f64, ms: f64) {
+    assert!(
+        (found * 1e3 - ms).abs() < 1e-4,
+        "{} ms, not {ms} ms",
+        found * 1e3
+    );
+}
+
+/// The example that a reader opens first: 5 ms of propagation, 10 Mb/s, packets of 1500 and 200 B.
+#[test]
+fn the_first_example() {
+    let yaml = include_str!("../../../examples/first/scenario.yaml");
+    let fifo = of(yaml, 0);
+    // 50 packets, one of which is its own, and one in transmission.
+    near(owd(&fifo, "data"), 5.0 + 51.0 * 1.2);
+    near(owd(&fifo, "voice"), 5.0 + 50.0 * 1.2 + 0.16);
+    let llq = of(yaml, 1);
+    // A packet in transmission, and its own.
+    near(owd(&llq, "voice"), 5.0 + 1.2 + 0.16);
+    // 51 packets and 200 B at what 100 kb/s of voice leave.
+    near(owd(&llq, "data"), 5.0 + (51.0 * 12.0 + 1.6) / 9.9);
+    let [voice, data] = &llq.queues[..] else {
+        panic!("{llq:#?}");
+    };
+    assert!(voice.by == Some("burst") && data.by == Some("limit"));
+    assert_eq!((data.own, data.rate), (Some(75_000), Some(9_900_000)));
+    assert_eq!(data.backlog, Some(75_000));
+    // The policer of LLQ may drop, if the rate is as measured here it does not; the queue cannot.
+    assert!(!voice.lossless && !data.lossless);
+}
+
+/// A line of 10 Mb/s and 5 ms with this policy and traffic.
+fn line(policy: &str, keys: &str, traffic: &[&str]) -> String {
+    let mut yaml = format!(
+        "schema_version: 1\ntopology:\n  nodes: [a, b]\n  links:\n    wan: {{from: a, to: b, rate: 10 Mb/s, delay: 5 ms, policy: P{keys}, duplex: true}}\npolicies:\n  P: {policy}\ntraffic:\n"
+    );
+    for (i, flow) in traffic.iter().enumerate() {
+        yaml += &format!("  - flow: {{name: f{i}, from: a, to: b, {flow}}}\n");
+    }
+    yaml + "measurement: {duration: 1 s, interval: 100 ms}\nruns: {count: 1}\n"
+}
+
+const CALLS: &str = "class: voice, dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: 200 B}}";
+const CUBIC: &str = "class: data, tcp: {profile: linux}";
+
+/// Poisson calls at twice the rate of their class, which only its policer bounds, and TCP, which
+/// only the limit does.
+#[test]
+fn tcp_behind_an_overloaded_priority_class() {
+    let policy = "{class-based: {classes: [{name: voice, match: {dscp: ef}, priority: {rate: 1 Mb/s, burst: 10 kB}}, {name: class-default, queue_limit: 50 packets}]}}";
+    let found = of(&line(policy, "", &[CALLS, CUBIC]), 0);
+    near(owd(&found, "voice"), 5.0 + (80.0 + 12.0) / 10.0);
+    near(owd(&found, "data"), 5.0 + (51.0 * 12.0 + 80.0) / 9.0);
+    // With a transmit ring of three packets, two more are in front.
+    let ringed = of(&line(policy, ", tx_ring: 3 packets", &[CALLS, CUBIC]), 0);
+    near(owd(&ringed, "voice"), 5.0 + (80.0 + 3.0 * 12.0) / 10.0);
+    near(owd(&ringed, "data"), 5.0 + (53.0 * 12.0 + 80.0) / 9.0);
+    let of_data = ringed.queues.iter().find(|q| q.queue == "class-default");
+    assert_eq!(of_data.unwrap().backlog, Some(52 * 1500));
+}
+
+/// Three classes of 1 : 2 : 7, each with the limit of 20 packets of 1500 B.
+#[test]
+fn classes_wait_for_a_packet_of_every_other() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 10 %, queue_limit: 20 packets}, {name: y, match: {dscp: af21}, bandwidth: 20 %, queue_limit: 20 packets}, {name: class-default, queue_limit: 20 packets}]}}";
+    let tcp = |dscp: &str| format!("class: {dscp}, dscp: {dscp}, tcp: {{profile: linux}}");
+    let [x, y] = ["af11", "af21"].map(tcp);
+    let found = of(&line(policy, "", &[&x, &y, CUBIC]), 0);
+    // Packets of two others, one of its own in transmission, and 20 at its share.
+    for (class, share) in [("af11", 0.1), ("af21", 0.2), ("data", 0.7)] {
+        let ms = 5.0 + 3.0 * 1.2 + 20.0 * 1.2 / share;
+        let found = owd(&found, class) * 1e3;
+        // Weights are integers, and compared in parts of 2^-20.
+        let off = (found - ms).abs();
+        assert!(off < ms * 1e-5, "{class}: {found} ms, not {ms} ms");
+    }
+    // Where no packet comes to a class, it takes no part.
+    let alone = of(&line(policy, "", &[&x]), 0);
+    near(owd(&alone, "af11"), 5.0 + 21.0 * 1.2);
+}
+
+/// Behind a shaper of 4 Mb/s one packet of its line is in front, in the policy inside as elsewhere.
+#[test]
+fn a_shaper_around_classes() {
+    let policy = "{class-based: {classes: [{name: class-default, shape: {rate: 4 Mb/s}, queue_limit: 10 packets}]}}";
+    let found = of(&line(policy, "", &[CUBIC]), 0);
+    near(owd(&found, "data"), 5.0 + 1.2 + 10.0 * 3.0);
+}
+
+/// Constant rates through two hops: each is late by no more than the bound of the first, and
+/// nothing can be lost.
+#[test]
+fn a_second_hop_sees_what_the_first_lets_through() {
+    let yaml = "schema_version: 1
+topology:
+  nodes: [a, b, r, z]
+  links:
+    ha: {from: a, to: r, rate: 10 Mb/s, delay: 0 s, policy: F}
+    hb: {from: b, to: r, rate: 10 Mb/s, delay: 0 s, policy: F}
+    out: {from: r, to: z, rate: 10 Mb/s, delay: 0 s, policy: F}
+policies:
+  F: {fifo: {limit: 8 packets}}
+traffic:
+  - flow: {name: f0, class: k, from: a, to: z, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}}
+  - flow: {name: f1, class: l, from: b, to: z, source: {cbr: {rate: 2 Mb/s, packet: 500 B}}}
+measurement: {duration: 1 s, interval: 100 ms}
+runs: {count: 1}
+";
+    let found = of(yaml, 0);
+    // 0.8 and 0.4 ms at the first hop, by which each is late: 1000 B and 100 B, 500 B and 100 B.
+    near(owd(&found, "k"), 0.8 + 1700.0 * 8.0 / 10_000.0);
+    near(owd(&found, "l"), 0.4 + 1700.0 * 8.0 / 10_000.0);
+    assert!(found.classes.iter().all(|c| c.lossless));
+    let full = of(&yaml.replace("8 packets", "2 packets"), 0);
+    assert!(full.classes.iter().all(|c| !c.lossless));
+}
+
+/// Ports whose arrivals depend on each other have bounds by their limits only.
+#[test]
+fn loops_are_left_to_limits() {
+    let yaml = "schema_version: 1
+topology:
+  nodes: [a, b, c]
+  links:
+    ab: {from: a, to: b, rate: 10 Mb/s, delay: 0 s, policy: F}
+    bc: {from: b, to: c, rate: 10 Mb/s, delay: 0 s, policy: F}
+    ca: {from: c, to: a, rate: 10 Mb/s, delay: 0 s, policy: F}
+policies:
+  F: {fifo: {limit: 9 packets}}
+traffic:
+  - flow: {name: f0, class: k, from: a, to: c, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}}
+  - flow: {name: f1, class: k, from: b, to: a, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}}
+  - flow: {name: f2, class: k, from: c, to: b, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}}
+measurement: {duration: 1 s, interval: 100 ms}
+runs: {count: 1}
+";
+    let found = of(yaml, 0);
+    let by: Vec<_> = found.queues.iter().filter_map(|q| q.by).collect();
+    assert!(by.len() == 3 && by.contains(&"limit"), "{found:#?}");
+    assert!(found.classes[0].owd.unwrap() <= 2.0 * 10.0 * 0.8e-3);
+}
+
+/// What has no bound says why, and has no number.
+#[test]
+fn reasons_are_given() {
+    let classes = "{class-based: {classes: [{name: voice, match: {dscp: ef}, priority: {}}]}}";
+    for (policy, why) in [
+        (
+            classes,
+            "`wan`, queue `class-default`: `voice` goes first, has no policer, and nothing bounds what comes to it: the classes behind it can wait for ever",
+        ),
+        (
+            "{fifo: {limit: 2 GB}}",
+            "`wan`, queue `fifo`: its queue has no limit, and nothing bounds what comes to it",
+        ),
+        (
+            "{drr: {}}",
+            "`wan`, queue `drr`: no guarantee of this fair queue is known",
+        ),
+        (
+            "{wfq: {}}",
+            "`wan`, queue `wfq`: no guarantee of this discipline is known",
+        ),
+    ] {
+        let found = of(&line(policy, "", &[CALLS, CUBIC]), 0);
+        let data = found.classes.iter().find(|c| c.name == "data").unwrap();
+        assert_eq!((data.owd, data.why.as_deref()), (None, Some(why)));
+    }
+    let varies = ", rate_process: {on-off: {on: 20 ms, off: 15 ms}}";
+    let found = of(&line("{fifo: {limit: 9 packets}}", varies, &[CUBIC]), 0);
+    assert!(
+        found.classes[0]
+            .why
+            .as_ref()
+            .unwrap()
+            .contains("rate varies")
+    );
+    let fails = line("{fifo: {limit: 9 packets}}", "", &[CUBIC]);
+    let fails = fails.replace(
+        "policies:",
+        "  failures: [{link: wan, at: 100 ms, repair: 200 ms}]\npolicies:",
+    );
+    assert!(of(&fails, 0).without_failures);
+}

@@ -1,0 +1,132 @@
+//! What a discipline guarantees: the service of a leaf, whatever comes to the others.
+//!
+//! A guarantee is declared beside the code of a discipline ([`Schedule::guarantee`]). The default
+//! declares nothing, so a new discipline has no bounds, never wrong ones.
+//!
+//! [`Schedule::guarantee`]: crate::engine::Schedule::guarantee
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use spillgate_core::curve::{Curve, Exact, NoBound};
+use spillgate_core::{Overhead, Rate};
+
+use crate::leaf::Leaf;
+
+/// Why nothing is guaranteed: a sentence without its full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason(pub Cow<'static, str>);
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<NoBound> for Reason {
+    fn from(why: NoBound) -> Self {
+        Self(why.to_string().into())
+    }
+}
+
+impl From<&'static str> for Reason {
+    fn from(why: &'static str) -> Self {
+        Self(why.into())
+    }
+}
+
+impl From<String> for Reason {
+    fn from(why: String) -> Self {
+        Self(why.into())
+    }
+}
+
+/// The port of a discipline, and what comes to it.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The rate at which it sends.
+    pub rate: Rate,
+    /// The packets of its transmit ring, the one in transmission included; at least 1.
+    pub ring: u32,
+    /// What its link adds to packets.
+    pub overhead: Overhead,
+    /// The lengths of the IP packets that come, in bytes.
+    pub lengths: RangeInclusive<u16>,
+    /// By leaf.
+    pub leaves: Vec<LeafLoad>,
+}
+
+/// What comes to a leaf.
+#[derive(Clone, Debug, Default)]
+pub struct LeafLoad {
+    /// The longest packet, in bytes on the link; 0 if none comes.
+    pub longest: u32,
+    /// What the sources never exceed; none if that is unknown.
+    pub arrivals: Option<Curve>,
+}
+
+impl Load {
+    /// The longest packet of any leaf, in bytes on the link.
+    pub(crate) fn longest(&self) -> u64 {
+        self.leaves
+            .iter()
+            .map(|l| l.longest)
+            .max()
+            .unwrap_or(0)
+            .into()
+    }
+
+    /// The bytes that may lie in the ring.
+    pub(crate) fn ring_bytes(&self) -> u64 {
+        u64::from(self.ring) * self.longest()
+    }
+
+    /// The least and the most bytes on the link for a byte that `counted` counts.
+    pub(crate) fn stretch(&self, counted: Option<Overhead>) -> (Exact, Exact) {
+        let one = Exact::from_integer(1);
+        let Some(counted) = counted.filter(|c| *c != self.overhead) else {
+            return (one, one);
+        };
+        let of = |len: u16| {
+            let counts = counted.wire_len(len).max(1);
+            Exact::new(self.overhead.wire_len(len).into(), counts.into())
+        };
+        let all = || self.lengths.clone().map(of);
+        (all().min().unwrap_or(one), all().max().unwrap_or(one))
+    }
+}
+
+/// What a leaf is guaranteed.
+#[derive(Clone, Debug)]
+pub struct Guarantee {
+    /// What it is served, in bytes on the link that have left, in any time in which a packet of it,
+    /// or of a leaf beside it, waits: the packets in the ring and in transmission are sent first.
+    pub drain: Curve,
+    /// What may come in such a time for it and the leaves beside it, where sources or policers
+    /// bound it.
+    pub arrivals: Option<Curve>,
+    /// A second arrival curve with a service that holds from where neither waits nor is in
+    /// transmission what belongs to it, so that its own last packet is not counted twice.
+    pub alone: Option<(Curve, Curve)>,
+    /// The leaves with which it is first in, first out; itself included.
+    pub beside: Vec<u16>,
+    /// A packet is lost only where it exceeds the limit of the queue.
+    pub only_limits: bool,
+}
+
+/// The only leaf of a port, first in, first out: the port's rate.
+pub(crate) fn fifo(leaf: &Leaf, load: &Load) -> Result<Guarantee, Reason> {
+    if !leaf.is_fifo() {
+        return Err("no guarantee of this fair queue is known".into());
+    }
+    let line = Curve::rate(load.rate);
+    let arrivals = load.leaves.first().and_then(|l| l.arrivals.clone());
+    Ok(Guarantee {
+        drain: line.after_bytes(load.ring_bytes())?,
+        alone: arrivals.clone().map(|a| (a, line)),
+        arrivals,
+        beside: vec![0],
+        only_limits: leaf.drops_only_at_limits(),
+    })
+}

@@ -1,0 +1,129 @@
+"""What cannot be exceeded: worst cases by network calculus, without simulating."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillgate import _engine
+from spillgate.errors import InputError
+from spillgate.scenario import Overrides, override_texts
+
+
+@dataclass(frozen=True)
+class EndToEnd:
+    """What a class or a flow cannot exceed on its paths.
+
+    Attributes:
+        name: Of the class of service, or of the flow.
+        owd: The longest one-way delay in seconds; none if there is no bound.
+        lossless: Whether no packet can be lost in a queue.
+        why: Why there is no bound.
+    """
+
+    name: str
+    owd: float | None
+    lossless: bool
+    why: str | None
+
+
+@dataclass(frozen=True)
+class QueueBound:
+    """What a queue of a port cannot exceed.
+
+    Attributes:
+        link: The link whose port it is at.
+        queue: Its name: of a class-based policy the class.
+        classes: The classes of service whose packets may come to it.
+        delay: The longest time in seconds from arrival until a packet has been sent.
+        backlog: The most bytes that wait, in the transmit ring too.
+        lossless: Whether no packet can be lost here.
+        by: `burst` if sources and policers bound the delay, `limit` if the queue's limit does.
+        own: The bytes of the burst, or of the full queue.
+        rate: The rate in b/s that it is guaranteed in the end.
+        own_part: The part of the delay in seconds that these bytes take at that rate.
+        others_part: The rest in seconds: packets in front, and what goes first meanwhile.
+        why: Why there is no bound; then the numbers are none.
+    """
+
+    link: str
+    queue: str
+    classes: tuple[str, ...]
+    delay: float | None
+    backlog: int | None
+    lossless: bool
+    by: str | None
+    own: int | None
+    rate: int | None
+    own_part: float | None
+    others_part: float | None
+    why: str | None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What cannot be exceeded at a point of a scenario.
+
+    Attributes:
+        point: The name of the point: a variant, with the values of axes.
+        classes: By class of service.
+        flows: By flow.
+        queues: By link and queue.
+        without_failures: Links fail in the scenario; the bounds are those of the network in which
+            none does.
+    """
+
+    point: str
+    classes: tuple[EndToEnd, ...]
+    flows: tuple[EndToEnd, ...]
+    queues: tuple[QueueBound, ...]
+    without_failures: bool
+
+
+def bound(
+    scenario: str | Path,
+    *,
+    variant: str | None = None,
+    set: Overrides | None = None,  # noqa: A002 - the name of the command line
+    confine: bool = False,
+) -> tuple[Bounds, ...]:
+    """Says which delays and backlogs cannot be exceeded; simulates nothing.
+
+    Args:
+        scenario: A scenario file.
+        variant: Only the point of this name; default all.
+        set: Values to replace, by path.
+        confine: Refuses files outside the scenario's folder.
+
+    Returns:
+        The bounds of each point, in their order.
+
+    Raises:
+        InputError: If the file cannot be used, or there is no such point.
+
+    Example:
+        >>> import spillgate
+        >>> fifo, llq = spillgate.bound("examples/first/scenario.yaml")
+        >>> [(c.name, c.owd) for c in llq.classes]
+        [('voice', 0.00636), ('data', 0.066979797979798)]
+    """
+    records = _engine.bound(str(scenario), overrides=override_texts(set), confine=confine)
+    found = tuple(
+        Bounds(
+            point=record["point"],
+            classes=tuple(EndToEnd(**c) for c in record["bounds"]["classes"]),
+            flows=tuple(EndToEnd(**f) for f in record["bounds"]["flows"]),
+            queues=tuple(
+                QueueBound(**q | {"classes": tuple(q["classes"])})
+                for q in record["bounds"]["queues"]
+            ),
+            without_failures=record["bounds"]["without_failures"],
+        )
+        for record in records
+        if variant in (None, record["point"])
+    )
+    if not found:
+        names = ", ".join(repr(r["point"]) for r in records)
+        msg = f"error: {scenario}: there is no variant {variant!r}; valid are {names}"
+        raise InputError(msg)
+    return found

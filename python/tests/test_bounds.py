@@ -1,0 +1,59 @@
+"""`spillgate bound`, and runs beside it."""
+
+import json
+import re
+
+import pytest
+
+import spillgate
+
+
+def test_no_run_of_the_first_example_exceeds_its_bounds(first):
+    results = spillgate.run(first)
+    for bounds in spillgate.bound(first):
+        for c in bounds.classes:
+            [seen] = results.samples(
+                scope="class", metric="owd_max", name=c.name, variant=bounds.point
+            )
+            largest = max(seen.values)
+            assert largest <= c.owd
+            # It is what can happen, too, but for what calls leave a little more than.
+            assert largest > 0.98 * c.owd or (bounds.point, c.name) == ("fifo", "voice")
+
+
+def test_what_it_prints(cli, first):
+    done = cli("bound", first, "--flows")
+    assert done.returncode == 0, done.stderr
+    text = done.stdout
+    assert re.search(r"^llq\n", text, re.MULTILINE)
+    assert re.search(r"^voice +6\.36 ms +possible$", text, re.MULTILINE)
+    # Rounded up.
+    assert re.search(r"^data +66\.98 ms +possible$", text, re.MULTILINE)
+    of_data = r"^uplink/class\S+ +data +61\.98 ms .*limit +9\.9 Mb/s"
+    assert re.search(of_data, text, re.MULTILINE)
+    assert text.count("\ndata-1 ") == 2
+
+
+def test_json_is_the_same(cli, first):
+    done = cli("bound", first, "--variant", "llq", "--format", "json")
+    [record] = json.loads(done.stdout)
+    [bounds] = spillgate.bound(first, variant="llq")
+    assert record["point"] == bounds.point == "llq"
+    assert [c["owd"] for c in record["classes"]] == [c.owd for c in bounds.classes]
+    assert record["queues"][0]["own"] == bounds.queues[0].own
+
+
+def test_what_has_no_bound_says_so(cli, first):
+    done = cli("bound", first, "--variant", "fifo", "--set", "policies.fifo={drr: {}}")
+    assert done.returncode == 0
+    assert "no bound" in done.stdout
+    assert "No bound at uplink/drr: no guarantee of this fair queue is known." in done.stdout
+
+
+def test_bad_input(cli, first, tmp_path):
+    done = cli("bound", first, "--variant", "lq")
+    assert done.returncode == 2
+    assert "there is no variant 'lq'; valid are 'fifo', 'llq'" in done.stderr
+    assert cli("bound", tmp_path / "none.yaml").returncode == 2
+    with pytest.raises(spillgate.InputError):
+        spillgate.bound(first, set={"topology.links.uplink.rate": "fast"})
