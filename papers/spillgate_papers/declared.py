@@ -390,5 +390,5 @@ def paper(folder: Path, **python: Any) -> Frame:
         watched=list(d.watched()),
         sections=sections,
         own=python.get("own"),
-        **d.data.get("take", {}),
+        **d.known("what is taken", d.data.get("take", {})),
     )

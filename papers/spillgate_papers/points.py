@@ -29,6 +29,7 @@ KEYS = {
         "batches claims",
         f"take lists points axes causes silent measures ours cells {_SHOWN}",
     ),
+    "what is taken": ("", "scopes metrics flow_metrics series runs quick_runs"),
     "a batch": ("title axes seconds", "but quick runs times varied keep note"),
     "an axis": ("", "name points for set values at"),
     "a value of an axis": ("name set", "always for at instead"),

@@ -196,6 +196,7 @@ def test_a_sentence_with_what_is_not_measured_is_refused(tmp_path):
         ("class: data, metric: loss_ratio", "metric: loss_ratio",
          "a term has other keys; there are metric with one of class"),
         ("min: 0, text: more", "min: 0, min: 1, text: more", "'min' stands here twice"),
+        ("take: {scopes", "take: {scops", "what is taken has no key 'scops'; there are scopes"),
         ("said: [said]", "said: [sad]", "nothing is called 'sad'; there are said"),
         ("columns: [loss,", "columns: [lost,", "nothing is called 'lost'; there are loss"),
         ("take: {scopes: [class]}", "take: {scopes: [class}", "did not find expected"),
