@@ -105,7 +105,7 @@ def bound(
         >>> import spillgate
         >>> fifo, llq = spillgate.bound("examples/first/scenario.yaml")
         >>> [(c.name, c.owd) for c in llq.classes]
-        [('voice', 0.00636), ('data', 0.066979797979798)]
+        [('voice', 0.00636), ('data', 0.06697979798)]
     """
     records = _engine.bound(str(scenario), overrides=override_texts(set), confine=confine)
     found = tuple(
