@@ -323,7 +323,7 @@ class Declared(Points):
             for s, of in zip(parts, shown, strict=True):
                 tables, figures = ([x(study) if callable(x) else x for x in kind] for kind in of)
                 if "call" in s:
-                    yield from self.function(s, s["call"], {})(study, *tables)
+                    yield from self.function(s, s["call"], {})(study, *tables, *figures)
                     continue
                 texts = [self.fill(s["text"], facts)] if "text" in s else []
                 texts += [sentences[x](study.main) for x in s.get("said", ())]

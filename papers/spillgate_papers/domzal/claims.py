@@ -9,43 +9,24 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from typing import TypeVar
 
+from spillgate_papers import terms
 from spillgate_papers.domzal import oracle, system
-from spillgate_papers.domzal.system import (
-    ADMITTED,
-    BASIC,
-    LINKS,
-    MECHANISMS,
-    RUN_ON,
-    SCHEDULERS,
-    TICK,
-    TIMER,
-    UNTIMED,
-    WHOLE,
-    Plan,
-    at,
-)
+from spillgate_papers.domzal.system import BASIC, LINKS, MECHANISMS, SCHEDULERS, TIMER, Plan, at
 from spillgate_papers.measured import PerRun, Singles, View
 from spillgate_papers.model import Claim, Elsewhere
 from spillgate_papers.ours import Ours
-from spillgate_papers.terms import (
-    Bound,
-    Check,
-    Term,
-    either,
-    least,
-    most,
-    number,
-    own,
-    picked,
-    trend,
-)
+from spillgate_papers.terms import Bound, Check, Term, least, most, number, own, trend
 
 EVERYWHERE = {f"with {m} under {s}": (s, m) for s in SCHEDULERS for m in MECHANISMS}
 """Every mechanism under every scheduler."""
 LEAST_BUSY = {"EFM": 0.90, "RAEF": 0.90, "RBAEF": 0.85}
 """Least utilization of L3 with each mechanism (G11)."""
+V = TypeVar("V")
 Range = tuple[float, float]
+Ends = Callable[[V], tuple["float | None", "float | None"]]
+Make = Callable[[Bound, str], Check]
 _SECONDS, _WITHIN, _RANGE = "{:g} s".format, "within {:.0%}".format, "{0[0]:g} to {0[1]:g}".format
 TENS = Ours("tens of seconds", (25, 130), ((10, 100), (40, 110)), "{0[0]:g} to {0[1]:g} s".format)
 TIMES = Ours("basic FAN's wait over a mechanism's", 10, (5, 20))
@@ -73,20 +54,25 @@ def long_gap(gaps: Singles) -> PerRun:
     return gaps.quantile(0.95)
 
 
+def bounded(ours: Ours[V], term: Term, ends: Ends[V], text: str, make: Make = number) -> Check:
+    """A part with bounds that are ours; the text has a place for our value in words."""
+    return ours.judged(lambda v: make(Bound(term, *ends(v)), text.format(ours.said(v))))
+
+
+def apart(v: float) -> tuple[float, float]:
+    """As far below 0 as above."""
+    return -v, v
+
+
 def basic_r2() -> Iterator[Check]:
     """D1 (G4)."""
-
-    def tens(s: str, ends: Range) -> Check:
-        text = f"the mean wait at R2 is {_RANGE(ends)} s under {s}"
-        return number(wait(at(s, BASIC), "R2").between(*ends), text)
-
-    def times(s: str, least: float) -> Check:
-        text = f"it is at least {least:g} times that of the slowest mechanism under {s}"
-        slowest = most(wait(at(s, m), "R2") for m in MECHANISMS)
-        return trend((wait(at(s, BASIC), "R2") / slowest).above(least), text)
-
-    yield from (TENS.judged(partial(tens, s)) for s in SCHEDULERS)
-    yield from (TIMES.judged(partial(times, s)) for s in SCHEDULERS)
+    waits = {s: wait(at(s, BASIC), "R2") for s in SCHEDULERS}
+    for s, waiting in waits.items():
+        yield bounded(TENS, waiting, lambda ends: ends, f"the mean wait at R2 is {{}} under {s}")
+    for s, waiting in waits.items():
+        ratio = waiting / most(wait(at(s, m), "R2") for m in MECHANISMS)
+        text = f"it is at least {{}} times that of the slowest mechanism under {s}"
+        yield bounded(TIMES, ratio, lambda v: (v, None), text, trend)
 
 
 def basic_r4(plan: Plan) -> Iterator[Check]:
@@ -96,10 +82,6 @@ def basic_r4(plan: Plan) -> Iterator[Check]:
         text = f"streams wait {seconds:g} s or more at R4 in at least half of the runs under {s}"
         return number(waiting.share(lambda w: w >= seconds).above(0.499), text)
 
-    def as_long(s: str, off: float) -> Check:
-        text = f"L5 stays closed as long as what came in lets expect under {s}, within {off:.0%}"
-        return number(closed(s, plan).defined().between(1 - off, 1 + off), text)
-
     text = "the mean wait at R4 is hundreds of seconds under PFQ: above 100 s"
     yield number(wait(at("PFQ", BASIC), "R4").above(100), text)
     for s in SCHEDULERS:
@@ -107,7 +89,9 @@ def basic_r4(plan: Plan) -> Iterator[Check]:
         yield STUCK.judged(partial(stuck, s, r4))
         text = f"streams wait longer at R4 than at R2 under {s}: the difference"
         yield trend((r4 - r2).above(0), text)
-    yield from (CLOSED.judged(partial(as_long, s)) for s in SCHEDULERS)
+    for s in SCHEDULERS:
+        text = f"L5 stays closed as long as what came in lets expect under {s}, {{}}"
+        yield bounded(CLOSED, closed(s, plan).defined(), lambda v: (1 - v, 1 + v), text)
 
 
 def closed(scheduler: str, plan: Plan) -> Term:
@@ -124,18 +108,18 @@ def closed(scheduler: str, plan: Plan) -> Term:
             scale=system.MEAN * plan.scale * (system.SHAPE - 1.0) / system.SHAPE,
             rate=system.RATE * plan.scale * system.PAYLOAD / system.PACKET,
             stay=math.ceil(1.0 / system.MIN_SHARE) - 1.0,
-            tick=TICK,
+            tick=system.TICK,
             shape=system.SHAPE,
         )
         opened = next((t for t in admitted if t >= plan.failure), None)
-        if not expected or opened is None or expected[0] >= plan.failure - 2.0 * TICK:
+        if not expected or opened is None or expected[0] >= plan.failure - 2.0 * system.TICK:
             return math.nan
         return (opened - expected[0]) / expected[1]
 
     def ratios(openings: Singles) -> PerRun:
         return PerRun(tuple(of(run) for run in openings.ended), "ratio")
 
-    return own("openings", at(scheduler, BASIC, RUN_ON), ratios)
+    return own("openings", at(scheduler, BASIC, system.RUN_ON), ratios)
 
 
 def fast(router: str, shape: Callable[[Callable[[float], Check]], Check]) -> Iterator[Check]:
@@ -158,20 +142,14 @@ def fast(router: str, shape: Callable[[Callable[[float], Check]], Check]) -> Ite
 
 def alike() -> Iterator[Check]:
     """D5 (G6)."""
-
-    def of_basic(off: float) -> Check:
-        # G6 would also do with intervals that overlap, which any two do that are wide enough.
-        pfq, pdrr = (wait(at(s, BASIC), "R2") for s in SCHEDULERS)
-        text = f"basic FAN at R2, PDRR over PFQ: the waits are within {off:.0%}"
-        return trend((pdrr / pfq).between(1 / (1 + off), 1 + off), text)
-
-    def within(m: str, r: str, seconds: float) -> Check:
-        text = f"with {m} at {r} they are within {seconds:g} s of each other: PDRR minus PFQ"
-        difference = wait(at("PDRR", m), r) - wait(at("PFQ", m), r)
-        return number(difference.between(-seconds, seconds), text)
-
-    yield BASIC_ALIKE.judged(of_basic)
-    yield from (ALIKE.judged(partial(within, m, r)) for m in MECHANISMS for r in LINKS)
+    # G6 would also do with intervals that overlap, which any two do that are wide enough.
+    ratio = wait(at("PDRR", BASIC), "R2") / wait(at("PFQ", BASIC), "R2")
+    text = "basic FAN at R2, PDRR over PFQ: the waits are {}"
+    yield bounded(BASIC_ALIKE, ratio, lambda v: (1 / (1 + v), 1 + v), text, trend)
+    for m in MECHANISMS:
+        for r in LINKS:
+            text = f"with {m} at {r} they are within {{}} of each other: PDRR minus PFQ"
+            yield bounded(ALIKE, wait(at("PDRR", m), r) - wait(at("PFQ", m), r), apart, text)
 
 
 def any_load(plan: Plan) -> Iterator[Check]:
@@ -182,7 +160,7 @@ def any_load(plan: Plan) -> Iterator[Check]:
         low, high = (wait(at("PFQ", m, f"{n} flows"), r) for n in (few, many))
         text = f"with {m} at {r} {many} flows instead of {few} change the wait by less than"
         near = trend((high - low).between(-seconds, seconds), f"{text} {seconds:g} s")
-        return either(near, trend((high / low).between(0.5, 2), f"{text} a factor of 2"))
+        return terms.either(near, trend((high / low).between(0.5, 2), f"{text} a factor of 2"))
 
     yield from (STEADY.judged(partial(steady, m, r)) for m in MECHANISMS for r in LINKS)
 
@@ -227,21 +205,15 @@ def line(scheduler: str, m: str, plan: Plan) -> tuple[Term, Term, Term]:
 
 def linear(m: str, plan: Plan) -> Iterator[Check]:
     """D7, and D8 for each of its mechanisms (G7)."""
-
-    def about_half(text: str, slope: Term, ends: Range) -> Check:
-        said = f"{text}: about half of it, a slope of {_RANGE(ends)}"
-        return number(slope.between(*ends), said)
-
-    def straight(text: str, r2: Term, least: float) -> Check:
-        said = f"{text}: on a straight line, R² of the means at least {least:g}"
-        return trend(r2.above(least), said)
-
     for s in SCHEDULERS:
         slope, _, r2 = line(s, m, plan)
         text = f"wait at R2 against the timer with {m} under {s}"
-        yield SLOPE.judged(partial(about_half, text, slope))
+        yield bounded(
+            SLOPE, slope, lambda ends: ends, f"{text}: about half of it, a slope of {{}}"
+        )
         yield trend(slope.above(0), f"{text}: it grows")
-        yield STRAIGHT.judged(partial(straight, text, r2))
+        said = f"{text}: on a straight line, R² of the means at least {{}}"
+        yield bounded(STRAIGHT, r2, lambda v: (v, None), said, trend)
 
 
 def grade_of_service() -> Iterator[Check]:
@@ -257,7 +229,7 @@ def grade_of_service() -> Iterator[Check]:
     longest = most(own(*of, Singles.longest) for of in places).over(max)
 
     def slack(ticks: int) -> Check:
-        end = TIMER + ticks * TICK
+        end = TIMER + ticks * system.TICK
         text = f"no call waits longer than the timer and {ticks} ticks, {end:g} s"
         return number(longest.below(end + 1e-9), text)
 
@@ -266,25 +238,25 @@ def grade_of_service() -> Iterator[Check]:
 
 def transfer(m: str, timer: float) -> Term:
     """Mean transfer time over that of basic FAN."""
-    basic = own("transfer", at("PFQ", BASIC, UNTIMED, WHOLE))
-    return own("transfer", at("PFQ", m, timer, WHOLE)) / basic
+    basic = own("transfer", at("PFQ", BASIC, system.UNTIMED, system.WHOLE))
+    return own("transfer", at("PFQ", m, timer, system.WHOLE)) / basic
 
 
 def transfers(plan: Plan) -> Iterator[Check]:
     """D10 (G12): of the timers with which streams wait a second at most, the cheapest."""
     ratios = {(m, t): transfer(m, t) for m in MECHANISMS for t in plan.costs}
-    waits = {(m, t): wait(at("PFQ", m, t, WHOLE), "R4").below(1) for m, t in ratios}
+    waits = {(m, t): wait(at("PFQ", m, t, system.WHOLE), "R4").below(1) for m, t in ratios}
 
     def cheap(most: float) -> dict[tuple[str, float], Bound]:
         return {k: ratio.below(most) for k, ratio in ratios.items()}
 
     text = "mean transfer time over that of basic FAN with {{0}} and {{1:g}} s: at most {:g}"
-    yield DEARER.judged(lambda most: picked(text.format(most), cheap(most), ratios, waits))
+    yield DEARER.judged(lambda most: terms.picked(text.format(most), cheap(most), ratios, waits))
     waited = "with it streams wait less than one second at R4 ({0}, {1:g} s)"
-    yield picked(waited, waits, ratios, waits)
+    yield terms.picked(waited, waits, ratios, waits)
     exists = "a timer exists with which transfers are not {:.0%} longer ({{0}}, {{1:g}} s)"
     yield DEARER.judged(
-        lambda most: picked(exists.format(most - 1), cheap(most), ratios, kind="trend")
+        lambda most: terms.picked(exists.format(most - 1), cheap(most), ratios, kind="trend")
     )
 
 
@@ -294,7 +266,7 @@ def backup() -> Iterator[Check]:
     def hardly(s: str, gaps: Mapping[tuple[str], Term], seconds: float) -> Check:
         text = f"95 % of the streams are interrupted for at most {seconds:g} s under {s}"
         bounds = {k: gap.below(seconds) for k, gap in gaps.items()}
-        return picked(f"{text} with {{0}}", bounds, gaps)
+        return terms.picked(f"{text} with {{0}}", bounds, gaps)
 
     def in_use(how: str, point: str, gate: float, more: float) -> Check:
         text = f"L3 is at least {gate + more:.0%} used until the failure {how}"
@@ -305,7 +277,9 @@ def backup() -> Iterator[Check]:
         yield HARDLY.judged(partial(hardly, s, gaps))
         text = f"that is shorter than with basic FAN under {s}: the difference"
         basic = own("gap", at(s, BASIC), long_gap)
-        yield picked(text, {k: (basic - g).above(0) for k, g in gaps.items()}, gaps, kind="trend")
+        yield terms.picked(
+            text, {k: (basic - g).above(0) for k, g in gaps.items()}, gaps, kind="trend"
+        )
     for how, (s, m) in EVERYWHERE.items():
         text = f"no stream is removed from a list of protected flows {how}: the most in a run"
         yield trend(own("removed", at(s, m)).over(max).below(0.5), text)
@@ -320,10 +294,10 @@ def causes(plan: Plan) -> tuple[Elsewhere, ...]:
         """Table I with the waits at R2 of a timer, where it was run."""
         return {at(s, m): at(s, m, t) for s, m in every if t in plan.timers_of(s)}
 
-    whole = {at("PFQ", m, t, WHOLE): m for m in MECHANISMS for t in plan.costs}
-    seldom = {k: at("PFQ", m, rare, WHOLE) for k, m in whole.items()}
+    whole = {at("PFQ", m, t, system.WHOLE): m for m in MECHANISMS for t in plan.costs}
+    seldom = {k: at("PFQ", m, rare, system.WHOLE) for k, m in whole.items()}
     return (
-        Elsewhere(ADMITTED, {at(*of): at(*of, ADMITTED) for of in every}),
+        Elsewhere(system.ADMITTED, {at(*of): at(*of, system.ADMITTED) for of in every}),
         Elsewhere(f"a timer of {short:g} s", timed(short), timed(TIMER)),
         Elsewhere(f"timers of {rare:g} s, with which removals are rare", seldom),
     )

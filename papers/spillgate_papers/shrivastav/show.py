@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from spillgate_papers.measured import View
 from spillgate_papers.model import Cell, Section
-from spillgate_papers.show import By, Column, Curves, Panel, Taken, from_zero, taken
+from spillgate_papers.show import By, Column, Curves, Panel, Taken, taken
 from spillgate_papers.shrivastav import system
 from spillgate_papers.shrivastav.system import CROSSBAR, PARALLEL, SCHEMES, SIZES, SMALL, Size
 from spillgate_papers.study import CHOSEN, Study
@@ -57,32 +57,6 @@ def behind(size: Size) -> tuple[By, By]:
     )
 
 
-def figures(size: Size, files: Sequence[str]) -> Iterator[Curves]:
-    """The paper's two figures of a switch; a line for each scheme and fabric."""
-
-    def panel(key: str, y: str, legend: str = "") -> Panel:
-        by_speedup = {s: (s, size.full) for s in size.speedups}
-        places = by_speedup if "queue" in key else {float(x): (size.slow, x) for x in size.loads}
-        x = "speedup" if "queue" in key else "sessions in 100 s"
-        lines = {
-            f"{scheme}, {f}": {
-                to_right: own(key, size.at(scheme, *place, f))
-                for to_right, place in places.items()
-                if place in size.run_on(f)
-            }
-            for scheme in SCHEMES
-            for f in (PARALLEL, CROSSBAR)
-        }
-        factor = 100.0 if "%" in y else 1.0
-        return Panel("", x, y, lines, shades=2, legend=legend, factor=factor, look=from_zero)
-
-    queues, loss = (f"{file}-{size.ports}" for file in files)
-    inputs = panel("input queue", "input queue (packets)", "best")
-    yield TEXTS.curves(queues, inputs, panel("output queue", "output queue (packets)"))
-    use = panel("utilization", "utilization (%)", "best")
-    yield TEXTS.curves(loss, panel("loss", "loss (%)"), use)
-
-
 def frontier(size: Size) -> Panel:
     """A dot for each weight."""
 
@@ -101,13 +75,7 @@ def frontier(size: Size) -> Panel:
     return Panel(title, "loss (%)", y, dots, legend=legend, dots=True)
 
 
-def weights_said(size: Size, v: View) -> str:
-    """What the paper's weight brings, and what a larger one does."""
-    cells: dict[str, Term] = {}
-    for name, weight in (("none", 0.0), ("paper", size.nu), ("most", max(system.WEIGHTS))):
-        place = f"{size.name}, nu = {weight:g}"
-        cells |= {f"{key} {name}": own(key, place) for key in ("backlog", "loss")}
-    return TEXTS.said("weights", switch=size.name, nu=f"{size.nu:g}", **cells)(v)
+FRONTIER = TEXTS.curves("frontier", *map(frontier, SIZES.values()), size=(8.2, 3.4))
 
 
 def why(study: Study) -> Iterator[Section]:
@@ -201,25 +169,14 @@ def _fabrics() -> By:
     return TEXTS.by("fabrics", rows, columns)
 
 
-def measured(study: Study) -> Iterator[Section]:
+def measured(study: Study, *drawn: Curves) -> Iterator[Section]:
     """The paper's figures, and the tables behind them."""
-    numbered = (
-        (SMALL, ("fig02-queues", "fig03-loss")),
-        (system.LARGE, ("fig04-queues", "fig05-loss")),
-    )
-    drawn = tuple(c.picture(study.main) for of in numbered for c in figures(*of))
-    tables = tuple(t.table(study.main) for size, _ in numbered for t in behind(size))
-    yield replace(study.measured(), tables=tables, pictures=drawn)
+    tables = tuple(t.table(study.main) for size in SIZES.values() for t in behind(size))
+    pictures = tuple(c.picture(study.main) for c in drawn)
+    yield replace(study.measured(), tables=tables, pictures=pictures)
 
 
 def crossing(study: Study) -> Iterator[Section]:
     """The fabrics beside parallel links."""
     text = crossed(study.main)
     yield study.section("What crosses together", text, (_fabrics(),), name="fabrics")
-
-
-def weights(study: Study, *tables: By) -> Iterator[Section]:
-    """The sweep of the weight."""
-    text = " ".join(weights_said(size, study.main) for size in SIZES.values())
-    curves = TEXTS.curves("frontier", *map(frontier, SIZES.values()), size=(8.2, 3.4))
-    yield study.section("The weight of the input queues", text, tables, (curves,), "weights")

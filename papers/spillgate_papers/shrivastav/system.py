@@ -118,32 +118,31 @@ _FEW = ((1.1, 6400), (1.4, 640), (1.4, 6400), (2.0, 6400))
 _LOADS = tuple(8 * x for x in LOADS)
 LARGE = Size("16 x 16", 16, (1.1, 1.4, 1.7, 2.0, 2.7), _LOADS, 1.4, 0.125, (28.0, 25.0), _FEW)
 SIZES = {size.name: size for size in (SMALL, LARGE)}
-axes, lists = (
-    [],
-    {
-        "every point": [(z.name, f"{s:g}, {n}") for z in SIZES.values() for s, n in z.points],
-        "crossed": [
-            (z.name, f"{s:g}, {n}") for z in SIZES.values() for s, n in z.run_on(CROSSBAR)
-        ],
-        "few": [f"{s:g}, {n}" for s, n in LARGE.few],
-    },
-)
-for _z in SIZES.values():
-    _points = {f"{s:g}, {n}": _z.settings(s, n) for s, n in _z.points}
-    _slow = _z.settings(_z.speedups[0], _z.full)
+axes: list[dict[str, object]] = []
+lists: dict[str, list[object]] = {"every point": [], "crossed": []}
+lists["few"] = [f"{s:g}, {n}" for s, n in LARGE.few]
+for z in SIZES.values():
+    points = {f"{s:g}, {n}": z.settings(s, n) for s, n in z.points}
+    slow = {z.name: z.settings(z.speedups[0], z.full)}
     axes += [
-        {"name": f"at {_z.ports}", "points": [{"name": k, "set": x} for k, x in _points.items()]},
-        {"name": f"slow {_z.ports}", "points": [{"name": _z.name, "set": _slow}]},
+        {"name": f"{name} {z.ports}", "points": [{"name": k, "set": x} for k, x in of.items()]}
+        for name, of in (("at", points), ("slow", slow))
     ]
-    _speeds = [f"{s:g}" for s in _z.speedups]
+    lists["every point"] += [(z.name, place) for place in points]
+    lists["crossed"] += [(z.name, f"{s:g}, {n}") for s, n in z.run_on(CROSSBAR)]
+    speeds = [f"{s:g}" for s in z.speedups]
     lists |= {
-        f"speedups of {_z.name}": _speeds,
+        f"speedups of {z.name}": [*speeds],
         # What the paper calls low and high.
-        f"low of {_z.name}": [s for s in _speeds if float(s) <= 1.5],
-        f"high of {_z.name}": [s for s in _speeds if float(s) >= 2.0],
-        f"steps of {_z.name}": list(pairwise(_speeds)),
-        f"loads of {_z.name}": _z.loads[::-1],
+        f"low of {z.name}": [s for s in speeds if float(s) <= 1.5],
+        f"high of {z.name}": [s for s in speeds if float(s) >= 2.0],
+        f"steps of {z.name}": [*pairwise(speeds)],
+        f"loads of {z.name}": [*z.loads[::-1]],
     }
+    for f in (PARALLEL, CROSSBAR):
+        run = z.run_on(f)
+        lists[f"{f} speedups of {z.name}"] = [f"{s:g}" for s in z.speedups if (s, z.full) in run]
+        lists[f"{f} loads of {z.name}"] = [n for n in z.loads if (z.slow, n) in run]
 EVERY = [(z, z.at(x, *of)) for z in SIZES.values() for x in SCHEMES for of in z.points]
 
 
