@@ -106,6 +106,7 @@ RANK = {
     "result": 7,
     "tables": 7.5,
     "nodes": 8,
+    "described": 8,
     "explain": 8,
     "pilot": 5,
     "run": 8,

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from spillgate.metrics import format_value
-from spillgate.points import counted
 from spillgate.report.outlines import THIN
-from spillgate.scenario import Description, irregularity
-from spillgate.tables import Table
+from spillgate.scenario import Description
 
 _MOST_LINKS = 40
 
@@ -25,7 +23,7 @@ def parameters(d: Description) -> list[tuple[str, str]]:
     """What was run, as names and texts."""
     tcp = f", {d.connections} of them TCP connections" if d.connections else ""
     variants = dict.fromkeys(p.variant for p in d.points)
-    found = [
+    return [
         *([("variants", ", ".join(variants))] if any(variants) else []),
         *((f"axis {a.name}", ", ".join(a.labels)) for a in d.axes),
         ("classes of service", ", ".join(d.classes)),
@@ -36,99 +34,6 @@ def parameters(d: Description) -> list[tuple[str, str]]:
         ("measured", format_value(d.duration, "s")),
         ("sampled every", format_value(d.interval, "s")),
     ]
-    if d.failures:
-        found.append(("routes follow a failure after", format_value(d.reroute, "s")))
-    return found
-
-
-def links(d: Description) -> Table:
-    """The links with their policies by variant."""
-    rows = []
-    limited = any(link.get("mtu") for link in d.links)
-    irregular = any(irregularity(link) for link in d.links)
-    framed = any(link.get("counts") for link in d.links)
-    for i, link in enumerate(d.links[:_MOST_LINKS]):
-        used = list(dict.fromkeys(p[i] for p in d.policies if i < len(p)))
-        rows.append(
-            (
-                str(link["name"]),
-                f"{link['from']} → {link['to']}",
-                format_value(link["rate"], "b/s"),
-                format_value(link["delay"], "s"),
-                *((str(link.get("counts") or "IP packet"),) if framed else ()),
-                *((f"{link['mtu']} B" if link.get("mtu") else "–",) if limited else ()),
-                *((irregularity(link) or "–",) if irregular else ()),
-                *((_ring(d, i),) if d.rings else ()),
-                ", ".join(used),
-            )
-        )
-    more = len(d.links) - _MOST_LINKS
-    note = f"{more} more links are in the scenario." if more > 0 else ""
-    counts = ("counts",) if framed else ()
-    mtu = ("MTU",) if limited else ()
-    odd = ("irregular",) if irregular else ()
-    ring = ("transmit ring",) if d.rings else ()
-    headings = ("link", "from → to", "rate", "propagation", *counts, *mtu, *odd, *ring, "policy")
-    return Table(headings, tuple(rows), note)
-
-
-def _ring(d: Description, link: int) -> str:
-    """The transmit rings that a link's port has in the variants, with their delay when full."""
-    said = []
-    for ring in (rings[link] for rings in d.rings if rings):
-        if ring:
-            full = f", {format_value(ring['delay'], 's')}" if ring["packets"] > 1 else ""
-            said.append(counted(ring["packets"], "packet") + full)
-    return " or ".join(dict.fromkeys(said)) or "–"
-
-
-def sessions(d: Description) -> Table | None:
-    """The workloads of sessions."""
-    rows = tuple(
-        (
-            str(s["name"]),
-            str(s["class"]),
-            f"{s['from']} → {s['to']}",
-            _words(s["arrivals"]),
-            _words(s["session"]),
-            str(s["active"]),
-        )
-        for s in d.sessions
-    )
-    head = ("sessions", "class", "from → to", "arrivals", "each", "at most at a time")
-    return Table(head, rows) if rows else None
-
-
-def failures(d: Description) -> Table | None:
-    """What fails when."""
-    rows = tuple(
-        (
-            ", ".join(f["links"]),
-            format_value(f["at"], "s"),
-            "–" if f["repair"] is None else format_value(f["repair"], "s"),
-            format_value(f["spread"], "s") if f["spread"] else "–",
-        )
-        for f in d.failures
-    )
-    # A column that says nothing is left out.
-    shown = 4 if any(f["spread"] for f in d.failures) else 3
-    head = ("links that fail", "at", "repaired at", "later by up to")
-    return Table(head[:shown], tuple(row[:shown] for row in rows)) if rows else None
-
-
-def _words(value: object) -> str:
-    """A part of the scenario as text, as it could be written there."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{k}: {_inner(v)}" for k, v in value.items() if v is not None)
-    return str(value)
-
-
-def _inner(value: object) -> str:
-    if isinstance(value, Mapping):
-        return f"{{{_words(value)}}}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"[{', '.join(_inner(v) for v in value)}]"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def command(manifest: Mapping[str, Any], d: Description) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spillgate.described import listings
 from spillgate.errors import OutputError
 from spillgate.nodes import node_rows
 from spillgate.report import html
@@ -14,11 +15,8 @@ from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
 from spillgate.report.facts import (
     command,
-    failures,
-    links,
     parameters,
     provenance,
-    sessions,
 )
 from spillgate.report.outlines import trees
 from spillgate.report.sweeps import sweep_figures
@@ -114,9 +112,7 @@ def render(
         gates=arriving,
         gate_count=gate_count,
         parameters=parameters(d),
-        links=links(d),
-        sessions=sessions(d),
-        failures=failures(d),
+        listings=listings(d),
         assumptions=results.assumptions,
         unmodelled=d.unmodelled,
         provenance=provenance(manifest, d),

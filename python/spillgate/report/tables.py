@@ -148,13 +148,13 @@ class Comparison:
     Attributes:
         against: That one.
         variants: The others.
-        rows: Class, metric's name and its meaning, and for each of the others the difference as
-            text with what it is, such as `better`.
+        groups: By class, in the scenario's order: a metric's name and its meaning, and for each of
+            the others the difference as text with what it is, such as `better`.
     """
 
     against: str
     variants: tuple[str, ...]
-    rows: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...]
+    groups: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[tuple[str, str]]]]]]
 
 
 def comparison(results: Results) -> Comparison | None:
@@ -165,15 +165,18 @@ def comparison(results: Results) -> Comparison | None:
     d = results.description
     compared = {variant for _, _, variant in found}
     others = tuple(v for v in d.variants if v in compared)
-    rows = []
+    groups = []
     for cls in d.classes:
+        rows = []
         for metric in (*_COLUMNS[1:], *needing("tcp")):
             of = [found.get((cls, metric, v)) for v in others]
             if any(c is not None and c.mean is not None and c.effect != "same" for c in of):
                 texts = tuple(_difference(c) for c in of)
                 column = heading(metric)
-                rows.append((cls, column.head, column.meaning, texts))
-    return Comparison(d.against, others, tuple(rows))
+                rows.append((column.head, column.meaning, texts))
+        if rows:
+            groups.append((cls, rows))
+    return Comparison(d.against, others, groups)
 
 
 def _difference(d: Difference | None) -> tuple[str, str]:
@@ -182,7 +185,7 @@ def _difference(d: Difference | None) -> tuple[str, str]:
     said = str(words("effects")[d.effect]["label"])
     if d.effect == "same":
         return "0", said
-    scale = scale_for(d.unit, [d.mean], difference=True)
+    scale = scale_for(d.unit, [d.mean, d.half], difference=True)
     sign = "+" if d.mean > 0.0 else "−"
     text = f"{sign}{format_number(abs(d.mean), d.half, scale)} {scale.unit}"
     return text.rstrip(), said

@@ -223,6 +223,8 @@ def _figure(
     links = {p.partition("/")[0] for p in places if "/" in p}
     if len(links) == 1:
         title = f"{title} on {next(iter(links))}"
+    if metric.startswith("backlog") and any(map(any, d.rings)):
+        caption += " What is in transmit rings counts, too, but not for limits."
     if averaged:
         caption += " RED and WRED compare their thresholds with the average, not the queue."
     if len({s.where for s in every if s.metric == metric}) > len(places):
