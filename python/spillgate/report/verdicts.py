@@ -70,20 +70,6 @@ class Sheets:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """One verdict in full, as texts."""
-
-    variant: str
-    cls: str
-    requirement: str
-    measured: str
-    interval: str
-    bound: str
-    runs: int
-    cell: Cell
-
-
-@dataclass(frozen=True)
 class Matrix:
     """Verdicts by class and variant.
 
@@ -94,7 +80,7 @@ class Matrix:
         groups: The rows.
         along: The same along the axes; none where there are none.
         counts: How many verdicts are what: word and number.
-        details: Every verdict in full.
+        details: Every verdict with its interval and bound as texts.
         further: Whether some are undecided.
     """
 
@@ -104,7 +90,7 @@ class Matrix:
     groups: tuple[Group, ...]
     along: Sheets | None
     counts: tuple[tuple[str, Cell, int], ...]
-    details: tuple[Judged, ...]
+    details: Sequence[tuple[Verdict, str, str, Cell]]
     further: bool
 
 
@@ -141,19 +127,15 @@ def matrix(results: Results) -> Matrix | None:
             for k in words("verdicts")
             if (n := sum(v.verdict == k for v in verdicts)) or k == "pass"
         ),
-        details=tuple(
-            Judged(
-                v.variant,
-                v.whose,
-                v.requirement + (f" ({v.basis})" if v.basis else ""),
-                v.measured,
+        details=[
+            (
+                v,
                 _interval(v),
                 format_value(v.bound, v.unit),
-                v.n,
-                _cell(v.verdict, note=v.advice or v.note),
+                _cell(v.verdict, "", v.advice or v.note),
             )
             for v in verdicts
-        ),
+        ],
         further=any(v.verdict == "undecided" for v in verdicts),
     )
 
