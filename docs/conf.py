@@ -21,7 +21,7 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["math.css"]
+html_css_files = ["own.css"]
 html_title = f"Spillgate {release}"
 nitpicky = True
 # Types of other libraries have no pages here.
