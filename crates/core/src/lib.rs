@@ -23,6 +23,7 @@ mod problem;
 pub mod quantity;
 mod rank;
 pub mod rng;
+pub mod show;
 pub mod suggest;
 mod table;
 #[doc(hidden)]

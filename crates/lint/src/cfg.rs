@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spillgate_import::{IosImporter, Written};
 use spillgate_queueing::Policy;
-use spillgate_queueing::spec::{ClassSpec, DisciplineSpec};
+use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
 use spillgate_scenario::import::Spot as Place;
 use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
@@ -50,12 +50,14 @@ pub fn configuration(
         };
         attached.push(policy);
         untagged(file, &written, interface, policy, 0, &mut found);
-        if interface.category == Some("ubr") {
-            on_ubr(file, &written, interface, policy, *spot, &mut found);
-        }
-        let circuit = interface.category.is_some();
-        if !interface.stated && !circuit && interface.name.contains('.') {
-            sub_interface(file, &written, interface, policy, *spot, &mut found);
+        if let Some(DisciplineSpec::ClassBased(spec)) = written.imported.policies.get(policy) {
+            if interface.category == Some("ubr") {
+                on_ubr(file, spec, interface, policy, *spot, &mut found);
+            }
+            let circuit = interface.category.is_some();
+            if !interface.stated && !circuit && interface.name.contains('.') {
+                sub_interface(file, spec, interface, *spot, &mut found);
+            }
         }
         let rate = interface.rate.filter(|_| interface.stated);
         if seen.contains(&(policy, rate)) {
@@ -290,15 +292,12 @@ rule_text! { GUARANTEE_ON_UBR = "SG-Q013", "guarantee-on-ubr", Warning, "Classes
 /// Guarantees on a circuit without a guarantee of its own.
 fn on_ubr(
     file: &str,
-    written: &Written,
+    spec: &ClassBasedSpec,
     interface: &spillgate_import::WrittenInterface,
     policy: &str,
     spot: Place,
     found: &mut Vec<Finding>,
 ) {
-    let Some(DisciplineSpec::ClassBased(spec)) = written.imported.policies.get(policy) else {
-        return;
-    };
     let reserves = |c: &&ClassSpec| c.priority.is_some() || c.bandwidth.is_some();
     if let Some(class) = spec.classes.iter().find(reserves) {
         let what = match &class.priority {
@@ -316,15 +315,11 @@ fn on_ubr(
 /// Percentages of the default rate of a sub-interface's type.
 fn sub_interface(
     file: &str,
-    written: &Written,
+    spec: &ClassBasedSpec,
     interface: &spillgate_import::WrittenInterface,
-    policy: &str,
     spot: Place,
     found: &mut Vec<Finding>,
 ) {
-    let Some(DisciplineSpec::ClassBased(spec)) = written.imported.policies.get(policy) else {
-        return;
-    };
     let percent = |r: Option<spillgate_core::RateOrPercent>| {
         matches!(r, Some(spillgate_core::RateOrPercent::Percent(_)))
     };

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::Overhead;
+use spillgate_core::show::rough;
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_measure::table::Better;
@@ -15,7 +16,6 @@ use spillgate_voice::{Heard, Quality};
 use crate::Finding;
 use crate::registry::{Rule, rule_text};
 use crate::traffic::lengths;
-use crate::view::{digits, rate, time};
 
 pub(crate) const RULES: &[&Rule] = &[&OUT_OF_REACH, &DIRECTION, &NOT_SPEECH];
 
@@ -85,17 +85,6 @@ fn about(r: &SlaPlan) -> &str {
     r.group.as_ref().unwrap_or(&r.class)
 }
 
-/// A value of a metric for people.
-fn value(metric: Metric, v: f64) -> String {
-    match metric.unit() {
-        "s" => time(v),
-        "b/s" => rate(v),
-        "1" => format!("{} %", digits(v * 100.0)),
-        "score" => digits(v),
-        unit => format!("{} {unit}", digits(v)),
-    }
-}
-
 fn direction(r: &SlaPlan) -> Option<String> {
     let (key, other, bound) = match (r.metric.better()?, r.min, r.max) {
         (Better::Less, Some(min), _) => ("min", "max", min),
@@ -109,7 +98,7 @@ fn direction(r: &SlaPlan) -> Option<String> {
     Some(format!(
         "`{key}` of {} is {}: {passes} of it passes and {fails} of it fails; was `{other}` meant?",
         r.metric.name(),
-        value(r.metric, bound)
+        rough(bound, r.metric.unit())
     ))
 }
 
@@ -178,7 +167,7 @@ fn out_of_reach(world: &WorldPlan, r: &SlaPlan, flows: &[&FlowPlan]) -> Option<S
     let required = |word: &str, bound: f64| {
         format!(
             "{name} of {whose} is to be at {word} {}",
-            value(r.metric, bound)
+            rough(bound, r.metric.unit())
         )
     };
     if let Some(max) = r.max {
@@ -197,7 +186,7 @@ fn out_of_reach(world: &WorldPlan, r: &SlaPlan, flows: &[&FlowPlan]) -> Option<S
         return Some(format!(
             "{}: {why} {} at least",
             required("most", max),
-            value(r.metric, best)
+            rough(best, r.metric.unit())
         ));
     }
     let min = r.min?;
@@ -229,7 +218,7 @@ fn out_of_reach(world: &WorldPlan, r: &SlaPlan, flows: &[&FlowPlan]) -> Option<S
     Some(format!(
         "{}: {why} {} at most",
         required("least", min),
-        value(r.metric, best)
+        rough(best, r.metric.unit())
     ))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use spillgate_core::{Limit, Rate};
+use spillgate_core::{Limit, Rate, show};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{PacketSet, Place, Policy};
 
@@ -130,7 +130,14 @@ pub(crate) struct View<'a> {
     pub(crate) hits: Vec<Hit>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// Looks at every queue.
+    pub(crate) fn each_queue(&mut self, look: impl Fn(&mut Self, &Queue<'a>)) {
+        let queues = std::mem::take(&mut self.queues);
+        queues.iter().for_each(|q| look(self, q));
+        self.queues = queues;
+    }
+
     /// Records a finding.
     pub(crate) fn hit(
         &mut self,
@@ -286,42 +293,14 @@ pub(crate) fn seconds(bytes: u64, rate: Rate) -> f64 {
     bytes as f64 * 8.0 / rate.bps().max(1) as f64
 }
 
-/// A time for people: three digits.
+/// A time for people, given in seconds: three digits.
 pub(crate) fn time(seconds: f64) -> String {
-    let (value, unit) = if seconds >= 1.0 {
-        (seconds, "s")
-    } else if seconds >= 0.001 {
-        (seconds * 1e3, "ms")
-    } else {
-        (seconds * 1e6, "us")
-    };
-    format!("{} {unit}", digits(value))
+    show::rough(seconds, "s")
 }
 
-/// A rate for people: three digits.
+/// A rate for people, given in bits per second: three digits.
 pub(crate) fn rate(bps: f64) -> String {
-    let (value, unit) = match bps {
-        x if x >= 1e9 => (x / 1e9, "Gb/s"),
-        x if x >= 1e6 => (x / 1e6, "Mb/s"),
-        x if x >= 1e3 => (x / 1e3, "kb/s"),
-        x => (x, "b/s"),
-    };
-    format!("{} {unit}", digits(value))
-}
-
-/// Three significant digits without trailing zeros.
-pub(crate) fn digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        x if x >= 100.0 => 0,
-        x if x >= 10.0 => 1,
-        _ => 2,
-    };
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    show::rough(bps, "b/s")
 }
 
 /// A limit for people, a packet being of this size, with the time that it takes at a rate.

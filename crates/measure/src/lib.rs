@@ -5,7 +5,6 @@
 //! * Within a run: [`Measures`] and [`Samples`] that components put, [`jain`].
 //! * Across runs: [`stats`] (intervals, warm-up), [`sla`]
 //!   (verdicts), [`table`] (which numbers a run yields, and their summary).
-//! * For people: [`show`] (numbers with units).
 //!
 //! Times are recorded in picoseconds and reported in seconds. What is
 //! undefined (the delay of no packet) is `None` for one value and NaN in a row
@@ -22,7 +21,6 @@ mod measures;
 mod meter;
 mod queue;
 mod series;
-pub mod show;
 pub mod sla;
 pub mod stats;
 pub mod table;

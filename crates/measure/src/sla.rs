@@ -1,7 +1,7 @@
 //! Verdicts on requirements, and how many runs it takes to reach one.
 
-use crate::show;
 use crate::stats::{Interval, student_t_cdf, student_t_quantile};
+use spillgate_core::show;
 
 /// Whether a requirement is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

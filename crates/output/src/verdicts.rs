@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use spillgate_measure::show::{value, with_interval};
+use spillgate_core::show::{value, with_interval};
 use spillgate_measure::sla::{self, Correction, Verdict, further_runs, judge, levels, p_value};
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Metric, Scope};

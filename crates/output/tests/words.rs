@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::show::{general, value};
 use spillgate_core::testkit::effort;
-use spillgate_measure::show::{general, value};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_output::Report;
 use spillgate_scenario::plan::Plan;

@@ -1,7 +1,7 @@
 //! Numbers as text.
 
 use pyo3::prelude::*;
-use spillgate_measure::show;
+use spillgate_core::show;
 
 /// NaN is what the core has for none.
 fn plain(value: Option<f64>) -> f64 {

@@ -392,14 +392,7 @@ fn most_bytes(sent: Option<Sent>, within: Dur) -> u64 {
     })
 }
 
-/// `41 GB`, or `350 MB` below one.
+/// Bytes for people: three digits.
 pub(crate) fn gigabytes(bytes: u64) -> String {
-    let gb = bytes as f64 / 1e9;
-    if gb >= 10.0 {
-        format!("{gb:.0} GB")
-    } else if gb >= 1.0 {
-        format!("{gb:.1} GB")
-    } else {
-        format!("{:.0} MB", (bytes as f64 / 1e6).ceil())
-    }
+    spillgate_core::show::rough(bytes as f64, "B")
 }

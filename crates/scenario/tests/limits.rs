@@ -131,7 +131,7 @@ fn points_are_multiplied_before_they_are_made() {
     );
     let found = refused(&scenario("x", FLOW, &axes), &[], Some(4_000_000_000));
     assert!(
-        found.contains(" for 1000000 points, the machine has 4.0 GB"),
+        found.contains(" for 1000000 points, the machine has 4 GB"),
         "{found}"
     );
 }

@@ -7,7 +7,12 @@
 //! 16384-32767) says of its port; a protocol without a port of its own is
 //! listed as not modelled.
 
+use std::str::FromStr;
+use std::sync::LazyLock;
+
 use spillgate_queueing::spec::PortRange;
+
+use super::keyword::Keywords;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -139,94 +144,40 @@ const KNOWN: &[Known] = &[
     service("xwindows", &[TCP], &[(6000, 6003)]),
 ];
 
+/// A table of names and their numbers, which stand by turns.
+fn numbered<T: FromStr>(text: &'static str) -> Vec<(&'static str, T)> {
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let pairs = words.chunks_exact(2);
+    pairs
+        .filter_map(|p| Some((p[0], p[1].parse().ok()?)))
+        .collect()
+}
+
 /// IP protocols by their access-list names (IANA protocol numbers); `ip` is 0 here and means any.
-pub(crate) const ACL_PROTOCOLS: [(&str, u8); 16] = [
-    ("ahp", 51),
-    ("eigrp", 88),
-    ("esp", 50),
-    ("gre", 47),
-    ("icmp", 1),
-    ("igmp", 2),
-    ("ip", 0),
-    ("ipv4", 0),
-    ("ipinip", 4),
-    ("nos", 94),
-    ("ospf", 89),
-    ("pcp", 108),
-    ("pim", 103),
-    ("sctp", 132),
-    ("tcp", TCP),
-    ("udp", UDP),
-];
+pub(crate) static ACL_PROTOCOLS: Keywords<u8> = LazyLock::new(|| {
+    numbered(
+        "ahp 51 eigrp 88 esp 50 gre 47 icmp 1 igmp 2 ip 0 ipv4 0 ipinip 4 nos 94 \
+         ospf 89 pcp 108 pim 103 sctp 132 tcp 6 udp 17",
+    )
+});
 
 /// TCP ports by their access-list names.
-pub(crate) const TCP_PORTS: [(&str, u16); 36] = [
-    ("bgp", 179),
-    ("chargen", 19),
-    ("cmd", 514),
-    ("daytime", 13),
-    ("discard", 9),
-    ("domain", 53),
-    ("drip", 3949),
-    ("echo", 7),
-    ("exec", 512),
-    ("finger", 79),
-    ("ftp", 21),
-    ("ftp-data", 20),
-    ("gopher", 70),
-    ("hostname", 101),
-    ("ident", 113),
-    ("irc", 194),
-    ("klogin", 543),
-    ("kshell", 544),
-    ("login", 513),
-    ("lpd", 515),
-    ("msrpc", 135),
-    ("nntp", 119),
-    ("pim-auto-rp", 496),
-    ("pop2", 109),
-    ("pop3", 110),
-    ("smtp", 25),
-    ("sunrpc", 111),
-    ("syslog", 514),
-    ("tacacs", 49),
-    ("talk", 517),
-    ("telnet", 23),
-    ("time", 37),
-    ("uucp", 540),
-    ("whois", 43),
-    ("www", 80),
-    ("http", 80),
-];
+pub(crate) static TCP_PORTS: Keywords<u16> = LazyLock::new(|| {
+    numbered(
+        "bgp 179 chargen 19 cmd 514 daytime 13 discard 9 domain 53 drip 3949 echo 7 \
+         exec 512 finger 79 ftp 21 ftp-data 20 gopher 70 hostname 101 ident 113 irc 194 \
+         klogin 543 kshell 544 login 513 lpd 515 msrpc 135 nntp 119 pim-auto-rp 496 \
+         pop2 109 pop3 110 smtp 25 sunrpc 111 syslog 514 tacacs 49 talk 517 telnet 23 \
+         time 37 uucp 540 whois 43 www 80 http 80",
+    )
+});
 
 /// UDP ports by their access-list names.
-pub(crate) const UDP_PORTS: [(&str, u16); 28] = [
-    ("biff", 512),
-    ("bootpc", 68),
-    ("bootps", 67),
-    ("discard", 9),
-    ("dnsix", 195),
-    ("domain", 53),
-    ("echo", 7),
-    ("isakmp", 500),
-    ("mobile-ip", 434),
-    ("nameserver", 42),
-    ("netbios-dgm", 138),
-    ("netbios-ns", 137),
-    ("netbios-ss", 139),
-    ("non500-isakmp", 4500),
-    ("ntp", 123),
-    ("pim-auto-rp", 496),
-    ("rip", 520),
-    ("ripv6", 521),
-    ("snmp", 161),
-    ("snmptrap", 162),
-    ("sunrpc", 111),
-    ("syslog", 514),
-    ("tacacs", 49),
-    ("talk", 517),
-    ("tftp", 69),
-    ("time", 37),
-    ("who", 513),
-    ("xdmcp", 177),
-];
+pub(crate) static UDP_PORTS: Keywords<u16> = LazyLock::new(|| {
+    numbered(
+        "biff 512 bootpc 68 bootps 67 discard 9 dnsix 195 domain 53 echo 7 isakmp 500 \
+         mobile-ip 434 nameserver 42 netbios-dgm 138 netbios-ns 137 netbios-ss 139 \
+         non500-isakmp 4500 ntp 123 pim-auto-rp 496 rip 520 ripv6 521 snmp 161 snmptrap 162 \
+         sunrpc 111 syslog 514 tacacs 49 talk 517 tftp 69 time 37 who 513 xdmcp 177",
+    )
+});

@@ -1,6 +1,7 @@
 //! RED, WRED, CoDel and other AQMs, in any policy.
 
 use spillgate_core::math::{exp, ln, pow};
+use spillgate_core::show::rough_plain;
 use spillgate_core::{Dscp, Limit, Rate};
 use spillgate_queueing::PlacedAqm;
 use spillgate_queueing::spec::{
@@ -9,7 +10,7 @@ use spillgate_queueing::spec::{
 
 use super::{Ask, When};
 use crate::registry::rule_text;
-use crate::view::{FULL, Queue, View, bytes, digits, rate, time};
+use crate::view::{FULL, Queue, View, bytes, rate, time};
 
 pub(super) const ASKED: &[Ask] = &[Ask(
     &[
@@ -208,8 +209,8 @@ fn limits(v: &mut View<'_>, q: &Queue<'_>, profiles: &[Profile]) {
     let message = format!(
         "{} goes up to {} packets, the queue holds {}: {effect}",
         p.what,
-        digits(p.max),
-        digits(own)
+        rough_plain(p.max),
+        rough_plain(own)
     );
     v.hit(&WRED_ABOVE_LIMIT, q.class, &p.key, message);
 }
@@ -229,14 +230,14 @@ rule_text! { RED_MAX_P = "SG-A004", "red-probability", Note, "The drop probabili
 fn guidance(v: &mut View<'_>, q: &Queue<'_>, p: &Profile) {
     if p.max < 3.0 * p.min {
         let written = |packets: f64| match p.each {
-            Some(bytes) => format!("{} B", digits(packets * bytes)),
-            None => digits(packets),
+            Some(bytes) => format!("{} B", rough_plain(packets * bytes)),
+            None => rough_plain(packets),
         };
         let message = format!(
             "{}: maximum {} is {} times minimum {}; the guidance is three times",
             p.what,
             written(p.max),
-            digits(p.max / p.min.max(1e-9)),
+            rough_plain(p.max / p.min.max(1e-9)),
             written(p.min)
         );
         v.hit(&RED_THRESHOLDS, q.class, &p.key, message);
@@ -245,7 +246,7 @@ fn guidance(v: &mut View<'_>, q: &Queue<'_>, p: &Profile) {
         let message = format!(
             "{}: {} % of the packets are dropped at the maximum; the guidance is 10 %",
             p.what,
-            digits(p.max_p * 100.0)
+            rough_plain(p.max_p * 100.0)
         );
         v.hit(&RED_MAX_P, q.class, &p.key, message);
     }
@@ -431,7 +432,7 @@ fn below_packet(v: &mut View<'_>, q: &Queue<'_>, aqm: &PlacedAqm) {
         };
         let message = format!(
             "the maximum of {} B is less than one packet: those that come to {} have up to {longest} B",
-            digits(max),
+            rough_plain(max),
             q.what
         );
         v.hit(&BELOW_PACKET, q.class, &key, message);

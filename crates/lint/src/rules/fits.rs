@@ -16,11 +16,7 @@ pub(super) const ASKED: &[Ask] = &[
 ];
 
 fn each(v: &mut View<'_>, looks: &[fn(&mut View<'_>, &Queue<'_>)]) {
-    let queues = std::mem::take(&mut v.queues);
-    for q in &queues {
-        looks.iter().for_each(|look| look(v, q));
-    }
-    v.queues = queues;
+    v.each_queue(|v, q| looks.iter().for_each(|look| look(v, q)));
 }
 
 /// Packets that do not fit into a number of bytes.

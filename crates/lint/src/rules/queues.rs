@@ -146,9 +146,7 @@ rule_text! { DEEP_QUEUE = "SG-Q006", "queue-above-100-ms", Warning, "A tail-drop
 }
 
 fn lengths(v: &mut View<'_>) {
-    let queues = std::mem::take(&mut v.queues);
-    queues.iter().for_each(|q| length(v, q));
-    v.queues = queues;
+    v.each_queue(length);
 }
 
 fn length(v: &mut View<'_>, q: &Queue<'_>) {
@@ -265,9 +263,7 @@ rule_text! { BREAKS_OBJECTIVE = "SG-Q010", "queue-breaks-objective", Warning, "A
 }
 
 fn objectives(v: &mut View<'_>) {
-    let queues = std::mem::take(&mut v.queues);
-    queues.iter().for_each(|q| objective(v, q));
-    v.queues = queues;
+    v.each_queue(objective);
 }
 
 fn objective(v: &mut View<'_>, q: &Queue<'_>) {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, Rate, Rng, Time};
+use spillgate_core::{Dur, Rate, Rng, Time, show};
 
 use super::{Server, ServerFacts, ServerReader, ServerRecipe, TraceSpec};
 use spillgate_core::Problem;
@@ -78,8 +78,8 @@ impl ServerRecipe for Opportunities {
 impl fmt::Display for Opportunities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = self.at.len() as f64 * f64::from(BYTES) * 8.0;
-        let mean = bits / self.period.as_secs_f64() / 1e6;
-        write!(f, "trace of {}, {mean:.2} Mb/s on average", self.period)
+        let mean = show::rough(bits / self.period.as_secs_f64(), "b/s");
+        write!(f, "trace of {}, {mean} on average", self.period)
     }
 }
 

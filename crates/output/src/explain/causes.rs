@@ -1,7 +1,7 @@
 //! Why a queue dropped or marked a packet, in words with the numbers that decided.
 
+use spillgate_core::show::{general, rough, value, whole};
 use spillgate_core::{DropReason, Dur, Time};
-use spillgate_measure::show::{general, rounded, whole};
 use spillgate_queueing::{
     BucketLevel, Cause, DelayOdds, Evidence, FlowOdds, Odds, QueueLimit, RateOdds, Refusal,
     Refused, Waited,
@@ -9,21 +9,7 @@ use spillgate_queueing::{
 
 /// A time of three significant digits.
 pub(super) fn duration(d: Dur) -> String {
-    const UNITS: [(&str, u64); 4] = [
-        ("s", 1_000_000_000_000),
-        ("ms", 1_000_000_000),
-        ("µs", 1_000_000),
-        ("ns", 1_000),
-    ];
-    let ps = d.as_ps();
-    match UNITS.iter().find(|(_, size)| ps >= *size) {
-        Some((unit, size)) => {
-            let shown = rounded(ps as f64 / *size as f64, 3);
-            format!("{} {unit}", general(shown, 6))
-        }
-        None if ps == 0 => "0 s".to_owned(),
-        None => format!("{ps} ps"),
-    }
+    rough(d.as_secs_f64(), "s")
 }
 
 /// An instant, in seconds since the start of the run.
@@ -37,10 +23,7 @@ pub(super) fn packets(n: u64) -> String {
 }
 
 fn rate(bps: f64) -> String {
-    let units = [("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)];
-    let fitting = units.into_iter().find(|(_, size)| bps >= *size);
-    let (unit, size) = fitting.unwrap_or(("b/s", 1.0));
-    format!("{} {unit}", general(bps / size, 6))
+    value(bps, "b/s")
 }
 
 fn limit(l: QueueLimit) -> String {

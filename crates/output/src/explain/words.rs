@@ -1,7 +1,7 @@
 //! Where a packet's delay went, and who dropped or marked one, in words.
 
+use spillgate_core::show::whole;
 use spillgate_core::{DropReason, Dscp, Dur, Overhead, Time};
-use spillgate_measure::show::whole;
 use spillgate_queueing::{Color, Evidence};
 use spillgate_sim::explain::{Conditioned, Fate, Hop, Journey, Lost, Relation, Transmission};
 use spillgate_sim::tap::Place;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spillgate_measure::show::general;
+use spillgate_core::show::general;
 use spillgate_measure::stats::Interval;
 
 use super::Facts;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_measure::show::{general, value};
+use spillgate_core::show::{general, value};
 use spillgate_measure::table::{Metric, Scope};
 
 use super::Facts;

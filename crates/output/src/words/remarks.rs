@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use spillgate_core::show::{general, rounded_up, value};
 use spillgate_measure::Needs;
-use spillgate_measure::show::{general, rounded_up, value};
 use spillgate_measure::table::{Metric, Scope};
 
 use super::Facts;

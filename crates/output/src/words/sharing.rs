@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spillgate_measure::show::general;
+use spillgate_core::show::general;
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
 /// Below this index of Jain half of the connections, sharing equally, would do as well as all.

@@ -1,6 +1,6 @@
 //! Sentences about policies and their classes, made here once for every face.
 
-use spillgate_core::{Limit, Rate, RateOrPercent};
+use spillgate_core::{Limit, Rate, RateOrPercent, show};
 
 use super::condition::{condition, does};
 use super::{AdmissionLimits, Bucket, Class, Thresholds};
@@ -8,29 +8,12 @@ use crate::leaf::Bound;
 use crate::sched::flow_wfq::{CdtPolicy, FlowWeights};
 use crate::spec::{ClassSpec, FairQueueSpec, MatchSpec, PoliceSpec, PolicingWhen};
 
-/// Four significant digits: more are noise to a reader.
-fn four(x: f64) -> f64 {
-    format!("{x:.3e}").parse().unwrap_or(x)
-}
-
-/// A number that may be a count.
-fn number(x: f64) -> f64 {
-    if x.fract() == 0.0 { x } else { four(x) }
-}
-
 fn rate(bps: f64) -> String {
-    let rounded = Rate::from_bps(four(bps) as u64);
-    rounded.map_or_else(|| "0 b/s".to_owned(), |r| r.to_string())
+    show::value(bps, "b/s")
 }
 
 fn size(bytes: u64) -> String {
-    let (unit, name) = match bytes {
-        x if x >= 1_000_000_000 => (1e9, "GB"),
-        x if x >= 1_000_000 => (1e6, "MB"),
-        x if x >= 1_000 => (1e3, "kB"),
-        _ => (1.0, "B"),
-    };
-    format!("{} {name}", four(bytes as f64 / unit))
+    show::value(bytes as f64, "B")
 }
 
 /// A limit as written, a time with its bytes.
@@ -199,9 +182,9 @@ pub(super) fn thresholds(t: &Thresholds, by: Option<&str>) -> String {
         true => "unknown: times, or shares of one, at an unknown rate".to_owned(),
         false => format!(
             "{} to {} {unit}, up to {} %",
-            number(t.min),
-            number(t.max),
-            four(100.0 * t.probability)
+            show::plain(t.min),
+            show::plain(t.max),
+            show::plain(100.0 * t.probability)
         ),
     };
     let default = if t.written { "" } else { " (default)" };
@@ -218,7 +201,7 @@ pub(super) fn admission(a: &AdmissionLimits) -> String {
         "admission of flows ({}) at a fair rate of at least {} and a priority load of at most {} %{}",
         a.mechanism,
         rate(a.min_fair_rate),
-        four(100.0 * a.max_priority_load),
+        show::plain(100.0 * a.max_priority_load),
         shared.unwrap_or_default()
     )
 }

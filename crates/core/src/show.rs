@@ -40,7 +40,13 @@ const NONE: &str = "–";
 fn units(base: &str) -> &'static [(f64, &'static str)] {
     match base {
         "s" => &[(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")],
-        "b/s" => &[(1e-9, "Gb/s"), (1e-6, "Mb/s"), (1e-3, "kb/s"), (1.0, "b/s")],
+        "b/s" => &[
+            (1e-12, "Tb/s"),
+            (1e-9, "Gb/s"),
+            (1e-6, "Mb/s"),
+            (1e-3, "kb/s"),
+            (1.0, "b/s"),
+        ],
         "B" => &[(1e-9, "GB"), (1e-6, "MB"), (1e-3, "kB"), (1.0, "B")],
         "1" => &[(100.0, "%")],
         "score" | "factor" => &[(1.0, "")],
@@ -167,7 +173,7 @@ pub fn cell(mean: f64, half: f64, factor: f64, decimals: i32, interval: bool) ->
 /// A value with a fitting unit.
 ///
 /// ```
-/// use spillgate_measure::show::value;
+/// use spillgate_core::show::value;
 /// assert_eq!(value(0.02, "s"), "20 ms");
 /// assert_eq!(value(0.001, "1"), "0.1 %");
 /// ```
@@ -196,6 +202,16 @@ pub fn rough(x: f64, base: &str) -> String {
     }
 }
 
+/// A number without a unit, of about four digits.
+pub fn plain(x: f64) -> String {
+    number(x, f64::NAN, 1.0, false)
+}
+
+/// A number without a unit, of three digits and all before the point.
+pub fn rough_plain(x: f64) -> String {
+    plain(if x.abs() < 1e3 { rounded(x, 3) } else { x })
+}
+
 /// A number rounded to some significant digits.
 pub fn rounded(x: f64, digits: usize) -> f64 {
     let text = format!("{x:.*e}", digits.saturating_sub(1));
@@ -205,7 +221,7 @@ pub fn rounded(x: f64, digits: usize) -> f64 {
 /// Seconds rounded up to two digits, 0 for those below.
 ///
 /// ```
-/// use spillgate_measure::show::rounded_up;
+/// use spillgate_core::show::rounded_up;
 /// assert_eq!([12.31, 0.2, 0.0].map(rounded_up), [13.0, 0.2, 0.0]);
 /// ```
 pub fn rounded_up(seconds: f64) -> f64 {
