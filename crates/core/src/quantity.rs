@@ -211,7 +211,6 @@ textual!(
     parse_rate,
     {
         "type": "string",
-        "description": "a bit rate with its unit",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
         "examples": ["100 Mb/s", "64 kb/s"]
     }
@@ -223,7 +222,6 @@ textual!(
     parse_rate_or_zero,
     {
         "type": "string",
-        "description": "a bit rate with its unit, perhaps 0 b/s",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
         "examples": ["12 Mb/s", "0 b/s"]
     }
@@ -235,7 +233,6 @@ textual!(
     parse_dur,
     {
         "type": "string",
-        "description": "a length of time with its unit",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(s|ms|us|µs|μs|ns|min|h)\s*$",
         "examples": ["20 ms", "60 s"]
     }
@@ -247,7 +244,6 @@ textual!(
     |t: &str| parse_size(t).map(Size),
     {
         "type": "string",
-        "description": "a size with its unit",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b)\s*$",
         "examples": ["1500 B", "64 kB"]
     }
@@ -259,7 +255,6 @@ textual!(
     |t: &str| parse_packets(t).map(Packets),
     {
         "type": "string",
-        "description": "a number of packets",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p)\s*$",
         "examples": ["1 packet", "64 packets"]
     }
@@ -271,7 +266,6 @@ textual!(
     |t: &str| parse_percent(t).map(Percent),
     {
         "type": "string",
-        "description": "a percentage from 0 % to 100 %",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(%|percent)\s*$",
         "examples": ["35 %"]
     }
@@ -283,7 +277,6 @@ textual!(
     parse_rate_or_percent,
     {
         "type": "string",
-        "description": "a bit rate, or a percentage of the enclosing rate",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s|%|percent)\s*$",
         "examples": ["15 Mb/s", "35 %"]
     }
@@ -295,7 +288,6 @@ textual!(
     parse_limit,
     {
         "type": "string",
-        "description": "a queue limit in packets, bytes or time",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p|[kMG]?B|bytes?|[KMG]iB|s|ms|us|µs|μs|ns)\s*$",
         "examples": ["64 packets", "96 kB", "20 ms"]
     }
@@ -307,7 +299,6 @@ textual!(
     parse_burst,
     {
         "type": "string",
-        "description": "a burst in bytes, or in time at the rate of its bucket",
         "pattern": r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b|s|ms|us|µs|μs|ns)\s*$",
         "examples": ["8000 B", "20 ms"]
     }
@@ -319,7 +310,6 @@ textual!(
     parse_overhead,
     {
         "type": "string",
-        "description": "what the link adds to a packet: bytes, or keywords in a row",
         "pattern": crate::overhead::words::pattern(),
         "examples": [
         "18 B",

@@ -2,16 +2,12 @@
 
 /// Reads and writes a type as text, and describes it: `textual!(Type, "Name in the schema", "what
 /// is expected", parse, {schema})`. The type has `Display`; `parse` takes `&str` and gives a result
-/// whose error is shown. A number counts as its text.
+/// whose error is shown. A number counts as its text. After
+/// `read` it is not written. The schema says what is expected, unless it
+/// has a description of its own.
 #[macro_export]
 macro_rules! textual {
-    ($type:ty, $name:literal, $what:literal, $parse:expr, $schema:tt) => {
-        impl ::serde::Serialize for $type {
-            fn serialize<S: ::serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(self)
-            }
-        }
-
+    (read $type:ty, $name:literal, $what:literal, $parse:expr, $schema:tt) => {
         impl<'de> ::serde::Deserialize<'de> for $type {
             fn deserialize<D: ::serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
                 use ::serde::de::Error;
@@ -43,8 +39,21 @@ macro_rules! textual {
                 $name.into()
             }
             fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
-                ::schemars::json_schema!($schema)
+                let mut schema = ::schemars::json_schema!($schema);
+                if schema.get("description").is_none() {
+                    schema.insert("description".to_owned(), $what.into());
+                }
+                schema
             }
         }
+    };
+    ($type:ty, $name:literal, $what:literal, $parse:expr, $schema:tt) => {
+        impl ::serde::Serialize for $type {
+            fn serialize<S: ::serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+
+        $crate::textual!(read $type, $name, $what, $parse, $schema);
     };
 }

@@ -73,7 +73,7 @@ fn beside_the_kernel() {
         let flows: usize = f[1].parse().unwrap();
         let recorded: Vec<f64> = f[3..].iter().map(|x| x.parse().unwrap()).collect();
         let cc = match f[2] {
-            "reno" => r#", "cc": "newreno""#,
+            "reno" => r#", "cc": {"newreno": {}}"#,
             _ => "",
         };
         let ecn = match f[0].ends_with(" ecn") {
@@ -121,7 +121,7 @@ fn beside_the_kernel() {
 /// the same random numbers.
 #[test]
 fn the_pie_of_linux_is_an_independent_model_of_it() {
-    let reno = r#", "cc": "newreno""#;
+    let reno = r#", "cc": {"newreno": {}}"#;
     for (flows, cc, estimates) in [
         (1, reno, false),
         (5, reno, false),

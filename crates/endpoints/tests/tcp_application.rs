@@ -18,7 +18,7 @@ fn every_variant() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 fn variant(kind: &str, profile: &str) -> Net {
     let json = format!(
-        r#"{{"cc": "{kind}", "profile": "{profile}", "retries": 1000, "syn_retries": 30}}"#
+        r#"{{"cc": {{"{kind}": {{}}}}, "profile": "{profile}", "retries": 1000, "syn_retries": 30}}"#
     );
     Net::new(config(&json), Dur::from_ms(20))
 }

@@ -62,7 +62,7 @@ fn every_algorithm_fills_the_link() {
     for (kind, _) in cc::KINDS {
         for profile in ["ns2", "rfc", "linux"] {
             let o = run(
-                &format!(r#"{{"cc": "{kind}", "profile": "{profile}"}}"#),
+                &format!(r#"{{"cc": {{"{kind}": {{}}}}, "profile": "{profile}"}}"#),
                 40.0,
                 1e9,
             );
@@ -81,7 +81,7 @@ fn every_algorithm_fills_the_link() {
 #[test]
 fn marks_keep_the_queue_short() {
     for kind in ["dctcp", "prague"] {
-        let o = run(&format!(r#"{{"cc": "{kind}"}}"#), 100.0, 5.0);
+        let o = run(&format!(r#"{{"cc": {{"{kind}": {{}}}}}}"#), 100.0, 5.0);
         println!("{kind}: {:.3} busy, {:.1} ms", o.utilization, o.wait);
         assert!(
             o.utilization > 0.9 && o.wait < 10.0,
@@ -91,7 +91,7 @@ fn marks_keep_the_queue_short() {
         );
         assert_eq!(o.timeouts, 0);
     }
-    let o = run(r#"{"cc": "newreno", "ecn": "classic"}"#, 100.0, 5.0);
+    let o = run(r#"{"cc": {"newreno": {}}, "ecn": "classic"}"#, 100.0, 5.0);
     println!("newreno: {:.3} busy, {:.1} ms", o.utilization, o.wait);
     assert!(o.wait < 10.0);
 }
@@ -100,8 +100,8 @@ fn marks_keep_the_queue_short() {
 /// most, where CUBIC fills it.
 #[test]
 fn bbr_leaves_a_deep_buffer_short() {
-    let bbr = run(r#"{"cc": "bbr"}"#, 400.0, 1e9);
-    let cubic = run(r#"{"cc": "cubic"}"#, 400.0, 1e9);
+    let bbr = run(r#"{"cc": {"bbr": {}}}"#, 400.0, 1e9);
+    let cubic = run(r#"{"cc": {"cubic": {}}}"#, 400.0, 1e9);
     println!(
         "bbr {:.3} {:.1} ms, cubic {:.3} {:.1} ms",
         bbr.utilization, bbr.wait, cubic.utilization, cubic.wait

@@ -19,7 +19,7 @@ fn config(more: &str) -> Arc<TcpConfig> {
 #[test]
 fn slow_start() {
     play(
-        config(r#""cc": "reno", "initial_window": 2"#),
+        config(r#""cc": {"reno": {}}, "initial_window": 2"#),
         "0   > 1-2
          100 < 2
          100 > 3-4
@@ -35,7 +35,7 @@ fn slow_start() {
 #[test]
 fn congestion_avoidance() {
     play(
-        config(r#""cc": "tahoe", "initial_window": 4, "limited_transmit": false"#),
+        config(r#""cc": {"tahoe": {}}, "initial_window": 4, "limited_transmit": false"#),
         "0   > 1-4
          100 < 1
          101 < 1
@@ -58,7 +58,7 @@ fn congestion_avoidance() {
 #[test]
 fn fast_retransmit_and_fast_recovery() {
     play(
-        config(r#""cc": "newreno", "initial_window": 10"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 10"#),
         "0   > 1-10
          101 < 1
          101 > 11
@@ -90,7 +90,7 @@ fn fast_retransmit_and_fast_recovery() {
 #[test]
 fn newreno_partial_acknowledgment() {
     play(
-        config(r#""cc": "newreno", "initial_window": 10, "limited_transmit": false"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 10, "limited_transmit": false"#),
         "0   > 1-10
          101 < 1
          103 < 1
@@ -123,7 +123,7 @@ fn newreno_partial_acknowledgment() {
 #[test]
 fn newreno_is_impatient() {
     play(
-        config(r#""cc": "newreno", "initial_window": 10, "limited_transmit": false"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 10, "limited_transmit": false"#),
         "0   > 1-10
          101 < 1
          102 < 1
@@ -148,7 +148,7 @@ fn newreno_is_impatient() {
 #[test]
 fn reno_leaves_recovery_at_once() {
     play(
-        config(r#""cc": "reno", "initial_window": 10, "limited_transmit": false"#),
+        config(r#""cc": {"reno": {}}, "initial_window": 10, "limited_transmit": false"#),
         "0   > 1-10
          101 < 1
          103 < 1
@@ -177,7 +177,7 @@ fn reno_leaves_recovery_at_once() {
 fn reno_of_ns2_waits_for_the_timer() {
     play(
         config(
-            r#""cc": "reno", "profile": "ns2", "initial_window": 10, "limited_transmit": false"#,
+            r#""cc": {"reno": {}}, "profile": "ns2", "initial_window": 10, "limited_transmit": false"#,
         ),
         "0    > 1-10
          101  < 1
@@ -198,7 +198,7 @@ fn reno_of_ns2_waits_for_the_timer() {
 #[test]
 fn sack_recovery_with_several_holes() {
     play(
-        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "initial_window": 10"#),
         "0   > 1-10
          102 < 1 sack 2
          102 > 11
@@ -233,7 +233,7 @@ fn sack_recovery_with_several_holes() {
 #[test]
 fn a_rescue_repairs_a_lost_tail() {
     let tx = play_with(
-        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "initial_window": 10"#),
         10,
         "0   > 1-10
          100 < 2
@@ -258,7 +258,7 @@ fn a_rescue_repairs_a_lost_tail() {
 #[test]
 fn there_is_one_rescue_per_recovery() {
     play_with(
-        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "initial_window": 10"#),
         10,
         "0    > 1-10
          100  < 2
@@ -279,7 +279,7 @@ fn there_is_one_rescue_per_recovery() {
 #[test]
 fn what_follows_a_rescue_is_not_rescued() {
     play_with(
-        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "initial_window": 10"#),
         10,
         "0    > 1-10
          100  < 2
@@ -304,7 +304,7 @@ fn what_follows_a_rescue_is_not_rescued() {
 #[test]
 fn timeouts_back_off() {
     play(
-        config(r#""cc": "newreno", "initial_window": 8"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 8"#),
         "0     > 1-8
          1000  > 1
          1000  = cwnd 1 ssthresh 4 timeouts 1
@@ -321,7 +321,7 @@ fn timeouts_back_off() {
 #[test]
 fn the_back_off_ends_at_a_minute() {
     play(
-        config(r#""cc": "newreno", "initial_window": 1"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 1"#),
         "0      > 1
          1000   > 1
          3000   > 1
@@ -343,7 +343,7 @@ fn duplicates_measure_nothing() {
     for timestamps in [true, false] {
         for ecn in ["off", "classic"] {
             let spec: TcpSpec = serde_json::from_str(&format!(
-                r#"{{"cc": "newreno", "mss": "1000 B", "handshake": false,
+                r#"{{"cc": {{"newreno": {{}}}}, "mss": "1000 B", "handshake": false,
                     "ecn": "{ecn}", "timestamps": {timestamps}}}"#
             ))
             .unwrap();
@@ -365,7 +365,7 @@ fn duplicates_measure_nothing() {
 #[test]
 fn no_fast_retransmit_for_a_window_that_timed_out() {
     play(
-        config(r#""cc": "newreno", "initial_window": 5"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 5"#),
         "0    > 1-5
          1000 > 1
          1100 < 6
@@ -383,7 +383,7 @@ fn no_fast_retransmit_for_a_window_that_timed_out() {
 #[test]
 fn marks_reduce_once_per_window() {
     play(
-        config(r#""cc": "newreno", "ecn": "classic", "initial_window": 10"#),
+        config(r#""cc": {"newreno": {}}, "ecn": "classic", "initial_window": 10"#),
         "0   > 1-10
          100 < 2 ece
          100 = cwnd 5 ecn 1
@@ -403,7 +403,7 @@ fn marks_reduce_once_per_window() {
 #[test]
 fn dctcp_reduces_once_per_window() {
     play(
-        config(r#""cc": "dctcp", "initial_window": 10"#),
+        config(r#""cc": {"dctcp": {}}, "initial_window": 10"#),
         "0   > 1-10
          100 < 2 ece
          100 = cwnd 5 ecn 1
@@ -422,7 +422,7 @@ fn dctcp_reduces_once_per_window() {
 /// RFC 3168 §6.1.2: the first new segment after a reduction says CWR, the echo stops.
 #[test]
 fn cwr_answers_the_echo() {
-    let cfg = config(r#""cc": "newreno", "ecn": "classic", "initial_window": 2"#);
+    let cfg = config(r#""cc": {"newreno": {}}, "ecn": "classic", "initial_window": 2"#);
     let mut tx = Sender::new(&cfg, Time::ZERO);
     let mut rx = Receiver::new(&cfg);
     tx.write(Time::ZERO, u64::MAX);
@@ -450,7 +450,7 @@ fn cwr_answers_the_echo() {
 #[test]
 fn tail_loss_probe() {
     let tx = play_with(
-        config(r#""cc": "newreno", "sack": true, "rack_tlp": true"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "rack_tlp": true"#),
         4,
         "0   > 1-4
          100 < 4
@@ -466,7 +466,7 @@ fn tail_loss_probe() {
 #[test]
 fn a_probe_of_one_segment_waits_for_a_delayed_acknowledgment() {
     let spec: TcpSpec = serde_json::from_str(
-        r#"{"mss": "1000 B", "handshake": false, "timestamps": false, "cc": "newreno", "sack": true,
+        r#"{"mss": "1000 B", "handshake": false, "timestamps": false, "cc": {"newreno": {}}, "sack": true,
             "rack_tlp": true, "initial_window": 4, "delayed_ack": {"timeout": "50 ms", "every": 2}}"#,
     )
     .unwrap();
@@ -483,7 +483,7 @@ fn a_probe_of_one_segment_waits_for_a_delayed_acknowledgment() {
 #[test]
 fn a_loss_that_a_probe_repaired_is_answered() {
     play_with(
-        config(r#""cc": "newreno", "sack": true, "rack_tlp": true"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "rack_tlp": true"#),
         4,
         "0   > 1-4
          100 < 4
@@ -504,7 +504,7 @@ fn a_loss_that_a_probe_repaired_is_answered() {
 fn reordering_may_take_a_round_trip_at_most() {
     play(
         config(
-            r#""cc": "newreno", "sack": true, "rack_tlp": true, "initial_window": 4, "max_window": "4000 B""#,
+            r#""cc": {"newreno": {}}, "sack": true, "rack_tlp": true, "initial_window": 4, "max_window": "4000 B""#,
         ),
         "0   > 1-4
          100 < 5 sack 1
@@ -526,7 +526,7 @@ fn reordering_may_take_a_round_trip_at_most() {
 #[test]
 fn a_probe_of_new_data_counts_in_the_window() {
     let tx = play(
-        config(r#""cc": "newreno", "sack": true, "rack_tlp": true, "initial_window": 4"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "rack_tlp": true, "initial_window": 4"#),
         "0   > 1-4
          100 < 2
          100 > 5-6
@@ -543,7 +543,7 @@ fn a_probe_of_new_data_counts_in_the_window() {
 /// a hole that outlives it does, though a single segment is beyond it.
 #[test]
 fn rack_waits_for_the_reordering_window() {
-    let cfg = config(r#""cc": "newreno", "sack": true, "rack_tlp": true"#);
+    let cfg = config(r#""cc": {"newreno": {}}, "sack": true, "rack_tlp": true"#);
     let tx = play_with(
         Arc::clone(&cfg),
         3,
@@ -571,7 +571,7 @@ fn rack_waits_for_the_reordering_window() {
 #[test]
 fn rack_leaves_alone_what_an_acknowledgment_of_an_original_overtakes() {
     let tx = play(
-        config(r#""cc": "newreno", "sack": true, "rack_tlp": true, "initial_window": 10"#),
+        config(r#""cc": {"newreno": {}}, "sack": true, "rack_tlp": true, "initial_window": 10"#),
         "0   > 1-10
          100 < 2
          100 > 11-12
@@ -593,7 +593,7 @@ fn rack_leaves_alone_what_an_acknowledgment_of_an_original_overtakes() {
 fn prr_sends_in_proportion() {
     play(
         config(
-            r#""cc": "newreno", "sack": true, "prr": true, "initial_window": 10, "limited_transmit": false"#,
+            r#""cc": {"newreno": {}}, "sack": true, "prr": true, "initial_window": 10, "limited_transmit": false"#,
         ),
         "0   > 1-10
          101 < 1 sack 2
@@ -625,7 +625,7 @@ fn prr_sends_in_proportion() {
 fn prr_opens_no_further_while_losses_go_on() {
     play_with(
         config(
-            r#""cc": "newreno", "profile": "linux", "rack_tlp": false, "min_rto": "1 s", "initial_window": 20"#,
+            r#""cc": {"newreno": {}}, "profile": "linux", "rack_tlp": false, "min_rto": "1 s", "initial_window": 20"#,
         ),
         20,
         "0   > 1-20
@@ -654,7 +654,7 @@ fn data(n: u64, now: Time) -> Segment {
 /// came.
 #[test]
 fn dctcp_echoes_the_state_in_which_segments_came() {
-    let mut cfg = TcpConfig::clone(&config(r#""cc": "dctcp""#));
+    let mut cfg = TcpConfig::clone(&config(r#""cc": {"dctcp": {}}"#));
     cfg.delayed_ack = Some(spillgate_endpoints::tcp::config::DelayedAck {
         timeout: Dur::from_ms(40),
         every: 2,
@@ -678,7 +678,7 @@ fn dctcp_echoes_the_state_in_which_segments_came() {
 /// order at once; RFC 2018 §4: the latest range first; RFC 2883 §4: duplicates are reported.
 #[test]
 fn receiver_acknowledges() {
-    let cfg = config(r#""cc": "cubic""#);
+    let cfg = config(r#""cc": {"cubic": {}}"#);
     let mut cfg = TcpConfig::clone(&cfg);
     cfg.delayed_ack = Some(spillgate_endpoints::tcp::config::DelayedAck {
         timeout: Dur::from_ms(40),

@@ -21,7 +21,7 @@ fn an_echo_does_not_stop_slow_start_after_a_timeout() {
     for sack in [false, true] {
         play(
             plain(&format!(
-                r#""cc": "newreno", "initial_window": 8, "sack": {sack}"#
+                r#""cc": {{"newreno": {{}}}}, "initial_window": 8, "sack": {sack}"#
             )),
             "0    > 1-8
              1000 > 1
@@ -49,7 +49,7 @@ fn a_mark_at_one_segment_waits_for_the_timer() {
     for sack in [false, true] {
         let tx = play(
             plain(&format!(
-                r#""cc": "newreno", "initial_window": 1, "sack": {sack}"#
+                r#""cc": {{"newreno": {{}}}}, "initial_window": 1, "sack": {sack}"#
             )),
             "0    > 1
              100  < 2 ece
@@ -74,7 +74,7 @@ fn marks_have_their_own_floor() {
         )
     };
     for cc in ["newreno", "cubic", "reno", "tahoe"] {
-        let more = format!(r#""cc": "{cc}", "initial_window": 2, "sack": false"#);
+        let more = format!(r#""cc": {{"{cc}": {{}}}}, "initial_window": 2, "sack": false"#);
         play(plain(&more), &script("100 > 3\n100 = cwnd 1 ssthresh 2"));
         let more = format!(r#"{more}, "profile": "linux""#);
         play(plain(&more), &script("100 > 3-4\n100 = cwnd 2 ssthresh 2"));
@@ -87,7 +87,7 @@ fn marks_have_their_own_floor() {
 #[test]
 fn linux_sends_one_segment_on_an_echo_and_grows_with_what_ends_the_reduction() {
     play(
-        plain(r#""cc": "newreno", "initial_window": 4, "profile": "linux""#),
+        plain(r#""cc": {"newreno": {}}, "initial_window": 4, "profile": "linux""#),
         "0   > 1-4
          100 < 3 ece
          100 > 5
@@ -145,7 +145,7 @@ fn cwr_goes_on_the_first_new_data_after_each_reduction() {
     ] {
         for profile in ["rfc", "linux", "ns2"] {
             let json = format!(
-                r#"{{"cc": "{kind}", "profile": "{profile}", "sack": {sack}, "ecn": "classic"}}"#
+                r#"{{"cc": {{"{kind}": {{}}}}, "profile": "{profile}", "sack": {sack}, "ecn": "classic"}}"#
             );
             let mut net = Net::new(config(&json), Dur::from_ms(20));
             net.tx.write(Time::ZERO, u64::MAX);
@@ -234,7 +234,7 @@ fn marks_cost_no_more_than_losses() {
                 {
                     let of = |ecn| {
                         let json = format!(
-                            r#"{{"cc": "{kind}", "profile": "{profile}", "sack": {sack}, "ecn": "{ecn}"}}"#
+                            r#"{{"cc": {{"{kind}": {{}}}}, "profile": "{profile}", "sack": {sack}, "ecn": "{ecn}"}}"#
                         );
                         transfer(&json, rtt, limit)
                     };

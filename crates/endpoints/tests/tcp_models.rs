@@ -19,7 +19,7 @@ fn pftk(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
 /// with probability `p`.
 fn throughput(kind: &str, p: f64) -> (f64, f64) {
     let json = format!(
-        r#"{{"cc": "{kind}", "profile": "rfc", "handshake": false, "mss": "1000 B",
+        r#"{{"cc": {{"{kind}": {{}}}}, "profile": "rfc", "handshake": false, "mss": "1000 B",
             "max_window": "512 MiB", "min_rto": "400 ms",
             "delayed_ack": {{"timeout": "0 s", "every": 1}}}}"#
     );
@@ -73,7 +73,7 @@ fn throughput_follows_pftk() {
 
 /// Segments per second of a NewReno connection whose segments meet `fate`.
 fn newreno_rate(rtt_ms: u64, seconds: f64, mut fate: impl FnMut(&Segment) -> Fate) -> f64 {
-    let json = r#"{"cc": "newreno", "handshake": false, "mss": "1000 B", "max_window": "512 MiB",
+    let json = r#"{"cc": {"newreno": {}}, "handshake": false, "mss": "1000 B", "max_window": "512 MiB",
         "delayed_ack": {"timeout": "0 s", "every": 1}}"#;
     let mut net = Net::new(config(json), Dur::from_us(rtt_ms * 500));
     net.tx.write(Time::ZERO, u64::MAX);
@@ -167,7 +167,7 @@ fn event(now: Time, cause: Cause, cwnd: u64) -> LossSample {
 /// derivative, at most R² / 2 * 6 C K = 0.11 segments here; one more for whole segments.
 #[test]
 fn cubic_follows_its_curve() {
-    let cfg = config(r#"{"cc": "cubic", "mss": "1000 B", "initial_window": 1000}"#);
+    let cfg = config(r#"{"cc": {"cubic": {}}, "mss": "1000 B", "initial_window": 1000}"#);
     let mut cc = Congestion::new(&cfg, Time::ZERO);
     cc.on_congestion(&event(Time::ZERO, Cause::Loss, 1_000_000));
     assert_eq!(cc.cwnd(), 700_000);
@@ -187,7 +187,7 @@ fn cubic_follows_its_curve() {
 /// gains 3 (1 - beta) / (1 + beta) segments a round trip up to the former window.
 #[test]
 fn cubic_is_no_slower_than_reno() {
-    let cfg = config(r#"{"cc": "cubic", "mss": "1000 B", "initial_window": 20}"#);
+    let cfg = config(r#"{"cc": {"cubic": {}}, "mss": "1000 B", "initial_window": 20}"#);
     let mut cc = Congestion::new(&cfg, Time::ZERO);
     cc.on_congestion(&event(Time::ZERO, Cause::Loss, 20_000));
     let (mut now, mut una) = (0.0, 0);
@@ -211,7 +211,7 @@ fn cubic_is_no_slower_than_reno() {
 /// windows; a mark takes alpha / 2 of the window (equation 9).
 #[test]
 fn dctcp_alpha_is_an_exponential_average() {
-    let cfg = config(r#"{"cc": "dctcp", "mss": "1000 B"}"#);
+    let cfg = config(r#"{"cc": {"dctcp": {}}, "mss": "1000 B"}"#);
     let mut cc = Congestion::new(&cfg, Time::ZERO);
     let alpha = |cc: &Congestion| match cc {
         Congestion::Dctcp(d) => d.alpha(),

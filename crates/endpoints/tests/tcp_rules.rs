@@ -19,7 +19,7 @@ fn config(more: &str) -> Arc<TcpConfig> {
 #[test]
 fn an_acknowledgment_after_a_timeout_measures_nothing() {
     let tx = play(
-        config(r#""cc": "newreno", "initial_window": 2"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 2"#),
         "0    > 1-2
          1000 > 1
          1100 < 3
@@ -27,7 +27,7 @@ fn an_acknowledgment_after_a_timeout_measures_nothing() {
     );
     assert_eq!(tx.srtt(), None);
     let tx = play(
-        config(r#""cc": "newreno", "initial_window": 2"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 2"#),
         "0    > 1-2
          1000 > 1
          1100 < 3
@@ -74,13 +74,13 @@ fn data_wait_longer_after_a_lost_syn() {
 #[test]
 fn the_threshold_is_two_segments_at_least() {
     for cc in [
-        r#""cc": "tahoe""#,
-        r#""cc": "reno""#,
-        r#""cc": "newreno""#,
-        r#""cc": "cubic", "sack": false"#,
-        r#""cc": "cubic""#,
-        r#""cc": "cubic", "profile": "linux", "rack_tlp": false, "min_rto": "1 s""#,
-        r#""cc": "newreno", "profile": "linux", "rack_tlp": false, "min_rto": "1 s""#,
+        r#""cc": {"tahoe": {}}"#,
+        r#""cc": {"reno": {}}"#,
+        r#""cc": {"newreno": {}}"#,
+        r#""cc": {"cubic": {}}, "sack": false"#,
+        r#""cc": {"cubic": {}}"#,
+        r#""cc": {"cubic": {}}, "profile": "linux", "rack_tlp": false, "min_rto": "1 s""#,
+        r#""cc": {"newreno": {}}, "profile": "linux", "rack_tlp": false, "min_rto": "1 s""#,
     ] {
         play(
             config(&format!(r#"{cc}, "initial_window": 1"#)),
@@ -96,7 +96,7 @@ fn the_threshold_is_two_segments_at_least() {
 #[test]
 fn a_partial_acknowledgment_gives_a_segment_back() {
     play(
-        config(r#""cc": "newreno", "initial_window": 8, "limited_transmit": false"#),
+        config(r#""cc": {"newreno": {}}, "initial_window": 8, "limited_transmit": false"#),
         "0   > 1-8
          103 < 1
          104 < 1
@@ -164,7 +164,7 @@ impl Writer {
 #[test]
 fn slow_start_grows_where_more_than_half_of_the_window_is_used() {
     for cc in ["newreno", "cubic"] {
-        let mut w = Writer::new(&format!(r#""cc": "{cc}", "initial_window": 10"#));
+        let mut w = Writer::new(&format!(r#""cc": {{"{cc}": {{}}}}, "initial_window": 10"#));
         w.round(0, 5);
         assert_eq!(w.cwnd(), 10, "{cc}");
         w.round(200, 6);
@@ -177,7 +177,7 @@ fn slow_start_grows_where_more_than_half_of_the_window_is_used() {
 #[test]
 fn the_window_restarts_after_a_silence_of_one_timeout() {
     for (silence, leave) in [(900, 12), (1100, 4)] {
-        let mut w = Writer::new(r#""cc": "newreno", "initial_window": 4"#);
+        let mut w = Writer::new(r#""cc": {"newreno": {}}, "initial_window": 4"#);
         let mut ms = 0;
         while w.cwnd() < 12 {
             w.round(ms, w.cwnd());
@@ -194,7 +194,7 @@ fn the_window_restarts_after_a_silence_of_one_timeout() {
 #[test]
 fn pacing_has_less_head_room_from_half_of_the_threshold_on() {
     let spec: TcpSpec = serde_json::from_str(
-        r#"{"mss": "1000 B", "handshake": false, "cc": "newreno", "sack": true, "pacing": true, "initial_window": 32}"#,
+        r#"{"mss": "1000 B", "handshake": false, "cc": {"newreno": {}}, "sack": true, "pacing": true, "initial_window": 32}"#,
     )
     .unwrap();
     let mut tx = Sender::new(&Arc::new(spec.resolve().unwrap()), Time::ZERO);
@@ -227,7 +227,7 @@ fn pacing_has_less_head_room_from_half_of_the_threshold_on() {
 /// timed out at once.
 #[test]
 fn jitter_holds_back_what_is_allowed() {
-    let cfg = config(r#""cc": "newreno", "initial_window": 4, "send_jitter": "10 ms""#);
+    let cfg = config(r#""cc": {"newreno": {}}, "initial_window": 4, "send_jitter": "10 ms""#);
     let mut tx = Sender::new(&cfg, Time::ZERO);
     tx.set_jitter(Rng::from_key(7));
     tx.write(Time::ZERO, u64::MAX);

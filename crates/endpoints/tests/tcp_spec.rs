@@ -15,10 +15,8 @@ fn resolve(json: &str) -> Result<TcpConfig, String> {
 fn every_profile_takes_every_algorithm() {
     for profile in ["ns2", "linux", "rfc"] {
         for (kind, _) in cc::KINDS {
-            for cc in [format!(r#""{kind}""#), format!(r#"{{"{kind}": {{}}}}"#)] {
-                let cfg = resolve(&format!(r#"{{"profile": "{profile}", "cc": {cc}}}"#)).unwrap();
-                assert_eq!(cfg.cc.kind(), *kind);
-            }
+            let spec = format!(r#"{{"profile": "{profile}", "cc": {{"{kind}": {{}}}}}}"#);
+            assert_eq!(resolve(&spec).unwrap().cc.kind(), *kind);
         }
     }
 }
@@ -26,32 +24,47 @@ fn every_profile_takes_every_algorithm() {
 #[test]
 fn recovery_follows_algorithm_and_sack() {
     let repair = |json: &str| resolve(json).unwrap().repair;
-    assert_eq!(repair(r#"{"cc": "tahoe"}"#), Repair::Tahoe);
-    assert_eq!(repair(r#"{"cc": "reno"}"#), Repair::Reno);
-    assert_eq!(repair(r#"{"cc": "newreno"}"#), Repair::NewReno);
-    assert_eq!(repair(r#"{"cc": "newreno", "sack": true}"#), Repair::Sack);
-    assert_eq!(repair(r#"{"cc": "cubic"}"#), Repair::Sack);
-    assert_eq!(repair(r#"{"cc": "cubic", "sack": false}"#), Repair::NewReno);
-    assert_eq!(resolve(r#"{"cc": "dctcp"}"#).unwrap().ecn, EcnMode::Dctcp);
-    assert_eq!(resolve(r#"{"cc": "prague"}"#).unwrap().ecn, EcnMode::L4s);
+    assert_eq!(repair(r#"{"cc": {"tahoe": {}}}"#), Repair::Tahoe);
+    assert_eq!(repair(r#"{"cc": {"reno": {}}}"#), Repair::Reno);
+    assert_eq!(repair(r#"{"cc": {"newreno": {}}}"#), Repair::NewReno);
+    assert_eq!(
+        repair(r#"{"cc": {"newreno": {}}, "sack": true}"#),
+        Repair::Sack
+    );
+    assert_eq!(repair(r#"{"cc": {"cubic": {}}}"#), Repair::Sack);
+    assert_eq!(
+        repair(r#"{"cc": {"cubic": {}}, "sack": false}"#),
+        Repair::NewReno
+    );
+    assert_eq!(
+        resolve(r#"{"cc": {"dctcp": {}}}"#).unwrap().ecn,
+        EcnMode::Dctcp
+    );
+    assert_eq!(
+        resolve(r#"{"cc": {"prague": {}}}"#).unwrap().ecn,
+        EcnMode::L4s
+    );
 }
 
 /// Contradictions and values out of range name the key.
 #[test]
 fn refusals() {
     for (json, path) in [
-        (r#"{"cc": "tahoe", "sack": true}"#, "sack"),
-        (r#"{"cc": "reno", "sack": true}"#, "sack"),
-        (r#"{"cc": "bbr", "sack": false}"#, "sack"),
-        (r#"{"cc": "bbr", "pacing": false}"#, "pacing"),
+        (r#"{"cc": {"tahoe": {}}, "sack": true}"#, "sack"),
+        (r#"{"cc": {"reno": {}}, "sack": true}"#, "sack"),
+        (r#"{"cc": {"bbr": {}}, "sack": false}"#, "sack"),
+        (r#"{"cc": {"bbr": {}}, "pacing": false}"#, "pacing"),
         (r#"{"send_jitter": "1.1 s"}"#, "send_jitter"),
-        (r#"{"cc": "bbr", "send_jitter": "1 ms"}"#, "send_jitter"),
-        (r#"{"cc": "bbr", "prr": true}"#, "prr"),
-        (r#"{"cc": "newreno", "prr": true}"#, "prr"),
-        (r#"{"cc": "newreno", "rack_tlp": true}"#, "rack_tlp"),
-        (r#"{"cc": "cubic", "ecn": "l4s"}"#, "ecn"),
-        (r#"{"cc": "dctcp", "ecn": "off"}"#, "ecn"),
-        (r#"{"cc": "prague", "ecn": "classic"}"#, "ecn"),
+        (
+            r#"{"cc": {"bbr": {}}, "send_jitter": "1 ms"}"#,
+            "send_jitter",
+        ),
+        (r#"{"cc": {"bbr": {}}, "prr": true}"#, "prr"),
+        (r#"{"cc": {"newreno": {}}, "prr": true}"#, "prr"),
+        (r#"{"cc": {"newreno": {}}, "rack_tlp": true}"#, "rack_tlp"),
+        (r#"{"cc": {"cubic": {}}, "ecn": "l4s"}"#, "ecn"),
+        (r#"{"cc": {"dctcp": {}}, "ecn": "off"}"#, "ecn"),
+        (r#"{"cc": {"prague": {}}, "ecn": "classic"}"#, "ecn"),
         (r#"{"mss": "0 B"}"#, "mss"),
         (r#"{"mss": "70000 B"}"#, "mss"),
         (r#"{"max_window": "1000 B"}"#, "max_window"),
@@ -83,7 +96,7 @@ fn refusals() {
     }
     for json in [
         r#"{"sak": true}"#,
-        r#"{"cc": "vegas"}"#,
+        r#"{"cc": {"vegas": {}}}"#,
         r#"{"cc": {"cubic": {"x": 1}}}"#,
         r#"{"cc": {}}"#,
         r#"{"retries": "forever"}"#,
@@ -117,7 +130,7 @@ fn profiles_hold_for_every_algorithm() {
     for profile in ["rfc", "linux", "ns2"] {
         let base = resolve(&format!(r#"{{"profile": "{profile}"}}"#)).unwrap();
         for (kind, _) in cc::KINDS {
-            let json = format!(r#"{{"profile": "{profile}", "cc": "{kind}"}}"#);
+            let json = format!(r#"{{"profile": "{profile}", "cc": {{"{kind}": {{}}}}}}"#);
             let got = resolve(&json).unwrap();
             let mut want = TcpConfig {
                 cc: got.cc.clone(),
@@ -143,14 +156,14 @@ fn profiles_hold_for_every_algorithm() {
 #[test]
 fn what_is_written_overrules_the_profile() {
     let linux = |more: &str| resolve(&format!(r#"{{"profile": "linux", {more}}}"#)).unwrap();
-    let off = linux(r#""cc": "newreno", "sack": false"#);
+    let off = linux(r#""cc": {"newreno": {}}, "sack": false"#);
     assert_eq!(off.repair, Repair::NewReno);
     assert!(!off.sack && !off.prr && !off.rack_tlp);
     assert_eq!(
-        linux(r#""cc": "reno", "sack": false"#).repair,
+        linux(r#""cc": {"reno": {}}, "sack": false"#).repair,
         Repair::NewReno
     );
-    let some = linux(r#""cc": "newreno", "prr": false, "quick_acks": 0"#);
+    let some = linux(r#""cc": {"newreno": {}}, "prr": false, "quick_acks": 0"#);
     assert!(some.sack && some.rack_tlp && !some.prr);
     assert_eq!(some.quick_acks, 0);
 }
@@ -162,7 +175,7 @@ fn cubic_follows_the_profile() {
     for (json, by, hystart) in [
         (r#"{"profile": "linux"}"#, CubicAs::Linux, true),
         (
-            r#"{"profile": "linux", "cc": "cubic"}"#,
+            r#"{"profile": "linux", "cc": {"cubic": {}}}"#,
             CubicAs::Linux,
             true,
         ),
@@ -186,7 +199,7 @@ fn cubic_follows_the_profile() {
             CubicAs::Rfc,
             true,
         ),
-        (r#"{"cc": "cubic"}"#, CubicAs::Rfc, false),
+        (r#"{"cc": {"cubic": {}}}"#, CubicAs::Rfc, false),
         (
             r#"{"cc": {"cubic": {"as": "linux"}}}"#,
             CubicAs::Linux,

@@ -178,7 +178,7 @@ fn refused_in_mid_transfer() {
 fn a_dead_path_ends_the_connection() {
     for (kind, _) in cc::KINDS {
         let mut net = Net::new(
-            config(&format!(r#"{{"cc": "{kind}", "retries": 5}}"#)),
+            config(&format!(r#"{{"cc": {{"{kind}": {{}}}}, "retries": 5}}"#)),
             Dur::from_ms(10),
         );
         net.tx.write(Time::ZERO, u64::MAX);
@@ -209,7 +209,7 @@ fn nothing_but_fin() {
 /// grow where it does not bind (RFC 7661 §4.1's reason: it was never tested).
 #[test]
 fn an_idle_application_does_not_open_the_window() {
-    let mut net = Net::new(config(r#"{"cc": "newreno"}"#), Dur::from_ms(50));
+    let mut net = Net::new(config(r#"{"cc": {"newreno": {}}}"#), Dur::from_ms(50));
     for i in 1..=20 {
         let t = Time::from_secs_f64(f64::from(i) * 0.5);
         net.run(t, &mut clean);
@@ -225,7 +225,7 @@ fn an_idle_application_does_not_open_the_window() {
 #[test]
 fn a_full_last_segment_with_fin_is_repaired() {
     let mut net = Net::new(
-        config(r#"{"cc": "newreno", "sack": true, "retries": 3}"#),
+        config(r#"{"cc": {"newreno": {}}, "sack": true, "retries": 3}"#),
         Dur::from_ms(50),
     );
     net.tx.write(Time::ZERO, 1448);

@@ -405,7 +405,7 @@ fn limits_of_queues_are_those_of_the_policy() {
             "by precedence (`weights`), not equally",
         ),
         (
-            r#"{"fan": {"limit": "200 packets", "mechanism": "raef"}}"#,
+            r#"{"fan": {"limit": "200 packets", "mechanism": {"raef": {}}}}"#,
             mbps,
             " fair-queue 200 256\n hold-queue 200 out\n",
             "left out with it: mechanism raef (active_time 5 s)",

@@ -362,7 +362,7 @@ fn meaning_is_that_of_the_policy() {
 /// The queues by flow and the modern ones, at the port and in classes.
 const MODERN: &str = r#"{
     "wfq": {"wfq": {"limit": "30 packets", "hold_queue": "60 kB", "weights": "precedence"}},
-    "fan": {"fan": {"limit": "200 packets", "scheduler": {"pdrr": {"quantum": "3000 B"}}, "mechanism": "efm", "pfl_max": 500}},
+    "fan": {"fan": {"limit": "200 packets", "scheduler": {"pdrr": {"quantum": "3000 B"}}, "mechanism": {"efm": {}}, "pfl_max": 500}},
     "codel": {"fifo": {"limit": "1000 packets", "aqm": {"codel": {"ce_threshold": "1 ms"}}}},
     "fq": {"fq-codel": {"guard": "flow", "limit": "3 MB"}},
     "drr": {"drr": {"quantum": "300 B", "queues": 100}},

@@ -13,6 +13,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use spillgate_core::{Dur, time::PS_PER_SEC};
 
 /// A log-linear histogram of delays.
@@ -228,42 +230,46 @@ impl Histogram {
     }
 
     /// All of it as plain numbers, to be stored.
-    pub fn parts(&self) -> Parts {
+    fn parts(&self) -> Parts {
+        let (buckets, counts) = self.buckets().unzip();
+        let sum = self.sum.get();
         Parts {
             bits: self.bits,
-            buckets: self.buckets().collect(),
-            sum: self.sum.get(),
+            buckets,
+            counts,
+            sum: ((sum >> 64) as u64, sum as u64),
             min: self.min,
             max: self.max,
         }
     }
 
     /// The histogram of these parts; none if no histogram has them.
-    pub fn from_parts(parts: &Parts) -> Option<Self> {
+    fn from_parts(parts: &Parts) -> Option<Self> {
         let mut all = Self::new(parts.bits);
-        if all.bits != parts.bits {
+        if all.bits != parts.bits || parts.buckets.len() != parts.counts.len() {
             return None;
         }
         let last = bucket_of(u64::MAX, parts.bits);
-        for &(bucket, n) in &parts.buckets {
+        for (&bucket, &n) in parts.buckets.iter().zip(&parts.counts) {
             if bucket > last || n == 0 {
                 return None;
             }
             all.add(bucket, n);
             all.count = all.count.checked_add(n)?;
         }
-        all.sum.add(parts.sum);
+        let sum = u128::from(parts.sum.0) << 64 | u128::from(parts.sum.1);
+        all.sum.add(sum);
         (all.min, all.max) = (parts.min, parts.max);
         let ends = |b: Option<u32>| b.unwrap_or_default();
         let (first, last) = (all.buckets().next(), all.buckets().last());
         let fits = match all.count {
-            0 => (parts.sum, parts.min, parts.max) == (0, u64::MAX, 0),
+            0 => (sum, parts.min, parts.max) == (0, u64::MAX, 0),
             n => {
                 let least = u128::from(n) * u128::from(parts.min);
                 let most = u128::from(n) * u128::from(parts.max);
                 ends(first.map(|b| b.0)) == bucket_of(parts.min, parts.bits)
                     && ends(last.map(|b| b.0)) == bucket_of(parts.max, parts.bits)
-                    && (least..=most).contains(&parts.sum)
+                    && (least..=most).contains(&sum)
             }
         };
         fits.then_some(all)
@@ -334,19 +340,34 @@ impl Histogram {
     }
 }
 
-/// A [`Histogram`] as plain numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+/// A histogram as stored runs have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Parts {
     /// The logarithm to base 2 of the buckets per octave.
-    pub bits: u8,
-    /// Numbers of the buckets that hold something, ascending, and how much.
-    pub buckets: Vec<(u32, u64)>,
-    /// Sum of the values in ps.
-    pub sum: u128,
+    bits: u8,
+    /// Numbers of the buckets that hold something, ascending.
+    buckets: Vec<u32>,
+    /// How much each holds.
+    counts: Vec<u64>,
+    /// Sum of the values in ps: its high and its low half.
+    sum: (u64, u64),
     /// The smallest value in ps; [`u64::MAX`] if there is none.
-    pub min: u64,
+    min: u64,
     /// The largest in ps; 0 if there is none.
-    pub max: u64,
+    max: u64,
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.parts().serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let all = Self::from_parts(&Parts::deserialize(from)?);
+        all.ok_or_else(|| D::Error::custom("no histogram has these parts"))
+    }
 }
 
 /// A sum of 128 bits that needs no alignment of its own: eight bytes less for a [`Histogram`].

@@ -31,7 +31,7 @@ mod window;
 pub use bounds::Unknown;
 pub use catalog::{Metric, Needs, Sampled, Tag};
 pub use fairness::jain;
-pub use histogram::{Histogram, Parts};
+pub use histogram::Histogram;
 pub use jitter::Jitter;
 pub use levels::Levels;
 pub use measures::{Bounds, Measures, Number, Place};

@@ -1,15 +1,17 @@
 //! One walk over all that is measured gives both what the numbers of a run are and the numbers.
 
+use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur};
 
 use crate::Losses;
 use crate::table::{Key, Layout, Metric, Scope};
 
 /// The range of a value whose packets or transfers were still outstanding when the run ended: had
-/// all been lost, all arrived at once, or all arrived arbitrarily late.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// all been lost, all arrived at once, or all arrived arbitrarily late. Stored runs have it in this form.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The index of the value.
+    #[serde(rename = "value")]
     pub at: u32,
     /// The smallest possible value.
     pub low: f64,

@@ -14,11 +14,6 @@ pub trait NodeSpec {
     /// The nodes of an entry of the scenario, by id. What is wrong is told to the reader, and
     /// leaves out the node.
     fn resolve(&self, around: &Around<'_>, reader: &mut dyn Reader) -> Vec<(u32, NodePlan)>;
-
-    /// Whether its nodes may have time series beside those of ports.
-    fn has_series(&self) -> bool {
-        false
-    }
 }
 
 /// What a node or a stage may know of the scenario.

@@ -58,7 +58,7 @@ pub struct SeriesRow<'a> {
     #[serde(rename = "where")]
     pub place: &'a str,
     /// Metric.
-    pub metric: &'static str,
+    pub metric: &'a str,
     /// Unit.
     pub unit: &'static str,
     /// When the first sample was taken, in seconds since the start of the run.
@@ -213,8 +213,8 @@ impl Report {
                 variant,
                 run: f.info.run,
                 place: &c.place,
-                metric: c.metric,
-                unit: c.unit,
+                metric: &c.metric,
+                unit: c.unit(),
                 start: c.start.as_secs_f64(),
                 step: c.step.as_secs_f64(),
                 v: &c.v,

@@ -1,5 +1,7 @@
 //! Classes that had not settled when measuring began.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::report::Report;
@@ -14,7 +16,7 @@ pub struct TransientRow {
     /// Class of service.
     pub class: String,
     /// `throughput` or `owd_mean`.
-    pub metric: &'static str,
+    pub metric: Cow<'static, str>,
     /// By how much the mean of the measured period differs from what it settles at, as a share of
     /// that.
     pub bias: f64,
@@ -61,8 +63,8 @@ impl Report {
             let row = |u: &spillgate_sim::Unsettled| TransientRow {
                 variant: variant.name.clone(),
                 run: f.info.run,
-                class: variant.world.classes[u.class].clone(),
-                metric: u.metric.name(),
+                class: variant.world.classes[u.class as usize].clone(),
+                metric: u.metric.clone(),
                 bias: u.bias,
                 warmup: u.warmup.map(|w| w.as_secs_f64()),
             };

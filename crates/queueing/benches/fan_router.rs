@@ -143,17 +143,20 @@ fn main() {
     println!("|---|---|---|---|");
     for (name, more) in [
         ("PFQ, basic", ""),
-        ("PFQ, EFM", r#", "mechanism": "efm""#),
-        ("PFQ, RBAEF", r#", "mechanism": "rbaef""#),
+        ("PFQ, EFM", r#", "mechanism": {"efm": {}}"#),
+        ("PFQ, RBAEF", r#", "mechanism": {"rbaef": {}}"#),
         (
             "PFQ, EFM, `pfl_max`",
-            r#", "mechanism": "efm", "pfl_max": 1000000"#,
+            r#", "mechanism": {"efm": {}}, "pfl_max": 1000000"#,
         ),
         (
             "PFQ, EFM, shared list",
-            r#", "mechanism": "efm", "protected_list": "all""#,
+            r#", "mechanism": {"efm": {}}, "protected_list": "all""#,
         ),
-        ("PDRR, EFM", r#", "mechanism": "efm", "scheduler": "pdrr""#),
+        (
+            "PDRR, EFM",
+            r#", "mechanism": {"efm": {}}, "scheduler": {"pdrr": {}}"#,
+        ),
     ] {
         let cells = sizes.map(|n| format!("{:.0}", per_packet(more, n, work)));
         println!("| {name} | {} |", cells.join(" | "));
@@ -161,7 +164,7 @@ fn main() {
     println!("\n| mechanism | removal of {removed} flows, µs | costliest packet after it, µs |");
     println!("|---|---|---|");
     for (name, more) in [
-        ("EFM", r#", "mechanism": "efm""#),
+        ("EFM", r#", "mechanism": {"efm": {}}"#),
         ("RAEF", r#", "mechanism": {"raef": {"active_time": "1 s"}}"#),
         (
             "RBAEF",

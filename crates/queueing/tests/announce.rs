@@ -61,7 +61,7 @@ fn a_shared_list_learns_of_flows_that_come_later() {
         r#"{"rbaef": {"active_time": "20 ms", "blocked_time": "80 ms"}}"#,
     ] {
         let json = format!(
-            r#"{{"main": {{"fan": {{"scheduler": "pfq", "limit": "40 packets", "min_fair_rate": "90 %", "p_add": 1.0,
+            r#"{{"main": {{"fan": {{"scheduler": {{"pfq": {{}}}}, "limit": "40 packets", "min_fair_rate": "90 %", "p_add": 1.0,
             "mechanism": {mechanism}, "elastic": "instant", "protected_list": "all",
             "fair_rate": {{"interval": "20 ms"}}}}}}}}"#
         );

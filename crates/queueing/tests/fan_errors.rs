@@ -176,7 +176,7 @@ fn a_basic_router_has_no_trigger_to_accept() {
         warnings[0].contains("accept_trigger changes nothing"),
         "{warnings:?}"
     );
-    let efm = r#"{"main": {"fan": {"accept_trigger": true, "mechanism": "efm"}}}"#;
+    let efm = r#"{"main": {"fan": {"accept_trigger": true, "mechanism": {"efm": {}}}}}"#;
     assert!(resolve(efm, BPS).unwrap().1.is_empty());
 }
 

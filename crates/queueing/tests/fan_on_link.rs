@@ -165,8 +165,8 @@ impl Link {
 
 /// Both schedulers, and no limit that would make the link congested.
 const OPEN: [&str; 3] = [
-    r#"{"scheduler": "pfq", "min_fair_rate": "1 b/s", "max_priority_load": "100 %"}"#,
-    r#"{"scheduler": "pdrr", "min_fair_rate": "1 b/s", "max_priority_load": "100 %"}"#,
+    r#"{"scheduler": {"pfq": {}}, "min_fair_rate": "1 b/s", "max_priority_load": "100 %"}"#,
+    r#"{"scheduler": {"pdrr": {}}, "min_fair_rate": "1 b/s", "max_priority_load": "100 %"}"#,
     r#"{"scheduler": {"pdrr": {"mode": "literal"}}, "min_fair_rate": "1 b/s", "max_priority_load": "100 %"}"#,
 ];
 
@@ -311,7 +311,10 @@ fn idle_over_several_ticks() {
     }
 }
 
-const BASIC: [&str; 2] = [r#"{"scheduler": "pfq"}"#, r#"{"scheduler": "pdrr"}"#];
+const BASIC: [&str; 2] = [
+    r#"{"scheduler": {"pfq": {}}}"#,
+    r#"{"scheduler": {"pdrr": {}}}"#,
+];
 
 /// A5: between 19 and 20 greedy flows, one accepted call and more: 4.92 Mb/s are too little.
 #[test]

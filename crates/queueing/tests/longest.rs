@@ -20,7 +20,7 @@ fn policies() -> BTreeMap<String, DisciplineSpec> {
         .collect();
     all.insert(
         "pdrr".to_owned(),
-        r#"{"fan": {"scheduler": "pdrr"}}"#.to_owned(),
+        r#"{"fan": {"scheduler": {"pdrr": {}}}}"#.to_owned(),
     );
     let classes = [
         ("shape", r#""shape": {"rate": "8 kb/s"}"#),

@@ -90,11 +90,49 @@ pub fn customer_schema() -> serde_json::Value {
 }
 
 fn named(mut schema: serde_json::Value, id: &str, title: &str) -> serde_json::Value {
+    let types = schema["$defs"].clone();
+    add_kinds_alone(&mut schema, &types);
     if let Some(top) = schema.as_object_mut() {
         top.insert("$id".to_owned(), id.into());
         top.insert("title".to_owned(), title.into());
     }
     schema
+}
+
+/// Where one of several kinds is written, those whose settings all have defaults may stand alone.
+fn add_kinds_alone(schema: &mut serde_json::Value, types: &serde_json::Value) {
+    if let Some(kinds) = schema.get_mut("oneOf").and_then(|k| k.as_array_mut()) {
+        let alone = kinds.iter().filter_map(|kind| {
+            let (name, settings) = kind["properties"].as_object()?.iter().next()?;
+            let at = settings["$ref"]
+                .as_str()
+                .and_then(|r| r.strip_prefix("#/$defs/"));
+            let settings = at.map_or(settings, |name| &types[name]);
+            let all_have = settings["type"] == "object" && settings.get("required").is_none();
+            all_have.then(|| name.clone())
+        });
+        let alone: Vec<_> = alone.collect();
+        if !alone.is_empty() {
+            kinds.push(serde_json::json!({
+                "type": "string",
+                "description": "With the defaults of all settings.",
+                "enum": alone
+            }));
+        }
+    }
+    match schema {
+        serde_json::Value::Object(parts) => {
+            parts
+                .values_mut()
+                .for_each(|part| add_kinds_alone(part, types));
+        }
+        serde_json::Value::Array(parts) => {
+            parts
+                .iter_mut()
+                .for_each(|part| add_kinds_alone(part, types));
+        }
+        _ => {}
+    }
 }
 
 /// Reads YAML as the loader does, without looking at what it means.

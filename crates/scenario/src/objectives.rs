@@ -46,6 +46,20 @@ const fn at_most(parameter: &'static str, metric: Metric, max: f64) -> Objective
     }
 }
 
+const fn preset(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    objectives: &'static [Objective],
+) -> Preset {
+    Preset {
+        name,
+        summary,
+        source,
+        objectives,
+    }
+}
+
 /// Mean transfer delay.
 const fn iptd(max: f64) -> Objective {
     at_most("IPTD", Metric::OwdMean, max)
@@ -67,97 +81,95 @@ const G114: &str = "ITU-T G.114 (05/2003) clause 4, one-way mouth-to-ear delay";
 const SRND: &str =
     "Cisco, Enterprise QoS Solution Reference Network Design Guide 3.3 (2005), chapter 1";
 
+const CONVERSATION: &[Objective] = &[
+    at_most("latency", Metric::OwdP999, 0.15),
+    at_most("jitter", Metric::Jitter, 0.03),
+    at_most("loss", Metric::LossRatio, 0.01),
+];
+
 /// Every preset.
 pub const PRESETS: &[Preset] = &[
-    Preset {
-        name: "y1541-class-0",
-        summary: "real time, sensitive to jitter, highly interactive",
-        source: Y1541,
-        objectives: &[iptd(0.1), IPDV, iplr(1e-3)],
-    },
-    Preset {
-        name: "y1541-class-1",
-        summary: "real time, sensitive to jitter, interactive",
-        source: Y1541,
-        objectives: &[iptd(0.4), IPDV, iplr(1e-3)],
-    },
-    Preset {
-        name: "y1541-class-2",
-        summary: "transactions, highly interactive",
-        source: Y1541,
-        objectives: &[iptd(0.1), iplr(1e-3)],
-    },
-    Preset {
-        name: "y1541-class-3",
-        summary: "transactions, interactive",
-        source: Y1541,
-        objectives: &[iptd(0.4), iplr(1e-3)],
-    },
-    Preset {
-        name: "y1541-class-4",
-        summary: "low loss only: short transactions, bulk data, video streaming",
-        source: Y1541,
-        objectives: &[iptd(1.0), iplr(1e-3)],
-    },
-    Preset {
-        name: "y1541-class-5",
-        summary: "traditional applications: states no objective",
-        source: Y1541,
-        objectives: &[],
-    },
-    Preset {
-        name: "y1541-class-6",
-        summary: "class 0 for high-rate users: digital television, circuit emulation",
-        source: Y1541_PROVISIONAL,
-        objectives: &[iptd(0.1), IPDV_STRICT, iplr(1e-5)],
-    },
-    Preset {
-        name: "y1541-class-7",
-        summary: "class 1 for high-rate users",
-        source: Y1541_PROVISIONAL,
-        objectives: &[iptd(0.4), IPDV_STRICT, iplr(1e-5)],
-    },
-    Preset {
-        name: "g114-preferred",
-        summary: "speech: most applications are hardly affected below",
-        source: G114,
-        objectives: &[at_most("delay", Metric::OwdP999, 0.15)],
-    },
-    Preset {
-        name: "g114-limit",
-        summary: "speech: not to be exceeded in network planning",
-        source: G114,
-        objectives: &[at_most("delay", Metric::OwdP999, 0.4)],
-    },
-    Preset {
-        name: "cisco-voice",
-        summary: "telephony (EF; RFC 4594 telephony)",
-        source: SRND,
-        objectives: &[
-            at_most("latency", Metric::OwdP999, 0.15),
-            at_most("jitter", Metric::Jitter, 0.03),
-            at_most("loss", Metric::LossRatio, 0.01),
-        ],
-    },
-    Preset {
-        name: "cisco-interactive-video",
-        summary: "video conferencing (AF41; RFC 4594 multimedia conferencing)",
-        source: SRND,
-        objectives: &[
-            at_most("latency", Metric::OwdP999, 0.15),
-            at_most("jitter", Metric::Jitter, 0.03),
-            at_most("loss", Metric::LossRatio, 0.01),
-        ],
-    },
-    Preset {
-        name: "cisco-streaming-video",
-        summary: "video streaming (CS4; RFC 4594 multimedia streaming)",
-        source: SRND,
-        objectives: &[
+    preset(
+        "y1541-class-0",
+        "real time, sensitive to jitter, highly interactive",
+        Y1541,
+        &[iptd(0.1), IPDV, iplr(1e-3)],
+    ),
+    preset(
+        "y1541-class-1",
+        "real time, sensitive to jitter, interactive",
+        Y1541,
+        &[iptd(0.4), IPDV, iplr(1e-3)],
+    ),
+    preset(
+        "y1541-class-2",
+        "transactions, highly interactive",
+        Y1541,
+        &[iptd(0.1), iplr(1e-3)],
+    ),
+    preset(
+        "y1541-class-3",
+        "transactions, interactive",
+        Y1541,
+        &[iptd(0.4), iplr(1e-3)],
+    ),
+    preset(
+        "y1541-class-4",
+        "low loss only: short transactions, bulk data, video streaming",
+        Y1541,
+        &[iptd(1.0), iplr(1e-3)],
+    ),
+    preset(
+        "y1541-class-5",
+        "traditional applications: states no objective",
+        Y1541,
+        &[],
+    ),
+    preset(
+        "y1541-class-6",
+        "class 0 for high-rate users: digital television, circuit emulation",
+        Y1541_PROVISIONAL,
+        &[iptd(0.1), IPDV_STRICT, iplr(1e-5)],
+    ),
+    preset(
+        "y1541-class-7",
+        "class 1 for high-rate users",
+        Y1541_PROVISIONAL,
+        &[iptd(0.4), IPDV_STRICT, iplr(1e-5)],
+    ),
+    preset(
+        "g114-preferred",
+        "speech: most applications are hardly affected below",
+        G114,
+        &[at_most("delay", Metric::OwdP999, 0.15)],
+    ),
+    preset(
+        "g114-limit",
+        "speech: not to be exceeded in network planning",
+        G114,
+        &[at_most("delay", Metric::OwdP999, 0.4)],
+    ),
+    preset(
+        "cisco-voice",
+        "telephony (EF; RFC 4594 telephony)",
+        SRND,
+        CONVERSATION,
+    ),
+    preset(
+        "cisco-interactive-video",
+        "video conferencing (AF41; RFC 4594 multimedia conferencing)",
+        SRND,
+        CONVERSATION,
+    ),
+    preset(
+        "cisco-streaming-video",
+        "video streaming (CS4; RFC 4594 multimedia streaming)",
+        SRND,
+        &[
             at_most("latency", Metric::OwdP999, 5.0),
             at_most("loss", Metric::LossRatio, 0.05),
         ],
-    },
+    ),
 ];
 
 impl Preset {

@@ -5,47 +5,17 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::Dur;
+use spillgate_core::{Dur, OneOrMany};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_voice::spec::VoiceSpec;
 
 use crate::import::Platform;
 
-/// Takes texts, and numbers as their text: the parser of the unit gives the better error for a
-/// missing unit.
-macro_rules! lenient_text {
-    ($type:ident, $what:literal) => {
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                struct V;
-                impl serde::de::Visitor<'_> for V {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str($what)
-                    }
-                    fn visit_str<E>(self, v: &str) -> Result<$type, E> {
-                        Ok($type(v.to_owned()))
-                    }
-                    fn visit_u64<E>(self, v: u64) -> Result<$type, E> {
-                        Ok($type(v.to_string()))
-                    }
-                    fn visit_i64<E>(self, v: i64) -> Result<$type, E> {
-                        Ok($type(v.to_string()))
-                    }
-                    fn visit_f64<E>(self, v: f64) -> Result<$type, E> {
-                        Ok($type(v.to_string()))
-                    }
-                }
-                d.deserialize_any(V)
-            }
-        }
-    };
-}
-
 mod agreement;
 mod capture;
 mod counting;
 mod irregular;
+mod literal;
 mod measured;
 mod pattern;
 mod sla;
@@ -54,18 +24,15 @@ mod traffic;
 mod warmup;
 
 pub use agreement::AgreementsSpec;
-pub use capture::{
-    CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
-};
+pub use capture::{CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, IpNetSpec};
 pub use counting::{PartsSpec, PolicyOverhead};
 pub use irregular::{GilbertElliottSpec, LossSpec, ReorderSpec};
+pub use literal::Literal;
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use pattern::{DiagonalSpec, HotspotSpec, PatternSpec, PermutationSpec};
-pub use sla::{Bound, Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
-pub use topology::{
-    DelaySpec, DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology,
-};
-pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
+pub use sla::{Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
+pub use topology::{DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
+pub use traffic::{CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
 pub use warmup::Warmup;
 
 fn one() -> u32 {
@@ -255,21 +222,11 @@ pub struct AxisSpec {
     /// The path whose value it replaces, or a list of paths that all get the same value, as for
     /// `--set`: `traffic.calls.count`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub set: Option<OneOrMany>,
+    pub set: Option<OneOrMany<String>>,
     /// The values at that path, numbers or texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<serde_json::Value>>,
     /// In place of `set` and `values`: named values that replace something each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<VariantSpec>>,
-}
-
-/// A text or a list of texts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum OneOrMany {
-    /// One.
-    One(String),
-    /// Several.
-    Many(Vec<String>),
 }

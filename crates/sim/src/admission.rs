@@ -4,6 +4,7 @@
 //! that still waits at the end has waited at least until then: it counts in means and percentiles
 //! with that time, and the number of such flows is a metric of its own.
 
+use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Time};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_measure::{Measures, Number, Place, Window};
@@ -12,20 +13,24 @@ use spillgate_scenario::plan::WorldPlan;
 
 use crate::measured::Group;
 
-/// What flow admission at one link did to one flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What flow admission at one link did to one flow. Stored runs have it in this form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Admission {
     /// The link, by its number in the plan.
     pub link: u32,
     /// The flow, by its number in the plan; all sessions of a workload have the same.
     pub flow: u32,
     /// The flow of acknowledgments of its connection, not of its data.
+    #[serde(rename = "acknowledgments")]
     pub answers: bool,
     /// When its first packet reached the link.
+    #[serde(with = "spillgate_core::stored::ps")]
     pub offered: Time,
     /// When its first packet was admitted; none if none was.
+    #[serde(with = "spillgate_core::stored::ps")]
     pub admitted: Option<Time>,
     /// From `offered` to `admitted`, or to the end of the run.
+    #[serde(with = "spillgate_core::stored::ps")]
     pub waited: Dur,
     /// Packets refused before.
     pub refused: u64,

@@ -1,5 +1,8 @@
 //! Arrivals by class of service, for time series and to find initial transients.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Packet, Time};
 use spillgate_measure::Window;
 use spillgate_measure::stats::{Transient, transient};
@@ -13,16 +16,17 @@ const MIN_PACKETS: u64 = 5;
 /// A bias of the mean below this is not reported.
 const MIN_BIAS: f64 = 0.02;
 
-/// An initial transient in the arrivals of a class.
-#[derive(Clone, Debug, PartialEq)]
+/// An initial transient in the arrivals of a class. Stored runs have it in this form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unsettled {
     /// Index of the class.
-    pub class: usize,
-    /// [`Metric::Throughput`] or [`Metric::OwdMean`].
-    pub metric: Metric,
+    pub class: u32,
+    /// The name of [`Metric::Throughput`] or [`Metric::OwdMean`].
+    pub metric: Cow<'static, str>,
     /// The difference between the mean and the value at which it settles, as a share of that value.
     pub bias: f64,
     /// The warm-up that would suffice; none if the values do not settle before the end of the run.
+    #[serde(with = "spillgate_core::stored::ps")]
     pub warmup: Option<Dur>,
 }
 
@@ -111,8 +115,8 @@ impl Arrivals {
                 if let Some(Transient { cut, bias }) = transient(&xs, MIN_BIAS) {
                     let after = |cut: usize| self.part * (cut * each) as u64;
                     found.push(Unsettled {
-                        class: i,
-                        metric,
+                        class: i as u32,
+                        metric: metric.name().into(),
                         bias,
                         warmup: cut.map(|cut| self.window.start().since(Time::ZERO) + after(cut)),
                     });

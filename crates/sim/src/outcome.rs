@@ -1,8 +1,11 @@
 //! The results of a run: one value for every key of the layout, the delay distribution of each
 //! class, and time series.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Time};
-use spillgate_measure::{Bounds, Histogram};
+use spillgate_measure::{Bounds, Histogram, Sampled};
 
 use crate::admission::Admission;
 use crate::arrivals::Unsettled;
@@ -15,24 +18,31 @@ pub const QUANTILES: [f64; 35] = [
     0.99998, 0.99999, 0.999999, 1.0,
 ];
 
-/// A time series.
-#[derive(Clone, Debug, PartialEq)]
+/// A time series. Stored runs have it in this form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// What was sampled: `wan/voice`, `class voice`, `link wan`.
+    #[serde(rename = "where")]
     pub place: String,
     /// Its metric's name.
-    pub metric: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
+    pub metric: Cow<'static, str>,
     /// The time of the first sample.
+    #[serde(with = "spillgate_core::stored::ps")]
     pub start: Time,
     /// The period of sampling.
+    #[serde(with = "spillgate_core::stored::ps")]
     pub step: Dur,
     /// The values; NaN where undefined.
+    #[serde(rename = "values", with = "spillgate_core::stored::doubles")]
     pub v: Vec<f64>,
 }
 
 impl Curve {
+    /// Its unit.
+    pub fn unit(&self) -> &'static str {
+        Sampled::from_name(&self.metric).map_or("", Sampled::unit)
+    }
+
     /// Sampling instants in seconds.
     pub fn times(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.v.len() as u64).map(|i| (self.start + self.step * i).as_secs_f64())

@@ -2,6 +2,7 @@
 //! the measured period begins. Until they are empty, their policers drop nothing and their shapers
 //! delay nothing.
 
+use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::BucketLevel;
 use spillgate_scenario::plan::WorldPlan;
@@ -14,16 +15,18 @@ const SAMPLES: u64 = 64;
 /// Fewer samples are not evaluated.
 const MIN_SAMPLES: usize = 8;
 
-/// A bucket that drains through the warm-up.
-#[derive(Clone, Debug, PartialEq)]
+/// A bucket that drains through the warm-up. Stored runs have it in this form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Draining {
     /// The link at whose port, or at whose far end, the bucket is.
     pub link: u32,
     /// Its name: `wan/voice`, or `wan/input/voice` in an input policy.
+    #[serde(rename = "where")]
     pub place: String,
     /// Its depth in bytes.
     pub burst: u64,
     /// How long it takes to drain, from the start of the run.
+    #[serde(with = "spillgate_core::stored::ps")]
     pub lasts: Dur,
 }
 

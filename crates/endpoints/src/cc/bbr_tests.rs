@@ -17,7 +17,7 @@ struct Drive {
 impl Drive {
     fn new() -> Self {
         let spec: crate::tcp::TcpSpec =
-            serde_json::from_str(r#"{"cc": "bbr", "mss": "1000 B"}"#).unwrap();
+            serde_json::from_str(r#"{"cc": {"bbr": {}}, "mss": "1000 B"}"#).unwrap();
         let cfg = spec.resolve().unwrap();
         Self {
             b: Bbr::new(&BbrSpec {}, &cfg, Time::ZERO),

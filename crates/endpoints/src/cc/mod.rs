@@ -16,7 +16,6 @@ mod registry;
 mod reno;
 mod tahoe;
 mod window;
-mod wire;
 
 use spillgate_core::{Dur, Time};
 

@@ -16,7 +16,7 @@ macro_rules! algorithms {
     ($($kind:literal: $variant:ident($spec:ty) = $module:ident, $model:ty, $summary:literal;)+) => {
         /// A congestion control algorithm and its parameters: `cubic`, or
         /// `{cubic: {hystart: true}}`.
-        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum CcSpec {
             $(
                 #[doc = concat!($summary, ".")]
@@ -27,9 +27,6 @@ macro_rules! algorithms {
 
         /// Every algorithm: its name in scenarios and a summary of one line.
         pub const KINDS: &[(&str, &str)] = &[$(($kind, $summary)),+];
-
-        /// The names alone.
-        pub(super) const NAMES: &[&str] = &[$($kind),+];
 
         /// A running algorithm.
         #[derive(Clone, Debug)]
@@ -56,27 +53,6 @@ macro_rules! algorithms {
 
             pub(crate) fn traits(&self) -> Traits {
                 match self { $(Self::$variant(_) => $module::TRAITS,)+ }
-            }
-
-            /// The algorithm called `kind` with its default parameters.
-            pub(super) fn by_name(kind: &str) -> Option<Self> {
-                match kind {
-                    $($kind => Some(Self::$variant(<$spec>::default())),)+
-                    _ => None,
-                }
-            }
-
-            /// Reads the parameters of the algorithm called `kind`.
-            pub(super) fn read<'de, A: serde::de::MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Option<Self>, A::Error> {
-                Ok(Some(match kind {
-                    $($kind => Self::$variant(map.next_value()?),)+
-                    _ => return Ok(None),
-                }))
-            }
-
-            /// Schemas of the parameters, by name.
-            pub(super) fn schemas(g: &mut schemars::SchemaGenerator) -> Vec<(&'static str, &'static str, schemars::Schema)> {
-                vec![$(($kind, $summary, g.subschema_for::<$spec>())),+]
             }
         }
 

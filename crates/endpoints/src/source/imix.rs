@@ -118,9 +118,9 @@ fn framing() -> Size {
 
 impl GenomeSpec {
     /// A sequence with all defaults.
-    pub(super) fn of(sequence: &str) -> Self {
+    pub(super) fn of(sequence: String) -> Self {
         Self {
-            sequence: sequence.to_owned(),
+            sequence,
             sizes: BTreeMap::new(),
             mtu: mtu(),
             framing: framing(),

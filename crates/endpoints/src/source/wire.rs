@@ -3,15 +3,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use spillgate_core::units::parse_size;
-use spillgate_core::{Size, one_key, one_key_schema};
+use spillgate_core::{Or, Size};
 
-use super::spec::{GenomeSpec, Imix, PacketSizeSpec, SizeRange, VadModel, VadSpec, WeightedSize};
+use super::spec::{GenomeSpec, Imix, PacketSizeSpec, SizeRange, VadSpec, WeightedSize};
 
 const KINDS: &[&str] = &["fixed", "table", "imix", "genome", "uniform", "exponential"];
 const VALID: &str = "write a size such as 1500 B, imix, or one of {fixed: 1500 B}, \
@@ -60,18 +58,32 @@ impl<'de> Visitor<'de> for V {
         self.visit_str(&v.to_string())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PacketSizeSpec, A::Error> {
-        one_key(map, VALID, |key, map| match key {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PacketSizeSpec, A::Error> {
+        let Some(key) = map.next_key::<String>()? else {
+            return Err(A::Error::custom(format_args!(
+                "`{{}}`: an empty table; {VALID}"
+            )));
+        };
+        let sizes = match &*key {
             "fixed" => map.next_value().map(PacketSizeSpec::Fixed),
             "table" => map.next_value().map(PacketSizeSpec::Table),
             "imix" => map.next_value().map(PacketSizeSpec::Imix),
-            "genome" => map
-                .next_value::<TextOr<_>>()
-                .map(|g| PacketSizeSpec::Genome(g.0)),
+            "genome" => map.next_value().map(|genome| {
+                PacketSizeSpec::Genome(match genome {
+                    Or::Short(sequence) => GenomeSpec::of(sequence),
+                    Or::Full(spec) => spec,
+                })
+            }),
             "uniform" => map.next_value().map(PacketSizeSpec::Uniform),
             "exponential" => map.next_value().map(PacketSizeSpec::Exponential),
             other => Err(A::Error::unknown_variant(other, KINDS)),
-        })
+        }?;
+        match map.next_key::<String>()? {
+            None => Ok(sizes),
+            Some(second) => Err(A::Error::custom(format_args!(
+                "`{key}` and `{second}` exclude each other: only one key may stand here"
+            ))),
+        }
     }
 }
 
@@ -84,76 +96,37 @@ impl JsonSchema for PacketSizeSpec {
         let size = g.subschema_for::<Size>();
         let table = g.subschema_for::<Vec<WeightedSize>>();
         let imix = g.subschema_for::<Imix>();
-        let genome = json_schema!({
-            "anyOf": [{ "type": "string" }, g.subschema_for::<GenomeSpec>()]
-        });
+        let genome = g.subschema_for::<Or<String, GenomeSpec>>();
         let range = g.subschema_for::<SizeRange>();
+        let kind = |key: &str, description: &str, value: Schema| {
+            json_schema!({
+                "type": "object",
+                "description": description,
+                "properties": { key: value },
+                "required": [key],
+                "additionalProperties": false
+            })
+        };
         json_schema!({
             "description": "Sizes of IP packets, 20 to 65535 bytes.",
             "anyOf": [
                 { "description": "All alike.", "allOf": [size] },
                 { "description": "Short for {imix: simple}.", "const": "imix" },
-                one_key_schema("fixed", "All alike.", size.clone()),
-                one_key_schema("table", "Drawn from a table with at least one row.", table),
-                one_key_schema("imix", "A well-known mix, drawn at random.", imix),
-                one_key_schema("genome", "A sequence that repeats (RFC 6985), as text or as a table.", genome),
-                one_key_schema("uniform", "Uniform between two sizes, both included.", range),
-                one_key_schema("exponential", "Exponential with this mean, rounded and cut to 20..=65535 bytes.", size.clone()),
+                kind("fixed", "All alike.", size.clone()),
+                kind("table", "Drawn from a table with at least one row.", table),
+                kind("imix", "A well-known mix, drawn at random.", imix),
+                kind("genome", "A sequence that repeats (RFC 6985), as text or as a table.", genome),
+                kind("uniform", "Uniform between two sizes, both included.", range),
+                kind("exponential", "Exponential with this mean, rounded and cut to 20..=65535 bytes.", size.clone()),
             ]
         })
     }
 }
 
-/// What text alone stands for, where a table says more.
-trait FromText: Sized {
-    const EXPECTED: &'static str;
-    fn from_text(text: &str) -> Result<Self, String>;
-}
-
-impl FromText for GenomeSpec {
-    const EXPECTED: &'static str = "a genome such as aaafg, or a table with its `sequence`";
-    fn from_text(text: &str) -> Result<Self, String> {
-        Ok(Self::of(text))
-    }
-}
-
-impl FromText for VadSpec {
-    const EXPECTED: &'static str =
-        "a model of speech such as p59, or a table such as {talk: 1 s, pause: 1.5 s}";
-    fn from_text(text: &str) -> Result<Self, String> {
-        match VadModel::by_name(text.trim()) {
-            Some(model) => Ok(Self::of(model)),
-            None => Err(format!(
-                "`{text}` is not a model of speech; write p59, sriram-whitt, or a table such as \
-                 {{talk: 1 s, pause: 1.5 s}}"
-            )),
-        }
-    }
-}
-
-/// A value written as text, or as the table that its own deserializer reads.
-pub(super) struct TextOr<T>(pub(super) T);
-
-impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for TextOr<T> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct Or<T>(PhantomData<T>);
-        impl<'de, T: FromText + Deserialize<'de>> Visitor<'de> for Or<T> {
-            type Value = TextOr<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(T::EXPECTED)
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<TextOr<T>, E> {
-                T::from_text(text).map(TextOr).map_err(E::custom)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TextOr<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(TextOr)
-            }
-        }
-        d.deserialize_any(Or(PhantomData))
-    }
-}
-
 /// `vad: p59` as well as `vad: {model: p59}`.
 pub(super) fn vad<'de, D: Deserializer<'de>>(d: D) -> Result<Option<VadSpec>, D::Error> {
-    TextOr::deserialize(d).map(|v| Some(v.0))
+    Ok(Some(match Or::deserialize(d)? {
+        Or::Short(model) => VadSpec::of(model),
+        Or::Full(spec) => spec,
+    }))
 }

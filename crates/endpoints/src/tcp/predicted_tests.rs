@@ -139,7 +139,7 @@ fn config() -> impl Strategy<Value = Arc<TcpConfig>> {
     let window = prop::sample::select(vec!["3000 B", "20 kB", "1 MB"]);
     (cc, profile, window, any::<[bool; 5]>()).prop_map(|(cc, profile, window, on)| {
         let json = format!(
-            r#"{{"cc": "{cc}", "profile": "{profile}", "sack": false, "mss": "1000 B",
+            r#"{{"cc": {{"{cc}": {{}}}}, "profile": "{profile}", "sack": false, "mss": "1000 B",
                 "max_window": "{window}", "timestamps": {}, "limited_transmit": {},
                 "handshake": {}, "syn_retries": 30,
                 "delayed_ack": {{"timeout": "{} ms", "every": {}}}}}"#,

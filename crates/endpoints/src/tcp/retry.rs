@@ -5,15 +5,9 @@
 //! connection waits after the network has room again. There §5.7 (3 s for data after a lost SYN)
 //! is left out as well: the period is the law for both.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserializer, Error, Visitor};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use spillgate_core::Dur;
-
-use spillgate_core::Problem;
+use spillgate_core::{Dur, Problem, textual};
 
 /// The gaps between attempts, of SYN, SYN-ACK and data, while no answer comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,44 +64,22 @@ impl Serialize for Attempts {
     }
 }
 
-impl<'de> Deserialize<'de> for Attempts {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(V)
-    }
-}
-
-struct V;
-
-impl Visitor<'_> for V {
-    type Value = Attempts;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a number of attempts such as 6, or `{WORD}`")
-    }
-
-    fn visit_u64<E: Error>(self, v: u64) -> Result<Attempts, E> {
+textual!(
+    read Attempts,
+    "Attempts",
+    "a number of attempts such as 6, or `unlimited`",
+    |text: &str| match text.trim() {
+        WORD => Ok(Attempts::Unlimited),
         // What does not fit is out of the range of every key; none means "without end" by accident.
-        let n = u32::try_from(v).map_or(u32::MAX - 1, |n| n.min(u32::MAX - 1));
-        Ok(Attempts::Count(n))
+        number => match number.parse::<u64>() {
+            Ok(n) => Ok(Attempts::Count(n.min(u64::from(u32::MAX) - 1) as u32)),
+            Err(_) => Err(format!(
+                "`{text}`: expected a number of attempts such as 6, or `{WORD}`; write one of them"
+            )),
+        },
+    },
+    {
+        "description": "A number of attempts, or `unlimited`.",
+        "anyOf": [{ "type": "integer", "minimum": 0 }, { "const": WORD }]
     }
-
-    fn visit_str<E: Error>(self, v: &str) -> Result<Attempts, E> {
-        if v.trim() == WORD {
-            return Ok(Attempts::Unlimited);
-        }
-        Err(E::invalid_value(serde::de::Unexpected::Str(v), &self))
-    }
-}
-
-impl JsonSchema for Attempts {
-    fn schema_name() -> Cow<'static, str> {
-        "Attempts".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A number of attempts, or `unlimited`.",
-            "anyOf": [{ "type": "integer", "minimum": 0 }, { "const": WORD }]
-        })
-    }
-}
+);

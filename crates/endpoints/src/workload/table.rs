@@ -1,15 +1,8 @@
 //! Empirical distributions of transfer sizes: tables of the user's, and well-known ones.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::Size;
-
-use spillgate_core::Problem;
+use spillgate_core::{Or, Problem, Size};
 
 /// A point of an empirical distribution function.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +16,10 @@ pub struct SizeStep {
 
 /// Well-known distributions of transfer sizes. Sizes between two points are uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "web-search, data-mining, web, or a list of points such as {size: 10 kB, cdf: 0.5}"
+)]
 pub enum KnownTable {
     /// Flows of a web search cluster (Alizadeh et al., Data Center TCP, SIGCOMM 2010, figure 4):
     /// mean 1.71 MB, median 73 kB. Points as read off the figure in later work; they are those that
@@ -118,8 +114,8 @@ impl KnownTable {
 /// An empirical distribution: its name, or its points in ascending order.
 ///
 /// Sizes between two points are uniform; what lies below the first has its size.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, from = "Or<KnownTable, Vec<SizeStep>>")]
 pub enum SizeTable {
     /// A well-known one.
     Known(KnownTable),
@@ -209,45 +205,11 @@ impl SizeTable {
     }
 }
 
-impl<'de> Deserialize<'de> for SizeTable {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(V)
-    }
-}
-
-struct V;
-
-impl<'de> Visitor<'de> for V {
-    type Value = SizeTable;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of sizes: web-search, data-mining, web, or a list of points such as {size: 10 kB, cdf: 0.5}")
-    }
-
-    fn visit_str<E: Error>(self, v: &str) -> Result<SizeTable, E> {
-        let name = serde::de::value::StrDeserializer::new(v.trim());
-        KnownTable::deserialize(name).map(SizeTable::Known)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<SizeTable, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(SizeTable::Points)
-    }
-}
-
-impl JsonSchema for SizeTable {
-    fn schema_name() -> Cow<'static, str> {
-        "SizeTable".into()
-    }
-
-    fn json_schema(g: &mut SchemaGenerator) -> Schema {
-        let (known, points) = (
-            g.subschema_for::<KnownTable>(),
-            g.subschema_for::<Vec<SizeStep>>(),
-        );
-        json_schema!({
-            "description": "An empirical distribution: its name, or its points in ascending order, \
-                the last with cdf 1. Sizes between two points are uniform.",
-            "anyOf": [known, points]
-        })
+impl From<Or<KnownTable, Vec<SizeStep>>> for SizeTable {
+    fn from(written: Or<KnownTable, Vec<SizeStep>>) -> Self {
+        match written {
+            Or::Short(name) => Self::Known(name),
+            Or::Full(points) => Self::Points(points),
+        }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn arb_config() -> impl Strategy<Value = String> {
             // Giving up is right after enough losses in a row: with 25 % each way, seven SYN are
             // lost once in 300 connections, 31 once in 10^11.
             let mut json = format!(
-                r#"{{"cc": "{kind}", "profile": "{profile}", "retries": 1000, "syn_retries": 30"#
+                r#"{{"cc": {{"{kind}": {{}}}}, "profile": "{profile}", "retries": 1000, "syn_retries": 30"#
             );
             let bit = |i: u16| odd >> i & 1 == 1;
             let old = ["tahoe", "reno"].contains(&kind);

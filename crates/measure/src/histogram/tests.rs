@@ -166,8 +166,9 @@ proptest! {
         let wrong = [
             Parts { bits: 200, ..parts.clone() },
             Parts { min: parts.min ^ 1 << 63, ..parts.clone() },
-            Parts { sum: u128::MAX, ..parts.clone() },
-            Parts { buckets: vec![(u32::MAX, 1)], ..parts.clone() },
+            Parts { sum: (u64::MAX, u64::MAX), ..parts.clone() },
+            Parts { buckets: vec![u32::MAX], counts: vec![1], ..parts.clone() },
+            Parts { counts: [&parts.counts[..], &[1]].concat(), ..parts.clone() },
         ];
         for parts in wrong {
             prop_assert!(Histogram::from_parts(&parts).is_none());

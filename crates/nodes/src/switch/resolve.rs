@@ -83,10 +83,6 @@ impl NodeSpec for SwitchSpec {
         }
         plans.into_iter().map(|p| (p.node, p.into())).collect()
     }
-
-    fn has_series(&self) -> bool {
-        true
-    }
 }
 
 impl SwitchSpec {

@@ -280,7 +280,7 @@ textual!(
         "`{text}`: not a speedup; write a number above 0 with at most six decimals or a fraction, such as 1.5 or 4/3"
     ))
     },
-    {"type": ["number", "string"], "description": "a number or a fraction, such as 2, 1.5 or 4/3"}
+    {"type": ["number", "string"]}
 );
 
 textual!(
@@ -293,5 +293,5 @@ textual!(
             .map(SlotSize::Bytes)
             .map_err(|e| e.to_string()),
     },
-    {"type": "string", "description": "a size, such as 64 B, or `packets`"}
+    {"type": "string"}
 );

@@ -55,15 +55,15 @@ fn a_run_of_a_later_version_is_given_as_far_as_this_one_knows_it() {
     let id = 99;
     let point = (&*plan.variants[0].name, info.run, plan.seed);
     let mut record = Record::of(point, format!("{id:032x}"), &outcome, world, true);
-    record.values.0.insert(3, 42.0);
-    record.values.0.pop();
+    record.values.insert(3, 42.0);
+    record.values.pop();
     record
         .bounds
         .iter_mut()
-        .filter(|b| b.value >= 3)
-        .for_each(|b| b.value += 1);
+        .filter(|b| b.at >= 3)
+        .for_each(|b| b.at += 1);
     record.series.push(record.series[0].clone());
-    record.series[0].metric = "tomorrow".to_owned();
+    record.series[0].metric = "tomorrow".into();
     let record = Later {
         record,
         tomorrow: vec![(1, "x".to_owned())],

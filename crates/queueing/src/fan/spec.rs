@@ -1,12 +1,6 @@
 //! A cross-protect router as a user writes it.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::marker::PhantomData;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde::de::{Deserializer, MapAccess, Visitor};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Limit, Percent, RateOrPercent, Size};
 
@@ -21,8 +15,6 @@ use crate::line::Longest;
 #[serde(deny_unknown_fields, default)]
 pub struct FanSpec {
     /// The scheduler: `pfq`, `pdrr`, or either with its parameters.
-    #[serde(deserialize_with = "bare_or_with")]
-    #[schemars(schema_with = "scheduler_schema")]
     pub scheduler: FanScheduler,
     /// Limit of all queues together. A packet that would exceed it pushes out the first packet of
     /// the flow with the longest backlog. Time is counted at the link's rate. Default 1000 packets.
@@ -50,8 +42,6 @@ pub struct FanSpec {
     pub p_add: f64,
     /// What removes flows from the list under congestion: `basic` (nothing), `efm`, `raef`,
     /// `rbaef`, or one of them with its parameters.
-    #[serde(deserialize_with = "bare_or_with")]
-    #[schemars(schema_with = "mechanism_schema")]
     pub mechanism: FanMechanism,
     /// Which flows count as elastic.
     pub elastic: ElasticRule,
@@ -295,39 +285,6 @@ impl Default for PriorityLoadSpec {
     }
 }
 
-/// Reads a kind with its parameters, or the kind alone as text, which means its defaults.
-fn bare_or_with<'de, D: Deserializer<'de>, T: Deserialize<'de>>(d: D) -> Result<T, D::Error> {
-    struct V<T>(PhantomData<T>);
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for V<T> {
-        type Value = T;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a kind, or a kind with its parameters")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-            T::deserialize(MapAccessDeserializer::new(map))
-        }
-        fn visit_str<E: serde::de::Error>(self, kind: &str) -> Result<T, E> {
-            let defaults = BTreeMap::<&str, ()>::new();
-            let map = MapDeserializer::new(std::iter::once((kind, defaults)));
-            T::deserialize(MapAccessDeserializer::new(map))
-        }
-    }
-    d.deserialize_any(V(PhantomData))
-}
-
-fn bare_or_schema<T: JsonSchema>(g: &mut SchemaGenerator, kinds: &[&str]) -> Schema {
-    let with = g.subschema_for::<T>();
-    json_schema!({"anyOf": [{"type": "string", "enum": kinds}, with]})
-}
-
-fn scheduler_schema(g: &mut SchemaGenerator) -> Schema {
-    bare_or_schema::<FanScheduler>(g, &["pfq", "pdrr"])
-}
-
-fn mechanism_schema(g: &mut SchemaGenerator) -> Schema {
-    bare_or_schema::<FanMechanism>(g, &["basic", "efm", "raef", "rbaef"])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,8 +294,8 @@ mod tests {
     }
 
     #[test]
-    fn kinds_stand_alone_or_with_parameters() {
-        let spec = read(r#"{"scheduler": "pdrr", "mechanism": "rbaef"}"#).unwrap();
+    fn kinds_have_parameters() {
+        let spec = read(r#"{"scheduler": {"pdrr": {}}, "mechanism": {"rbaef": {}}}"#).unwrap();
         assert_eq!(spec.scheduler, FanScheduler::Pdrr(PdrrSpec::default()));
         assert_eq!(spec.mechanism, FanMechanism::Rbaef(RbaefSpec::default()));
         let spec = read(
@@ -362,14 +319,13 @@ mod tests {
     #[test]
     fn unknown_kinds_and_keys_are_named() {
         for (json, said) in [
-            (r#"{"scheduler": "drr"}"#, "unknown variant `drr`"),
+            (r#"{"scheduler": {"drr": {}}}"#, "unknown variant `drr`"),
             (r#"{"scheduler": {"pdrr": {"afl_max": 3}}}"#, "`afl_max`"),
             (
                 r#"{"mechanism": {"raef": {"blocked_time": "1 s"}}}"#,
                 "`blocked_time`",
             ),
             (r#"{"mechanism": {"basic": {"x": 1}}}"#, "`x`"),
-            (r#"{"mechanism": 3}"#, "a kind with its parameters"),
             (r#"{"mtuu": "3 B"}"#, "`mtuu`"),
         ] {
             let e = read(json).unwrap_err().to_string();

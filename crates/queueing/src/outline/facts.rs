@@ -411,7 +411,7 @@ mod tests {
         ]}},
         "plain": {"fifo": {"limit": "30 packets", "aqm": {"red": {"min_th": 5, "max_th": 15}}}},
         "fair": {"wfq": {}},
-        "aware": {"fan": {"scheduler": "pdrr", "mechanism": "raef", "max_priority_load": "60 Mb/s",
+        "aware": {"fan": {"scheduler": {"pdrr": {}}, "mechanism": {"raef": {}}, "max_priority_load": "60 Mb/s",
                           "protected_list": "west"}},
         "robin": {"drr": {}},
         "modern": {"fq-codel": {}},

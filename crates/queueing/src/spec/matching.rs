@@ -1,15 +1,11 @@
 //! Which packets belong to a class.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{IntoDeserializer, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use spillgate_core::textual;
-use spillgate_core::{Dscp, Ipv4Net};
+use spillgate_core::{Dscp, Ipv4Net, OneOrMany};
 
 /// A condition on a packet. All keys that are given must hold; a list holds
 /// when one of its members does. An empty condition matches every packet.
@@ -135,63 +131,6 @@ pub struct AclEntry {
     pub matching: MatchSpec,
 }
 
-/// One value, or a list of values, of which one must hold.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OneOrMany<T>(pub Vec<T>);
-
-impl<T> From<Vec<T>> for OneOrMany<T> {
-    fn from(values: Vec<T>) -> Self {
-        Self(values)
-    }
-}
-
-impl<T: Serialize> Serialize for OneOrMany<T> {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match &self.0[..] {
-            [one] => one.serialize(s),
-            many => many.serialize(s),
-        }
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct V<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for V<T> {
-            type Value = OneOrMany<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("one value or a list of values")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, a: A) -> Result<OneOrMany<T>, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(a)).map(OneOrMany)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, a: A) -> Result<OneOrMany<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(a)).map(|t| OneOrMany(vec![t]))
-            }
-            fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<OneOrMany<T>, E> {
-                T::deserialize(v.into_deserializer()).map(|t| OneOrMany(vec![t]))
-            }
-            fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<OneOrMany<T>, E> {
-                T::deserialize(v.into_deserializer()).map(|t| OneOrMany(vec![t]))
-            }
-            fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<OneOrMany<T>, E> {
-                T::deserialize(v.into_deserializer()).map(|t| OneOrMany(vec![t]))
-            }
-        }
-        d.deserialize_any(V(PhantomData))
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("OneOrMany_{}", T::schema_name()).into()
-    }
-    fn json_schema(g: &mut SchemaGenerator) -> Schema {
-        let one = g.subschema_for::<T>();
-        json_schema!({"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
-    }
-}
-
 /// An IPv4 address, prefix or `any`, as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetSpec(pub Ipv4Net);
@@ -301,19 +240,19 @@ textual!(
     "Net",
     "an IPv4 address, a prefix such as 10.1.0.0/16, or any",
     str::parse::<NetSpec>,
-    {"type": ["string", "integer"], "description": "an IPv4 address, a prefix such as 10.1.0.0/16, or any"}
+    {"type": ["string", "integer"]}
 );
 textual!(
     PortRange,
     "Ports",
     "a port, or a range such as 16384-32767",
     str::parse::<PortRange>,
-    {"type": ["string", "integer"], "description": "a port, or a range such as 16384-32767"}
+    {"type": ["string", "integer"]}
 );
 textual!(
     Protocol,
     "Protocol",
     "an IP protocol by name or number",
     str::parse::<Protocol>,
-    {"type": ["string", "integer"], "description": "an IP protocol by name or number"}
+    {"type": ["string", "integer"]}
 );

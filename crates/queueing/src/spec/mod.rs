@@ -16,8 +16,9 @@ use spillgate_core::Limit;
 pub use class_based::{
     ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec, ShaperKind,
 };
-pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
+pub use matching::{AclEntry, MatchSpec, NetSpec, PortRange, Protocol};
 pub use phb::Phb;
+pub use spillgate_core::OneOrMany;
 
 pub use crate::aqm::{
     AqmSpec, CodelSpec, CodelVariant, InverseSqrt, PieSpec, PieVariant, RedMarks, RedRules,

@@ -412,7 +412,7 @@ pub(crate) const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "fan, large mtu, rbaef, shared",
-        json: r#"{"main": {"fan": {"scheduler": "pfq", "limit": "12 packets", "min_fair_rate": "90 %", "mtu": "4 kB",
+        json: r#"{"main": {"fan": {"scheduler": {"pfq": {}}, "limit": "12 packets", "min_fair_rate": "90 %", "mtu": "4 kB",
             "mechanism": {"rbaef": {"active_time": "30 ms", "blocked_time": "80 ms"}}, "protected_list": "all",
             "fair_rate": {"interval": "20 ms"}, "admissions_per_tick": 2}}}"#,
         work_conserving: true,

@@ -274,6 +274,17 @@ impl<'de> Deserializer<'de> for KeyText<'de> {
     }
 }
 
+/// The settings of a kind that stands alone.
+static DEFAULTS: Node = Node {
+    span: Span {
+        text: 0,
+        line: 0,
+        column: 0,
+        width: 0,
+    },
+    value: Value::Map(Vec::new()),
+};
+
 /// One kind of several, with its content.
 struct Kinded<'de> {
     name: &'de str,
@@ -293,17 +304,19 @@ impl<'de> EnumAccess<'de> for Kinded<'de> {
 }
 
 impl<'de> Kinded<'de> {
-    /// Runs `f` on the content, with errors placed below the kind's name.
+    /// Runs `f` on the content, with errors placed below the kind's name. A kind alone has the
+    /// defaults of all its settings.
     fn content<T>(self, f: impl FnOnce(&'de Node) -> Result<T, Error>) -> Result<T, Error> {
         let Some(node) = self.content else {
-            return Err(
+            return f(&DEFAULTS).map_err(|e| {
+                let settings = match e.kind {
+                    Kind::MissingField(key) => format!("{{{key}: ...}}"),
+                    _ => "...".to_owned(),
+                };
                 Error::new(Kind::WrongType, format!("`{}` needs settings", self.name))
-                    .hint(format!(
-                        "write `{0}: {{...}}`, or `{0}: {{}}` for the defaults",
-                        self.name
-                    ))
-                    .at_key(self.span),
-            );
+                    .hint(format!("write `{}: {settings}`", self.name))
+                    .at_key(self.span)
+            });
         };
         f(node).map_err(|e| {
             let e = if matches!(

@@ -184,6 +184,11 @@ traffic:
             one("csv: {file: flows.csv}", "csv"),
             "20:5 traffic[1]: `csv` needs settings"
         );
+        // A kind whose settings all have defaults stands alone; others name what they need.
+        assert_eq!(
+            errors(&GOOD.replace("traffic:", "  F: fifo\ntraffic:")),
+            [""; 0]
+        );
         assert_eq!(
             one("csv: {file: flows.csv}", "csv:"),
             "20:8 traffic[1].csv: expected a mapping of keys to values"

@@ -17,7 +17,7 @@ use crate::error::Diagnostic;
 use crate::node::{Node, steps};
 use crate::plan::{LinkPlan, NO_POLICY, RingPlan};
 use crate::routes::Edge;
-use crate::schema::{DelaySpec, LinkSpec, Scenario};
+use crate::schema::{LinkSpec, Scenario};
 use spillgate_core::suggest::{did_you_mean, list};
 
 /// The most links, reverse links included.
@@ -268,18 +268,14 @@ impl<'a> LinkEntry<'a> {
             .hint("`from` and `to` must be two nodes");
             ctx.error(d, root, &at("to"));
         }
-        if let DelaySpec::Dealt(delays) = &link.delay {
-            let (code, message) = if delays.is_empty() {
-                (codes::OUT_OF_RANGE, "an empty list of delays")
-            } else if self.members.is_none() {
-                (codes::WRONG_TYPE, "a list of delays for one link")
-            } else {
-                return;
-            };
-            let d = Diagnostic::error(code, message)
-                .hint("write one delay; a list is assigned round-robin to the links of a group");
-            ctx.error(d, root, &at("delay"));
-        }
+        let (code, message) = match link.delay.0.len() {
+            0 => (codes::OUT_OF_RANGE, "an empty list of delays"),
+            2.. if self.members.is_none() => (codes::WRONG_TYPE, "a list of delays for one link"),
+            _ => return,
+        };
+        let d = Diagnostic::error(code, message)
+            .hint("write one delay; a list is assigned round-robin to the links of a group");
+        ctx.error(d, root, &at("delay"));
     }
 
     fn drafts(&self) -> impl Iterator<Item = Draft<'a>> {
@@ -310,7 +306,14 @@ impl<'a> LinkEntry<'a> {
                 from,
                 to,
                 rate: spec.rate,
-                delay: spec.delay.of(i),
+                delay: spec
+                    .delay
+                    .0
+                    .iter()
+                    .cycle()
+                    .nth(i as usize)
+                    .copied()
+                    .unwrap_or(Dur::ZERO),
                 overhead: spec.counted(),
                 mtu: mtu(spec),
                 cost: spec.cost.max(1),

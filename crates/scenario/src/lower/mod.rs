@@ -76,7 +76,6 @@ pub(crate) fn world(
     let recipes = policies::resolve(ctx, shared, (scenario, root), &policies, &attached, &links);
     let (mut rows, all_read) = rows::collect(ctx, scenario, root);
     let times = period::measurement(ctx, scenario, root)?;
-    let watched = watched::named(ctx, scenario, root, &links, &nodes);
     let failures = Failures::read(ctx, scenario, root, &links, &times);
     let irregular = irregular::read(ctx, root, &links, &times);
     let drafts = links.drafts()?;
@@ -150,7 +149,7 @@ pub(crate) fn world(
         backlog_percentiles: times.backlog_percentiles,
     };
     atm::join(ctx, scenario, root, &nodes, &links, &mut world);
-    watched::set(&mut world, watched);
+    watched::set(ctx, (scenario, root), (&links, &nodes), &mut world);
     longest::check(ctx, root, &policies, &world);
     promised::check(ctx, root, &policies, &world);
     admissible::check(ctx, root, &nodes, &world);

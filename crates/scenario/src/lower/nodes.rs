@@ -255,14 +255,6 @@ impl<'a> Nodes<'a> {
         self.of(key).iter().any(|h| h.nodes.contains(&node))
     }
 
-    /// Whether a node may have time series of its own.
-    pub(super) fn have_series(&self, node: u32) -> bool {
-        let holders = self.holders.values().flatten();
-        holders
-            .filter(|h| h.kind.has_series())
-            .any(|h| h.nodes.contains(&node))
-    }
-
     /// Whether there are nodes that hold packets.
     pub(super) fn hold(&self) -> bool {
         !self.holders.is_empty()

@@ -18,7 +18,7 @@ use crate::ctx::{Ctx, File};
 use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
-use crate::schema::{CellText, CsvSpec, FlowSpec, Scenario, SessionsSpec, TrafficSpec};
+use crate::schema::{CsvSpec, FlowSpec, Literal, Scenario, SessionsSpec, TrafficSpec};
 use crate::table::{self, Cell, Most, Records};
 use crate::text::decode;
 use spillgate_core::suggest::{did_you_mean, list};
@@ -286,7 +286,7 @@ pub(super) fn records<'f>(
 /// The defaults as cells at their places in the scenario.
 pub(super) fn defaults(
     ctx: &mut Ctx<'_>,
-    given: &BTreeMap<String, CellText>,
+    given: &BTreeMap<String, Literal>,
     root: &Node,
     base: &[Step],
     key: &str,

@@ -16,49 +16,16 @@ const USUAL: usize = 20;
 /// The most virtual output queues that have series if the scenario names no switch.
 const USUAL_QUEUES: usize = 256;
 
-/// The links, and the nodes of switches, that a scenario names.
-#[derive(Default)]
-pub(super) struct WatchedNames {
-    links: BTreeSet<u32>,
-    nodes: BTreeSet<u32>,
-}
-
-/// The links and switches that the scenario names; none if it names none.
-pub(super) fn named(
+/// Sets the links and nodes that have time series: those that the scenario names, else the usual.
+pub(super) fn set(
     ctx: &mut Ctx<'_>,
-    scenario: &Scenario,
-    root: &Node,
-    links: &Links<'_>,
-    nodes: &Nodes<'_>,
-) -> Option<WatchedNames> {
-    let names = scenario.measurement.series.as_ref()?;
-    let mut found = WatchedNames::default();
-    for (i, name) in names.iter().enumerate() {
-        if let Some(named) = links.find_way(name) {
-            found.links.extend(named.ids());
-            continue;
-        }
-        let members = nodes.find(name).map(Place::ids).unwrap_or_default();
-        let before = found.nodes.len();
-        found
-            .nodes
-            .extend(members.filter(|node| nodes.have_series(*node)));
-        if found.nodes.len() == before {
-            ctx.error(
-                links.unknown(name),
-                root,
-                &steps!["measurement", "series", i],
-            );
-        }
-    }
-    Some(found)
-}
-
-/// Chooses the links and nodes that have time series.
-pub(super) fn set(world: &mut WorldPlan, named: Option<WatchedNames>) {
+    (scenario, root): (&Scenario, &Node),
+    (links, nodes): (&Links<'_>, &Nodes<'_>),
+    world: &mut WorldPlan,
+) {
     let series = world.holding.iter().map(|h| h.declared.series);
     let sampled: Vec<(u32, usize)> = (0..).zip(series).filter(|(_, n)| *n > 0).collect();
-    let Some(named) = named else {
+    let Some(names) = &scenario.measurement.series else {
         let mut left = USUAL_QUEUES;
         let mut fits = |series: usize| {
             let rest = left.checked_sub(series);
@@ -70,13 +37,27 @@ pub(super) fn set(world: &mut WorldPlan, named: Option<WatchedNames>) {
         world.watched = fullest(world);
         return;
     };
-    let is_named = |i: u32| {
-        let nodes = &world.holding[i as usize].nodes;
-        nodes.iter().any(|n| named.nodes.contains(n))
-    };
-    let sampled = sampled.into_iter().map(|(i, _)| i);
-    world.watched_nodes = sampled.filter(|i| is_named(*i)).collect();
-    world.watched = named.links.into_iter().collect();
+    let (mut watched, mut watched_nodes) = (BTreeSet::new(), BTreeSet::new());
+    for (i, name) in names.iter().enumerate() {
+        if let Some(named) = links.find_way(name) {
+            watched.extend(named.ids());
+            continue;
+        }
+        let members = nodes.find(name).map(Place::ids).unwrap_or_default();
+        let has_some = |h: u32| {
+            let nodes = &world.holding[h as usize].nodes;
+            nodes.iter().any(|n| members.contains(n))
+        };
+        let here = sampled.iter().map(|(h, _)| *h).filter(|h| has_some(*h));
+        let before = watched_nodes.len();
+        watched_nodes.extend(here);
+        if watched_nodes.len() == before {
+            let at = steps!["measurement", "series", i];
+            ctx.error(links.unknown(name), root, &at);
+        }
+    }
+    world.watched = watched.into_iter().collect();
+    world.watched_nodes = watched_nodes.into_iter().collect();
 }
 
 /// The links with the highest offered load relative to their rate. Of equally loaded links the

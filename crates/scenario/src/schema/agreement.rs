@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::CellText;
+use super::Literal;
 
 /// Traffic-conditioning agreements (RFC 2475) as a table: each line becomes a class of a
 /// class-based policy, which meters, marks, polices or shapes the packets of one customer and has
@@ -22,5 +22,5 @@ pub struct AgreementsSpec {
     /// Values for columns that the table lacks or leaves empty, by column name, written as in a
     /// cell. If the meter or action is chosen here, cells for other meters or actions are ignored.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub defaults: BTreeMap<String, CellText>,
+    pub defaults: BTreeMap<String, Literal>,
 }

@@ -1,15 +1,16 @@
 //! Traffic from packet captures.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_capture::{Clock, Filter, Grouping, IpNet, PortSpan};
 use spillgate_core::textual;
 use spillgate_core::{Dscp, Dur};
 use spillgate_queueing::spec::{OneOrMany, PortRange, Protocol};
+
+use super::Literal;
 
 /// The packets of a capture (pcap or pcapng), sent at their recorded times regardless of the
 /// network.
@@ -149,7 +150,7 @@ pub struct CaptureMatch {
     pub vlan: Option<OneOrMany<u16>>,
     /// Capturing interface of a pcapng file by name, or by number from 0; one or several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub interface: Option<OneOrMany<InterfaceName>>,
+    pub interface: Option<OneOrMany<Literal>>,
     /// The direction of the packet at the capturing host, if the file records it: pcapng files with
     /// that option, and captures with `tcpdump -i any`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,26 +191,6 @@ impl From<&CaptureMatch> for Filter {
             interface: all(&m.interface, |i| i.0.clone()),
             outgoing: m.direction.map(|d| d == CaptureDirection::Out),
         }
-    }
-}
-
-/// An interface of a capture, by name or number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct InterfaceName(pub String);
-
-lenient_text!(InterfaceName, "the name of an interface, or its number");
-
-impl JsonSchema for InterfaceName {
-    fn schema_name() -> Cow<'static, str> {
-        "InterfaceName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": ["string", "integer"],
-            "description": "The name of an interface of a capture, or its number from 0."
-        })
     }
 }
 

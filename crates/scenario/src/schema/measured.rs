@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Size};
 use spillgate_endpoints::source::spec::PacketSizeSpec;
 
-use super::CellText;
+use super::Literal;
 
 /// A traffic matrix: a table of rates between nodes.
 ///
@@ -29,13 +29,13 @@ pub struct MatrixSpec {
     pub scale: f64,
     /// Unit of rates that are written without one, such as `Mb/s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unit: Option<CellText>,
+    pub unit: Option<Literal>,
     /// A prefix of the names of the flows: `prefix:from:to`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// Values for columns that the matrix lacks or leaves empty, as for a table of flows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub defaults: BTreeMap<String, CellText>,
+    pub defaults: BTreeMap<String, Literal>,
 }
 
 fn one() -> f64 {

@@ -1,16 +1,12 @@
 //! Traffic patterns: the receivers of each sender of a group.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Percent, one_key, one_key_schema};
+use spillgate_core::Percent;
 
 /// A traffic pattern, by name. The receivers of sender i are the members of `to` in circular order
 /// from member i on, without the sender itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PatternSpec {
     /// Each packet goes to any receiver with the same probability.
@@ -74,25 +70,11 @@ pub struct HotspotSpec {
     pub member: u32,
 }
 
-/// For patterns without settings.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoSettings {}
-
 /// A share with at most one decimal.
 fn in_percent(share: Percent) -> String {
     let tenths = (share.0 * 1000.0).round();
     format!("{} %", tenths / 10.0)
 }
-
-const NAMES: &[&str] = &[
-    "uniform",
-    "permutation",
-    "diagonal",
-    "log-diagonal",
-    "hotspot",
-    "all-to-all",
-];
 
 impl PatternSpec {
     /// As it is written.
@@ -144,87 +126,5 @@ impl PatternSpec {
             Self::Uniform | Self::Diagonal(_) | Self::LogDiagonal | Self::Hotspot(_) => true,
             Self::Permutation(_) | Self::AllToAll => false,
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for PatternSpec {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(V)
-    }
-}
-
-struct V;
-
-impl<'de> Visitor<'de> for V {
-    type Value = PatternSpec;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a pattern of traffic: {}", NAMES.join(", "))
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<PatternSpec, E> {
-        Ok(match name.trim() {
-            "uniform" => PatternSpec::Uniform,
-            "permutation" => PatternSpec::Permutation(PermutationSpec::default()),
-            "diagonal" => PatternSpec::Diagonal(DiagonalSpec::default()),
-            "log-diagonal" => PatternSpec::LogDiagonal,
-            "all-to-all" => PatternSpec::AllToAll,
-            "hotspot" => {
-                return Err(E::custom(
-                    "`hotspot`: a hotspot has a share of the packets; write {hotspot: {share: 20 %}}",
-                ));
-            }
-            other => return Err(E::unknown_variant(other, NAMES)),
-        })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PatternSpec, A::Error> {
-        let hint = format!("write one of {}", NAMES.join(", "));
-        one_key(map, hint, |key, map| {
-            let mut bare = |pattern| map.next_value::<NoSettings>().map(|_| pattern);
-            match key {
-                "uniform" => bare(PatternSpec::Uniform),
-                "log-diagonal" => bare(PatternSpec::LogDiagonal),
-                "all-to-all" => bare(PatternSpec::AllToAll),
-                "permutation" => map.next_value().map(PatternSpec::Permutation),
-                "diagonal" => map.next_value().map(PatternSpec::Diagonal),
-                "hotspot" => map.next_value().map(PatternSpec::Hotspot),
-                other => Err(A::Error::unknown_variant(other, NAMES)),
-            }
-        })
-    }
-}
-
-impl JsonSchema for PatternSpec {
-    fn schema_name() -> Cow<'static, str> {
-        "PatternSpec".into()
-    }
-
-    fn json_schema(g: &mut SchemaGenerator) -> Schema {
-        let bare = |key: &str| {
-            let empty = json_schema!({ "type": "object", "additionalProperties": false });
-            one_key_schema(key, "Without settings.", empty)
-        };
-        let permutation = g.subschema_for::<PermutationSpec>();
-        let diagonal = g.subschema_for::<DiagonalSpec>();
-        let hotspot = g.subschema_for::<HotspotSpec>();
-        let named = |name: &str, description: &str| json_schema!({ "const": name, "description": description });
-        json_schema!({
-            "description": "To whom the members of a group send: the receivers of sender i are the members of `to` from member i \
-                on, in a circle, without the sender itself.",
-            "anyOf": [
-                bare("uniform"),
-                bare("log-diagonal"),
-                bare("all-to-all"),
-                named("uniform", "Each packet goes to any receiver with the same probability."),
-                named("permutation", "Each sender has one receiver of its own, drawn at random."),
-                named("diagonal", "Two thirds of the packets of a sender go to its first receiver, one third to the second."),
-                named("log-diagonal", "Each packet goes to a receiver of its sender with half the probability of the receiver before."),
-                named("all-to-all", "Each sender has a flow to each of its receivers."),
-                one_key_schema("permutation", "Each sender has one receiver of its own.", permutation),
-                one_key_schema("diagonal", "Each packet goes to the first receiver of its sender, or else to the second.", diagonal),
-                one_key_schema("hotspot", "A share of all packets goes to one node, the others to any receiver with the same probability.", hotspot),
-            ]
-        })
     }
 }

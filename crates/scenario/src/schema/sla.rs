@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Percent};
 use spillgate_measure::{Metric, Tag};
 
+use super::Literal;
+
 /// One requirement: a bound on a metric of a class, or a preset of bounds for a class, or a file of
 /// requirements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,10 +28,10 @@ pub struct SlaSpec {
     /// Upper bound, in the metric's unit: a time, a percentage, a rate, a number of transfers, a
     /// number on a scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<Bound>,
+    pub max: Option<Literal>,
     /// Lower bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<Bound>,
+    pub min: Option<Literal>,
     /// In place of metric and bound: published objectives, such as `y1541-class-0`. `spillgate
     /// list objectives` names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,26 +107,6 @@ impl Correction {
         }
     }
 }
-
-/// A bound as text with a unit, `20 ms`, `0.1 %`, `10 Mb/s`, or a plain number on a scale: `3.6`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Bound(pub String);
-
-impl JsonSchema for Bound {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Bound".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": ["string", "number"],
-            "description": "A bound as text with a unit, `20 ms`, `0.1 %`, `10 Mb/s`, or a plain number on a scale: `3.6`."
-        })
-    }
-}
-
-lenient_text!(Bound, "a bound with its unit, such as 20 ms");
 
 /// Metrics that an SLA can bound.
 fn bounded() -> impl Iterator<Item = Metric> {

@@ -1,14 +1,10 @@
 //! Nodes, links, and how they fail.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Overhead, Packets, Rate, quantity::Size};
+use spillgate_core::{Dur, OneOrMany, Or, Overhead, Packets, Rate, quantity::Size};
 use spillgate_nodes::NodeSpec as Kind;
 use spillgate_nodes::atm::AtmSpec;
 use spillgate_nodes::server::RateProcessSpec;
@@ -57,13 +53,22 @@ macro_rules! topology {
 spillgate_nodes::with_stages!(topology);
 
 /// A node by its name, or with more about it, or many alike.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, from = "Or<String, DescribedSpec>")]
 pub enum NodeSpec {
     /// One node, which passes packets on at once.
     Name(String),
     /// A node, or a group of nodes.
     Described(DescribedSpec),
+}
+
+impl From<Or<String, DescribedSpec>> for NodeSpec {
+    fn from(written: Or<String, DescribedSpec>) -> Self {
+        match written {
+            Or::Short(name) => Self::Name(name),
+            Or::Full(more) => Self::Described(more),
+        }
+    }
 }
 
 macro_rules! described {
@@ -153,8 +158,8 @@ pub struct LinkSpec {
     pub rate_process: Option<RateProcessSpec>,
     /// Propagation delay; for the links of a group also a list that is assigned to them
     /// round-robin. Default 0 s: a packet then takes its transmission time only.
-    #[serde(default)]
-    pub delay: DelaySpec,
+    #[serde(default = "at_once")]
+    pub delay: OneOrMany<Dur>,
     /// Packets that are lost at random on the link after it has sent them (`drops_link_loss`).
     /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -237,33 +242,8 @@ impl LinkSpec {
     }
 }
 
-/// One delay, or several that are assigned to the links of a group round-robin.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum DelaySpec {
-    /// The same for all.
-    One(Dur),
-    /// Link i gets item `i mod length`.
-    Dealt(Vec<Dur>),
-}
-
-impl Default for DelaySpec {
-    fn default() -> Self {
-        Self::One(Dur::ZERO)
-    }
-}
-
-impl DelaySpec {
-    /// The delay of link `i` of a group.
-    pub fn of(&self, i: u32) -> Dur {
-        match self {
-            Self::One(d) => *d,
-            Self::Dealt(list) => match list.len() {
-                0 => Dur::ZERO,
-                n => list[i as usize % n],
-            },
-        }
-    }
+fn at_once() -> OneOrMany<Dur> {
+    OneOrMany(vec![Dur::ZERO])
 }
 
 /// A failure of a link.
@@ -301,91 +281,5 @@ pub struct RoutingSpec {
 impl RoutingSpec {
     fn is_instant(&self) -> bool {
         *self == Self::default()
-    }
-}
-
-impl<'de> Deserialize<'de> for NodeSpec {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct V;
-        impl<'de> Visitor<'de> for V {
-            type Value = NodeSpec;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, or a group such as {name: s, count: 100}")
-            }
-            fn visit_str<E: Error>(self, v: &str) -> Result<NodeSpec, E> {
-                Ok(NodeSpec::Name(v.to_owned()))
-            }
-            // A name that looks like a number needs quotes: the message of all texts.
-            fn visit_u64<E: Error>(self, v: u64) -> Result<NodeSpec, E> {
-                Err(E::invalid_type(Unexpected::Unsigned(v), &"a text"))
-            }
-            fn visit_i64<E: Error>(self, v: i64) -> Result<NodeSpec, E> {
-                Err(E::invalid_type(Unexpected::Signed(v), &"a text"))
-            }
-            fn visit_f64<E: Error>(self, v: f64) -> Result<NodeSpec, E> {
-                Err(E::invalid_type(Unexpected::Float(v), &"a text"))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NodeSpec, A::Error> {
-                DescribedSpec::deserialize(MapAccessDeserializer::new(map)).map(NodeSpec::Described)
-            }
-        }
-        d.deserialize_any(V)
-    }
-}
-
-impl JsonSchema for NodeSpec {
-    fn schema_name() -> Cow<'static, str> {
-        "NodeSpec".into()
-    }
-
-    fn json_schema(g: &mut SchemaGenerator) -> Schema {
-        let described = g.subschema_for::<DescribedSpec>();
-        json_schema!({
-            "description": "A node by its name, or a node or group of nodes with more about it.",
-            "anyOf": [{ "description": "One node.", "type": "string" }, described]
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for DelaySpec {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct V;
-        impl<'de> Visitor<'de> for V {
-            type Value = DelaySpec;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a length of time with its unit, or a list of them")
-            }
-            fn visit_str<E: Error>(self, v: &str) -> Result<DelaySpec, E> {
-                Dur::deserialize(v.into_deserializer()).map(DelaySpec::One)
-            }
-            // A bare number lacks its unit: the same message as for text.
-            fn visit_u64<E: Error>(self, v: u64) -> Result<DelaySpec, E> {
-                self.visit_str(&v.to_string())
-            }
-            fn visit_i64<E: Error>(self, v: i64) -> Result<DelaySpec, E> {
-                self.visit_str(&v.to_string())
-            }
-            fn visit_f64<E: Error>(self, v: f64) -> Result<DelaySpec, E> {
-                self.visit_str(&v.to_string())
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<DelaySpec, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(DelaySpec::Dealt)
-            }
-        }
-        d.deserialize_any(V)
-    }
-}
-
-impl JsonSchema for DelaySpec {
-    fn schema_name() -> Cow<'static, str> {
-        "DelaySpec".into()
-    }
-
-    fn json_schema(g: &mut SchemaGenerator) -> Schema {
-        let (one, dealt) = (g.subschema_for::<Dur>(), g.subschema_for::<Vec<Dur>>());
-        json_schema!({
-            "description": "One delay, or several that are assigned to the links of a group round-robin.",
-            "anyOf": [one, dealt]
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MatrixSpec, PatternSpec, ShowPolicyMapSpec};
+use super::{Literal, MatrixSpec, PatternSpec, ShowPolicyMapSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Dur, Ecn, Size};
@@ -186,25 +186,5 @@ pub struct CsvSpec {
     /// Values for columns that the table lacks or leaves empty, by column name, written as in a
     /// cell; those of a source go to the rows whose source has them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub defaults: BTreeMap<String, CellText>,
+    pub defaults: BTreeMap<String, Literal>,
 }
-
-/// What a cell of a table would contain; numbers may stand without quotes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct CellText(pub String);
-
-impl JsonSchema for CellText {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "CellText".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": ["string", "number"],
-            "description": "What a cell of a table would contain; numbers may stand without quotes."
-        })
-    }
-}
-
-lenient_text!(CellText, "what a cell of the table would contain");

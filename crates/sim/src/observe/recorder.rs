@@ -284,8 +284,7 @@ impl SeriesRecorder {
         let columns = self.samples.columns.into_iter().zip(self.samples.values);
         let curve = |((place, sampled), v): ((String, Sampled), Vec<f64>)| Curve {
             place,
-            metric: sampled.name(),
-            unit: sampled.unit(),
+            metric: sampled.name().into(),
             start: Time::ZERO + self.period,
             step: self.period,
             v,

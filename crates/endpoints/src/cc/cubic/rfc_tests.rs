@@ -11,7 +11,7 @@ use crate::tcp::config::TcpConfig;
 const MSS: u64 = 1000;
 
 fn config() -> TcpConfig {
-    let spec: TcpSpec = serde_json::from_str(r#"{"mss": "1000 B", "cc": "cubic"}"#).unwrap();
+    let spec: TcpSpec = serde_json::from_str(r#"{"mss": "1000 B", "cc": {"cubic": {}}}"#).unwrap();
     spec.resolve().unwrap()
 }
 

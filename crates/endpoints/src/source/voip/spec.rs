@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Percent, Rate, Size, math, time::PS_PER_SEC};
+use spillgate_core::{Dur, Or, Percent, Rate, Size, math, time::PS_PER_SEC};
 
 use super::Chances;
 use crate::source::codec::{Codec, CodecMode};
@@ -47,7 +47,7 @@ pub struct VoipSpec {
         deserialize_with = "crate::source::wire::vad",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(schema_with = "vad_schema")]
+    #[schemars(with = "Option<Or<VadModel, VadSpec>>")]
     pub vad: Option<VadSpec>,
     /// When the first packet is due after the flow's start; without it, uniform over one packet
     /// time.
@@ -61,11 +61,6 @@ pub struct VoipSpec {
 
 fn is_zero(s: &Size) -> bool {
     s.0 == 0
-}
-
-fn vad_schema(g: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    let (model, table) = (g.subschema_for::<VadModel>(), g.subschema_for::<VadSpec>());
-    schemars::json_schema!({ "anyOf": [model, table] })
 }
 
 /// What stands in front of the speech of a packet.
@@ -128,15 +123,6 @@ pub enum VadModel {
 }
 
 impl VadModel {
-    /// The model of a name in scenarios.
-    pub(in crate::source) fn by_name(name: &str) -> Option<Self> {
-        match name {
-            "p59" => Some(Self::P59),
-            "sriram-whitt" => Some(Self::SriramWhitt),
-            _ => None,
-        }
-    }
-
     fn means(self) -> (Dur, Dur) {
         match self {
             Self::P59 => (Dur::from_ms(1004), Dur::from_ms(1587)),

@@ -215,7 +215,7 @@ fn long_runs_agree() {
     for (case, mechanism) in (0..).zip(["basic", "efm", "raef", "rbaef"]) {
         for elastic in ["sticky", "instant"] {
             let json = format!(
-                r#"{{"mechanism": "{mechanism}", "elastic": "{elastic}", "limit": "30 packets", "min_fair_rate": "8 %",
+                r#"{{"mechanism": {{"{mechanism}": {{}}}}, "elastic": "{elastic}", "limit": "30 packets", "min_fair_rate": "8 %",
                     "pfl_flow_timeout": "2 s"}}"#
             );
             let mut spec: FanSpec = serde_json::from_str(&json).unwrap();

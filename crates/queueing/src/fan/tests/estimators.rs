@@ -16,7 +16,7 @@ fn rate() -> Rate {
 /// A router that is never congested.
 fn open(scheduler: &str) -> FanSpec {
     let json = format!(
-        r#"{{"scheduler": "{scheduler}", "min_fair_rate": "0 %", "max_priority_load": "100 %"}}"#
+        r#"{{"scheduler": {{"{scheduler}": {{}}}}, "min_fair_rate": "0 %", "max_priority_load": "100 %"}}"#
     );
     serde_json::from_str(&json).unwrap()
 }

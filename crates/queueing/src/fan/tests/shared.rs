@@ -61,10 +61,10 @@ fn a_flow_that_one_link_admitted_passes_the_others() {
 #[test]
 fn a_mechanism_removes_what_its_own_link_backlogged() {
     for mechanism in [
-        r#", "mechanism": "efm""#,
+        r#", "mechanism": {"efm": {}}"#,
         r#", "mechanism": {"raef": {"active_time": "1 ms"}}"#,
         r#", "mechanism": {"rbaef": {"active_time": "1 ms"}}"#,
-        r#", "mechanism": "efm", "elastic": "instant""#,
+        r#", "mechanism": {"efm": {}}, "elastic": "instant""#,
     ] {
         let (mut first, mut second, _lists) = pair(mechanism);
         // Flow 5 is elastic at the first link, flow 9 at the second.
@@ -91,7 +91,7 @@ fn a_mechanism_removes_what_its_own_link_backlogged() {
 
 #[test]
 fn a_flow_that_two_links_backlog_is_elastic_at_the_last() {
-    let (mut first, mut second, _lists) = pair(r#", "mechanism": "efm""#);
+    let (mut first, mut second, _lists) = pair(r#", "mechanism": {"efm": {}}"#);
     for seq in 8..16 {
         first.arrive(ms(480), Packet::new(9, seq, 1500));
     }

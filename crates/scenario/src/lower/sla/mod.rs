@@ -16,7 +16,7 @@ use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::objectives::Preset;
 use crate::plan::{FlowPlan, SitePlan, SlaPlan, VariantPlan, WorldPlan, Written};
-use crate::schema::{Bound, Scenario, SlaSpec};
+use crate::schema::{Literal, Scenario, SlaSpec};
 use bounds::in_base_unit;
 use entries::{Entry, Site};
 use spillgate_core::suggest::{did_you_mean, list};
@@ -307,8 +307,8 @@ impl Lowering<'_, '_> {
             self.error(e, &[], d);
             return;
         }
-        let mut bound = |b: &Option<Bound>, key: &str| {
-            let Bound(text) = b.as_ref()?;
+        let mut bound = |b: &Option<Literal>, key: &str| {
+            let Literal(text) = b.as_ref()?;
             match in_base_unit(metric, text) {
                 Ok(value) => Some(value),
                 Err(problem) => {
