@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -152,6 +152,16 @@ def stored_runs(directory: Path) -> list[str]:
     return _native.stored_runs(str(directory))
 
 
+def study(directory: Path) -> str | None:
+    """What is noted with the runs of a directory, as JSON, if anything; raises `OSError`."""
+    return _native.study(str(directory))
+
+
+def note_study(directory: Path, text: str) -> None:
+    """Notes that; raises `OSError`."""
+    _native.note_study(str(directory), text)
+
+
 def is_show_output(path: str) -> bool:
     """Whether a file looks like an output of `show policy-map interface`."""
     return _native.is_show_output(path)
@@ -280,29 +290,22 @@ class Job:
         """What the finished runs gave."""
         return Outcome(self._job.results())
 
-    def stored(
-        self, directory: Path, runs: Mapping[str, str], series: list[int] | None
-    ) -> Outcome:
-        """What runs gave that are stored in a directory; nothing is run.
+    def stored(self, directory: Path, *, whole: bool, series: list[int] | None) -> Outcome:
+        """What the runs gave that are stored in a directory; nothing is run.
 
         Args:
             directory: The directory.
-            runs: The key of each run, by point and number: `{"llq/0": "7a4d..."}`.
+            whole: Whether all must be there.
             series: Runs whose time series are wanted; every run if not given.
 
         Raises:
             InputError: If the directory or one of the runs cannot be read.
         """
-        listed = [(name, int(number), key) for (name, _, number), key in _split(runs)]
         try:
-            return Outcome(self._job.stored(str(directory), listed, series))
+            return Outcome(self._job.stored(str(directory), whole, series))
         except (OSError, ValueError) as error:
             msg = f"error: {directory}: {error}"
             raise InputError(msg) from error
-
-
-def _split(runs: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], str]]:
-    return ((name.rpartition("/"), key) for name, key in runs.items())
 
 
 def outline(values: array[float], room: int) -> list[int]:
@@ -366,9 +369,9 @@ class Outcome:
         parsed: list[dict[str, Any]] = json.loads(self._native.samples(scopes, metrics))
         return parsed
 
-    def keep(self, directory: Path) -> dict[str, str]:
-        """Stores the runs that a directory lacks; the key of each, by point and number."""
-        return {f"{point}/{run}": key for point, run, key in self._native.keep(str(directory))}
+    def keep(self, directory: Path) -> None:
+        """Stores the runs that a directory lacks."""
+        self._native.keep(str(directory))
 
     def write_json(self, path: str, head: dict[str, Any]) -> None:
         """Writes what people read, after the entries of `head`."""

@@ -14,7 +14,8 @@ from typing import Any
 
 from spillgate import _engine
 from spillgate.errors import InputError
-from spillgate.rundir import read_manifest, runs_of, source_of
+from spillgate.rundir import read_study
+from spillgate.saved import load
 from spillgate.scenario import Description
 
 Record = dict[str, Any]
@@ -62,7 +63,6 @@ class RecordedRun:
     """A run directory, opened to repeat one of its runs.
 
     Attributes:
-        manifest: What the directory says of itself.
         variant: Name of the chosen variant.
         run: Number of the chosen run.
         description: What was understood of its scenario.
@@ -79,29 +79,30 @@ class RecordedRun:
     ) -> None:
         """Opens it; raises `InputError` if it is not what was run."""
         self.directory = Path(directory)
-        self.manifest = read_manifest(self.directory)
-        variants: list[str] = self.manifest["variants"]
+        self._study = read_study(self.directory)
+        results = load(self.directory, confine=confine)
+        variants = results.description.variants
         if variant is not None and variant not in variants:
             msg = f"error: there is no variant {variant!r}; there are {', '.join(variants)}"
             raise InputError(msg)
         self.variant = variant if variant is not None else variants[0]
         self.run = run
-        digests: dict[str, str] = self.manifest["digests"]
-        if f"{self.variant}/{run}" not in digests:
-            there = [k.rpartition("/")[2] for k in digests if k.rpartition("/")[0] == self.variant]
+        digests = {r.run: r.digest for r in results.runs if r.variant == self.variant}
+        if run not in digests:
+            there = ", ".join(map(str, digests))
             msg = (
                 f"error: {self.directory} has no run {run} of variant {self.variant!r}; "
-                f"there are {', '.join(there) or 'none'}"
+                f"there are {there or 'none'}"
             )
             raise InputError(msg)
-        self.expected = digests[f"{self.variant}/{run}"]
-        source = source_of(self.directory, self.manifest)
+        self.expected = digests[run]
+        source = results.source
         self.job = _engine.Job(
             str(source.path),
-            list(self.manifest["set"]),
+            list(results.overrides),
             [],
-            self.manifest["seed"],
-            runs_of(self.manifest),
+            results.description.seed,
+            results.description.runs,
             1,
             confine=confine,
             files=source.overlay(),
@@ -140,7 +141,7 @@ class RecordedRun:
         """Raises `InputError` if the repeated run was another one."""
         if digest == self.expected:
             return
-        theirs = f"{self.manifest['version']} ({self.manifest['commit']})"
+        theirs = f"{self._study.get('version', '?')} ({self._study.get('commit', '?')})"
         ours = f"{_engine.VERSION} ({_engine.COMMIT})"
         why = (
             f"the directory was made by spillgate {theirs}, and this is {ours}"

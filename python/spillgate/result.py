@@ -38,7 +38,6 @@ from spillgate.rundir import (
     FORMAT,
     MANIFEST,
     RUNS,
-    STORED,
     RunDirectory,
     copy_files,
     seal,
@@ -538,8 +537,8 @@ class Results:
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
         """Writes a run directory into an empty directory, which may have its stored runs already.
 
-        The runs, the scenario with the files that it refers to, and the manifest are what is read
-        again. The rest is for people and other programs, and made of these: `results.json`,
+        The runs, and the scenario with the files that it refers to, are what is read again. The
+        rest is for people and other programs, and made of these: `manifest.json`, `results.json`,
         `results.parquet`, where runs were sampled `series.parquet`, and where a link admits flows
         `admission.csv`.
         """
@@ -550,8 +549,9 @@ class Results:
         if self.series():
             self._values.write_series(str(where / "series.parquet"))
         admission.write(where / admission.FILE, self._values.part(admission.PART))
-        stored = self._values.keep(where / RUNS) if self.runs else {}
-        seal(where, {**self.manifest(argv), STORED: stored, COPIES: copies})
+        if self.runs:
+            self._values.keep(where / RUNS)
+        seal(where, {**self.manifest(argv), COPIES: copies})
 
     def save(self, directory: str | Path, *, force: bool = False) -> Path:
         """Saves everything but figures as a run directory.

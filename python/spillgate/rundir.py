@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from spillgate import _engine
-from spillgate.bounded import read_text
 from spillgate.errors import InputError, OutputError
 from spillgate.source import Source
 
@@ -40,33 +39,13 @@ FORMAT = 1
 """Version of `manifest.json`, of `results.json`, and of the stored runs."""
 
 CONTENTS = "contents"
-"""The entry of a manifest with the SHA-256 of each file beside it, by name."""
-
-_CHECKSUM = "checksum"
-"""The entry of a manifest with the SHA-256 of all others."""
-
-_MOST = 1 << 30
-"""Bytes of a manifest above which it is none."""
-
-STORED = "stored"
-"""The entry of a manifest with the key of each run of the results, by point and number."""
+"""What is noted of a study: the SHA-256 of each file of its directory, by name."""
 
 COPIES = "copies"
-"""The entry of a manifest with the copies of files outside the scenario's folder, by name."""
+"""What is noted of a study: the copies of files outside the scenario's folder, by name."""
 
 _OUTSIDE = "outside"
 """Where these copies are."""
-
-_TEXTS = ("version", "commit", "scenario", "scenario_hash", "engine", "platform", "python")
-_NUMBERS = ("seed", "runs_requested", "runs_completed", "events", "jobs")
-_LISTS = ("files", "outside", "variants", "set", "sla", "argv", "warnings", "remarks")
-_MAPS = ("digests", "file_hashes", CONTENTS, STORED, COPIES)
-_NEEDED = (
-    *("version", "commit", "scenario", "scenario_hash", "files", "set", "sla", "seed", "engine"),
-    "outside",
-    *("variants", "runs_requested", "series", "interrupted", "wall_s", "warnings", "unmodelled"),
-    *("digests", STORED, COPIES, CONTENTS),
-)
 
 RUNS = "runs"
 """Where stored runs lie in a run directory: a `store` of `spillgate.run`."""
@@ -109,40 +88,34 @@ def _refuse_to_replace(directory: Path) -> None:
         raise OutputError(msg)
 
 
-def read_manifest(directory: Path) -> dict[str, Any]:
-    """What a run directory says of itself, each entry of its type.
+def read_study(directory: Path) -> dict[str, Any]:
+    """What is noted with the stored runs of a directory: what study they are of.
+
+    Empty if nothing is: then they are those of `scenario.yaml` there, with its own settings.
 
     Raises:
-        InputError: If it is no run directory of this version.
+        InputError: If it is no run directory, or is damaged.
     """
-    path = directory / MANIFEST
+    runs = directory / RUNS
     try:
-        found: Any = json.loads(read_text(path, _MOST))
-    except (OSError, ValueError, RecursionError) as error:
-        msg = f"error: {directory} is no readable run directory: {error}"
+        runs.stat()
+        text = _engine.study(runs)
+    except OSError as error:
+        msg = (
+            f"error: {directory} is no readable run directory: {error}\n"
+            f"    hint: runs in {runs} are checked one by one: "
+            f"`spillgate run SCENARIO --resume {directory}` makes the directory anew from them"
+        )
         raise InputError(msg) from error
-    if not isinstance(found, dict) or "format" not in found:
-        msg = f"error: {directory} is no readable run directory: {MANIFEST} has no format"
-        raise InputError(msg)
-    manifest: dict[str, Any] = found
-    if manifest["format"] != FORMAT:
-        msg = f"error: {path} has format {manifest['format']!r}; this version reads {FORMAT}"
-        raise InputError(msg)
-    if missing := [key for key in _NEEDED if key not in manifest]:
-        msg = f"error: {path} lacks {', '.join(missing)}"
-        raise InputError(msg)
-    for key, value in manifest.items():
-        if what := _wrong(key, value):
-            msg = f"error: {path}: {key} is not {what}"
-            raise InputError(msg)
-    if manifest.get(_CHECKSUM) != _checksum(manifest):
-        raise _damaged(path, "the checksum in it is of other content")
-    return manifest
+    study: dict[str, Any] = {} if text is None else json.loads(text)
+    return study
 
 
-def runs_of(manifest: Mapping[str, Any]) -> int:
-    """How many runs of each point were to be made."""
-    return max(1, int(manifest["runs_requested"]) // len(manifest["variants"]))
+def runs_of(study: Mapping[str, Any]) -> int | None:
+    """How many runs of each point were to be made; none if it is not noted."""
+    if not study:
+        return None
+    return max(1, int(study["runs_requested"]) // len(study["variants"]))
 
 
 def copy_files(source: Source, files: Iterable[str], directory: Path) -> dict[str, str]:
@@ -163,21 +136,26 @@ def copy_files(source: Source, files: Iterable[str], directory: Path) -> dict[st
     return copies
 
 
-def source_of(directory: Path, manifest: Mapping[str, Any]) -> Source:
+def source_of(directory: Path, study: Mapping[str, Any]) -> Source:
     """The scenario of a run directory with all its files, which are as they were written.
 
     Raises:
         InputError: If one is missing, unreadable, or not as it was written.
     """
-    copies: dict[str, str] = manifest[COPIES]
-    inside = [name for name in manifest["files"] if name not in copies]
-    check_intact(directory, manifest, (manifest["scenario"], *inside, *copies.values()))
+    name = study.get("scenario", "scenario.yaml")
+    copies: dict[str, str] = study.get(COPIES, {})
+    contents: dict[str, str] = study.get(CONTENTS, {})
+    inside = [file for file in study.get("files", ()) if file not in copies]
+    for file in (name, *inside, *copies.values()):
+        if not (directory / file).resolve().is_relative_to(directory.resolve()):
+            msg = f"error: {directory}: {file} is outside of it"
+            raise InputError(msg)
+        if file in contents:
+            _check_intact(directory / file, contents[file])
     memory = {
-        name: (directory / copy).read_bytes()
-        for name, copy in copies.items()
-        if copy in manifest[CONTENTS]
+        file: (directory / copy).read_bytes() for file, copy in copies.items() if copy in contents
     }
-    return Source(directory / manifest["scenario"], memory)
+    return Source(directory / name, memory)
 
 
 def write_json(path: Path, data: object) -> None:
@@ -187,10 +165,11 @@ def write_json(path: Path, data: object) -> None:
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
-def seal(directory: Path, manifest: dict[str, Any]) -> None:
-    """Writes the manifest of a directory, with digests of all files that are there.
+def seal(directory: Path, study: dict[str, Any]) -> None:
+    """Notes what study a directory holds, with digests of all files that are there.
 
-    Stored runs have digests of their own.
+    It stands with the stored runs, which have digests of their own, and in `manifest.json` for
+    others.
     """
     contents = {
         name: _sha256_of(path)
@@ -199,29 +178,19 @@ def seal(directory: Path, manifest: dict[str, Any]) -> None:
         and (name := path.relative_to(directory).as_posix()) != MANIFEST
         and not name.startswith(f"{RUNS}/")
     }
-    manifest = {**manifest, CONTENTS: contents}
-    write_json(directory / MANIFEST, {**manifest, _CHECKSUM: _checksum(manifest)})
+    study = {**study, CONTENTS: contents}
+    write_json(directory / MANIFEST, study)
+    _engine.note_study(directory / RUNS, json.dumps({**study, "digests": {}}))
 
 
-def check_intact(directory: Path, manifest: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Compares files with their digests in a manifest that `read_manifest` gave.
-
-    Files that were not there when it was written are not compared.
-
-    Raises:
-        InputError: If one is missing, unreadable, or not as it was written.
-    """
-    contents: dict[str, str] = manifest[CONTENTS]
-    for name in names:
-        if name not in contents:
-            continue
-        path = directory / name
-        try:
-            found = _sha256_of(path)
-        except OSError as error:
-            raise _damaged(path, error.strerror or str(error)) from error
-        if found != contents[name]:
-            raise _damaged(path, f"its SHA-256 is not the one in {MANIFEST}")
+def _check_intact(path: Path, digest: str) -> None:
+    """Raises `InputError` if a file is missing, unreadable, or not as it was written."""
+    try:
+        found = _sha256_of(path)
+    except OSError as error:
+        raise _damaged(path, str(error)) from error
+    if found != digest:
+        raise _damaged(path, "its SHA-256 is not the one noted with its runs")
 
 
 def _damaged(path: Path, why: str) -> InputError:
@@ -231,12 +200,6 @@ def _damaged(path: Path, why: str) -> InputError:
         f"`spillgate run SCENARIO --resume {path.parent}` makes the directory anew from them"
     )
     return InputError(msg)
-
-
-def _checksum(manifest: dict[str, Any]) -> str:
-    """SHA-256 of a manifest without its checksum, whatever its white space."""
-    rest = {key: value for key, value in manifest.items() if key != _CHECKSUM}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _sha256_of(path: Path) -> str:
@@ -250,52 +213,6 @@ def sha256(file: BinaryIO) -> str:
     while block := file.read(1 << 20):
         digest.update(block)
     return digest.hexdigest()
-
-
-def _wrong(key: str, value: Any) -> str:  # noqa: ANN401 - what JSON can hold
-    """What an entry of a manifest should be and is not; empty if it is."""
-    if key in _TEXTS and not isinstance(value, str):
-        return "a text"
-    if key == "scenario" and (Path(str(value)).name != value or value in ("", "..")):
-        return "the name of a file in this directory"
-    if key in _NUMBERS and (type(value) is not int or value < 0):
-        return "a whole number"
-    if key == "interrupted" and type(value) is not bool:
-        return "true or false"
-    if key == "unmodelled" and not (
-        isinstance(value, list) and all(isinstance(v, dict) for v in value)
-    ):
-        return "a list of objects"
-    if key == "wall_s" and (type(value) not in (int, float)):
-        return "a number"
-    if key in _LISTS and not (isinstance(value, list) and _texts(value)):
-        return "a list of texts"
-    if key in _MAPS and not (isinstance(value, dict) and _texts(value.values())):
-        return "an object of texts"
-    if key == COPIES and not all(_is_copy(copy) for copy in value.values()):
-        return f"an object of files in {_OUTSIDE}"
-    if key == STORED and not all(_is_run(name) for name in value):
-        return "an object with points and numbers of runs"
-    if key == "series" and value != "all" and not _numbers(value):
-        return "a list of whole numbers"
-    return "a list with a text in it" if key == "variants" and not value else ""
-
-
-def _is_copy(path: str) -> bool:
-    folder, _, name = path.partition("/")
-    return folder == _OUTSIDE and Path(name).name == name and name not in ("", "..")
-
-
-def _is_run(name: str) -> bool:
-    return re.fullmatch(r"(?s).*/[0-9]{1,9}", name) is not None
-
-
-def _numbers(values: object) -> bool:
-    return isinstance(values, list) and all(type(v) is int and v >= 0 for v in values)
-
-
-def _texts(values: Iterable[object]) -> bool:
-    return all(isinstance(v, str) for v in values)
 
 
 class TakenError(OutputError):

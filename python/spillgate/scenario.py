@@ -141,45 +141,15 @@ class Description:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
         """Builds it from the record that the core writes."""
-        measurement = record["measurement"]
+        record = {**record, **record["measurement"]}
         if "settings" in record:
-            record = {**record, **_by_point(record["settings"], record["set"])}
-        return cls(
-            name=record["name"],
-            hash=record["hash"],
-            files=tuple(record["files"]),
-            seed=record["seed"],
-            runs=record["runs"],
-            variants=tuple(record["variants"]),
-            classes=tuple(record["classes"]),
-            links=tuple(record["links"]),
-            policies=tuple(tuple(p) for p in record["policies"]),
-            flows=record["flows"],
-            connections=record.get("connections", 0),
-            sessions=tuple(record.get("sessions", ())),
-            failures=tuple({"spread": 0.0, **f} for f in record.get("failures", ())),
-            reroute=record.get("reroute", 0.0),
-            warnings=tuple(record["warnings"]),
-            unmodelled=tuple(Unmodelled(**u) for u in record["unmodelled"]),
-            memory_bytes=record.get("memory_bytes", 0),
-            jobs=record.get("jobs", 0),
-            warmup=measurement["warmup"],
-            duration=measurement["duration"],
-            interval=measurement["interval"],
-            sla=tuple(record["sla"]),
-            outlines=tuple(tuple(trees) for trees in record.get("outlines", ())),
-            quantile_error=record.get("quantile_error", 0.0),
-            correction=record.get("correction", "none"),
-            against=record.get("against", ""),
-            arriving=tuple(tuple(a) for a in record.get("arriving", ())),
-            rings=tuple(tuple(r) for r in record.get("rings", ())),
-            auto_warmup=measurement.get("auto_warmup", False),
-            nodes=tuple(record.get("nodes", ())),
-            axes=axes_of(record.get("axes", ())),
-            points=points_of(record["variants"], record.get("points", ())),
-            patterns=tuple(record.get("patterns", ())),
-            outside=tuple(record.get("outside", ())),
-        )
+            record |= _by_point(record["settings"], record["set"])
+        record["failures"] = [{"spread": 0.0, **f} for f in record.get("failures", ())]
+        record["unmodelled"] = [Unmodelled(**u) for u in record["unmodelled"]]
+        record["axes"] = axes_of(record.get("axes", ()))
+        record["points"] = points_of(record["variants"], record.get("points", ()))
+        known = {f.name for f in fields(cls)}
+        return cls(**{k: _frozen(v) for k, v in record.items() if k in known})
 
     def extent(self) -> str:
         """How many points there are, in words: `12 points (2 variants × 6 load)`."""
@@ -202,6 +172,11 @@ class Description:
             if failure["at"] < min(until, end):
                 found.append((failure["at"], min(until, end), what))
         return found
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - what JSON can hold
+    """Lists, and lists in lists, as tuples."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _by_point(settings: Sequence[Mapping[str, Any]], which: Sequence[int]) -> dict[str, Any]:

@@ -42,9 +42,9 @@ def limited(*arguments, cwd, gigabytes=2.0, seconds=60):
 )
 def test_a_file_without_an_end_is_refused(first, tmp_path, command):
     (tmp_path / "first.yaml").write_bytes(first.read_bytes())
-    (tmp_path / "endless").mkdir()
+    (tmp_path / "endless/runs").mkdir(parents=True)
     # There are no links to devices in run directories, but nobody forbids them.
-    (tmp_path / "endless/manifest.json").symlink_to("/dev/zero")
+    (tmp_path / "endless/scenario.yaml").symlink_to("/dev/zero")
     done = limited(*command, cwd=tmp_path, gigabytes=3.5)
     assert done.returncode == 2, done.stderr
     assert "larger than" in done.stderr or "not a pcap" in done.stderr

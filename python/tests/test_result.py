@@ -1,5 +1,4 @@
 import builtins
-import json
 
 import pytest
 
@@ -131,8 +130,9 @@ def test_a_failed_write_leaves_nothing(short, tmp_path, monkeypatch):
 def test_what_is_no_run_directory_is_refused(tmp_path):
     with pytest.raises(InputError, match="no readable run directory"):
         spillgate.load(tmp_path)
-    (tmp_path / "manifest.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(InputError, match="has format 99; this version reads 1"):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/a.runs").write_text("spillgate runs 99\n")
+    with pytest.raises(InputError, match="it has version 99 of the format"):
         spillgate.load(tmp_path)
 
 

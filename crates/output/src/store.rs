@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use spillgate_core::Digest;
 use spillgate_core::rng::hash_bytes;
@@ -24,7 +24,7 @@ use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, RunInfo, Shelf};
 
-use file::{ENDING, Header, NAMES, RUN, Writer, frame, scan};
+use file::{ENDING, Header, NAMES, RUN, STUDY, Writer, frame, scan};
 use names::{Named, Names, Places};
 use record::{Record, packed, unpacked};
 
@@ -41,46 +41,82 @@ struct Place {
 /// What a directory has.
 #[derive(Debug, Default)]
 struct Index {
-    files: Vec<PathBuf>,
+    files: Vec<Known>,
     /// By key, then in the order of the files.
     runs: Vec<Place>,
     /// Places in `runs`, by the fingerprint of the text.
     by_text: Vec<u32>,
     names: BTreeMap<(usize, u128), Place>,
+    /// The study with the highest number.
+    study: Option<Place>,
     /// Files that are not read to their end, and why.
-    unreadable: Vec<(PathBuf, String)>,
+    unreadable: BTreeMap<PathBuf, String>,
+}
+
+/// A file, and how much of it is known.
+#[derive(Debug)]
+struct Known {
+    path: PathBuf,
+    length: u64,
+    /// Where the last frame ends.
+    end: u64,
 }
 
 impl Index {
     fn of(directory: &Path) -> io::Result<Self> {
         let mut all = Self::default();
+        all.refresh(directory)?;
+        Ok(all)
+    }
+
+    /// Adds what has been appended since, and new files.
+    fn refresh(&mut self, directory: &Path) -> io::Result<()> {
+        let mut new = Vec::new();
         for entry in fs::read_dir(directory)? {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default();
-            if name.as_encoded_bytes().ends_with(ENDING.as_bytes()) {
-                all.files.push(path);
+            if name.as_encoded_bytes().ends_with(ENDING.as_bytes())
+                && self.files.iter().all(|f| f.path != path)
+            {
+                new.push(path);
             }
         }
-        all.files.sort();
-        for (file, path) in all.files.iter().enumerate() {
-            let found = File::open(path).and_then(scan);
+        new.sort();
+        self.files.extend(new.into_iter().map(|path| Known {
+            path,
+            length: 0,
+            end: 0,
+        }));
+        let before = self.runs.len();
+        for (file, known) in self.files.iter_mut().enumerate() {
+            let length = fs::metadata(&known.path).map_or(known.length, |m| m.len());
+            if std::mem::replace(&mut known.length, length) == length {
+                continue;
+            }
+            let found = File::open(&known.path).and_then(|f| scan(f, &mut known.end));
             let (frames, why) = found.unwrap_or_else(|e| (Vec::new(), Some(e.to_string())));
-            all.unreadable.extend(why.map(|why| (path.clone(), why)));
+            self.unreadable
+                .extend(why.map(|why| (known.path.clone(), why)));
             for (header, at) in frames {
                 let place = Place { header, file, at };
                 match header.kind {
-                    RUN => all.runs.push(place),
-                    NAMES => drop(all.names.insert((file, header.key), place)),
+                    RUN => self.runs.push(place),
+                    NAMES => drop(self.names.insert((file, header.key), place)),
+                    STUDY if self.study.is_none_or(|s| s.header.key < header.key) => {
+                        self.study = Some(place);
+                    }
                     // What a later version has added.
                     _ => {}
                 }
             }
         }
-        all.runs.sort_by_key(|p| p.header.key);
-        all.by_text = (0..all.runs.len() as u32).collect();
-        all.by_text
-            .sort_by_key(|n| all.runs[*n as usize].header.text);
-        Ok(all)
+        if self.runs.len() > before {
+            self.runs.sort_by_key(|p| p.header.key);
+            self.by_text = (0..self.runs.len() as u32).collect();
+            self.by_text
+                .sort_by_key(|n| self.runs[*n as usize].header.text);
+        }
+        Ok(())
     }
 
     /// The runs with a key, and then those of the same text.
@@ -117,6 +153,47 @@ pub fn stored(directory: &Path) -> io::Result<Vec<u128>> {
     Ok(keys)
 }
 
+/// What a directory says of the study whose runs it has, as it was noted last; none if it is not
+/// there, or nothing is noted.
+///
+/// # Errors
+/// If it cannot be read, or is damaged.
+pub fn study(directory: &Path) -> io::Result<Option<String>> {
+    if !directory.exists() {
+        return Ok(None);
+    }
+    let all = Index::of(directory)?;
+    let bad = |said: String| io::Error::new(io::ErrorKind::InvalidData, said);
+    // The last one might be in it.
+    if let Some((path, why)) = all.unreadable.first_key_value() {
+        return Err(bad(format!("{}: {why}", path.display())));
+    }
+    let Some(Place { header, file, at }) = all.study else {
+        return Ok(None);
+    };
+    let path = &all.files[file].path;
+    let mut content = vec![0; header.length as usize];
+    let mut open = File::open(path)?;
+    open.seek(SeekFrom::Start(at))?;
+    open.read_exact(&mut content)?;
+    let intact = header.is_of(&content).then_some(&content);
+    let read = intact.ok_or(Damage::Checksum).and_then(|c| unpacked(c));
+    let said = |why| format!("{} is damaged at byte {at}: {why}", path.display());
+    read.map(Some).map_err(|why| bad(said(why)))
+}
+
+/// Notes in a directory, which is made if it is not there, what study its runs are of.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn note_study(directory: &Path, text: &str) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let before = Index::of(directory)?.study;
+    let number = before.map_or(0, |s| s.header.key + 1);
+    let frame = frame(STUDY, 0, [number, 0], &packed(&text)?)?;
+    Writer::create(directory)?.append(&frame)
+}
+
 /// A directory of stored runs, opened for the runs of a plan on an engine.
 pub struct Store {
     directory: PathBuf,
@@ -125,7 +202,7 @@ pub struct Store {
     plan: Arc<Plan>,
     /// By point.
     keys: Vec<u128>,
-    index: Index,
+    index: RwLock<Index>,
     /// The file that was read last.
     reading: Mutex<Option<(usize, File)>>,
     /// The names of points, and those of stored runs by file.
@@ -175,7 +252,7 @@ impl Store {
             engine,
             keys: plan.variants.iter().map(|v| keys.of(&v.world)).collect(),
             plan,
-            index: Index::of(directory)?,
+            index: RwLock::new(Index::of(directory)?),
             reading: Mutex::default(),
             named: Mutex::default(),
             places: Mutex::default(),
@@ -212,36 +289,56 @@ impl Store {
         digest.value()
     }
 
-    /// Whether there is a run.
-    pub fn has(&self, run: RunInfo) -> bool {
-        let mut there = self.index.of_run(self.key(run), None);
-        there.any(|p| p.header.behavior == self.behavior)
+    fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The outcome under a key, as a run of a point, whatever behavior it is of.
+    /// Where a run is, by its key or its text.
+    fn places_of(&self, run: RunInfo) -> Vec<Place> {
+        let index = self.index();
+        let found = index.of_run(self.key(run), Some(self.text(run)));
+        found.copied().collect()
+    }
+
+    /// Takes note of what other processes have stored since; false if nothing can be read.
+    fn refresh(&self) -> bool {
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        index.refresh(&self.directory).is_ok()
+    }
+
+    /// Whether there is a run.
+    pub fn has(&self, run: RunInfo) -> bool {
+        let places = self.places_of(run);
+        places.iter().any(|p| p.header.behavior == self.behavior)
+    }
+
+    /// The outcome of a run, whatever behavior it is of, but of this one if there is one; none if
+    /// it is not there.
     ///
     /// # Errors
-    /// Why there is none.
-    pub fn outcome(&self, key: u128, run: RunInfo, observed: bool) -> Result<Outcome, String> {
+    /// Why it cannot be used.
+    pub fn outcome(&self, run: RunInfo, observed: bool) -> Result<Option<Outcome>, String> {
         let mut why = None;
-        for place in self.index.of_run(key, None) {
+        let mut places = self.places_of(run);
+        places.sort_by_key(|p| p.header.behavior != self.behavior);
+        for place in &places {
             match self.read(place, run, observed) {
-                Ok(Some(found)) => return Ok(found),
+                Ok(Some(found)) => return Ok(Some(found)),
                 Ok(None) => drop(
                     why.get_or_insert_with(|| "it was stored without its time series".to_owned()),
                 ),
                 Err(damage) => why = Some(self.damaged(place, &damage)),
             }
         }
-        let unreadable = self.index.unreadable.first();
+        let index = self.index();
+        let unreadable = index.unreadable.first_key_value();
         let unreadable = unreadable.map(|(path, why)| format!("{}: {why}", path.display()));
-        Err(why
-            .or(unreadable)
-            .unwrap_or_else(|| "it is not there".to_owned()))
+        why.or(unreadable).map_or(Ok(None), Err)
     }
 
     fn damaged(&self, place: &Place, why: &str) -> String {
-        let path = self.index.files[place.file].display();
+        let index = self.index();
+        let path = index.files[place.file].path.display();
         format!("{path} is damaged at byte {}: {why}", place.at)
     }
 
@@ -258,12 +355,9 @@ impl Store {
             let places = match there {
                 Some(places) => places,
                 None => {
-                    let frame = self
-                        .index
-                        .names
-                        .get(&(place.file, id))
-                        .ok_or(Damage::Names)?;
-                    let content = self.content(frame).map_err(|_| Damage::Names)?;
+                    let frame = self.index().names.get(&(place.file, id)).copied();
+                    let frame = frame.ok_or(Damage::Names)?;
+                    let content = self.content(&frame).map_err(|_| Damage::Names)?;
                     let places = Arc::new(Names::read(&content)?.places(&named.names));
                     lock(&self.places).insert(known, Arc::clone(&places));
                     places
@@ -279,7 +373,8 @@ impl Store {
         let read = || -> io::Result<Vec<u8>> {
             let mut reading = lock(&self.reading);
             if reading.as_ref().is_none_or(|(file, _)| *file != place.file) {
-                *reading = Some((place.file, File::open(&self.index.files[place.file])?));
+                let path = self.index().files[place.file].path.clone();
+                *reading = Some((place.file, File::open(path)?));
             }
             let mut content = vec![0; place.header.length as usize];
             if let Some((_, file)) = &mut *reading {
@@ -315,7 +410,8 @@ impl Store {
     /// user.
     pub fn notes(&self) -> Vec<String> {
         let found = lock(&self.made_anew);
-        let unreadable = self.index.unreadable.iter();
+        let index = self.index();
+        let unreadable = index.unreadable.iter();
         let unreadable = unreadable.map(|(path, why)| format!("{}: {why}", path.display()));
         let damaged = found
             .damaged
@@ -385,7 +481,11 @@ fn behavior_name(behavior: u32) -> String {
 impl Shelf for Store {
     fn get(&self, run: RunInfo, observed: bool) -> Option<Outcome> {
         let (mut damage, mut behavior) = (None, None);
-        for place in self.index.of_run(self.key(run), Some(self.text(run))) {
+        let mut places = self.places_of(run);
+        if places.is_empty() && self.refresh() {
+            places = self.places_of(run);
+        }
+        for place in &places {
             if place.header.behavior != self.behavior {
                 behavior = Some(place.header.behavior);
                 continue;
@@ -419,7 +519,7 @@ impl Shelf for Store {
 /// # Errors
 /// Why it is not read to its end, or what is wrong with the first frame that cannot be read.
 pub fn inspect(bytes: &[u8]) -> Result<usize, String> {
-    let (frames, why) = scan(io::Cursor::new(bytes)).map_err(|e| e.to_string())?;
+    let (frames, why) = scan(io::Cursor::new(bytes), &mut 0).map_err(|e| e.to_string())?;
     for (header, at) in &frames {
         let content = bytes.get(*at as usize..);
         let content = content.and_then(|b| b.get(..header.length as usize));
@@ -428,6 +528,7 @@ pub fn inspect(bytes: &[u8]) -> Result<usize, String> {
         let read = match header.kind {
             RUN => unpacked::<Record>(content).map(drop),
             NAMES => Names::read(content).map(drop),
+            STUDY => unpacked::<String>(content).map(drop),
             _ => Ok(()),
         };
         read.map_err(|why| why.to_string())?;

@@ -178,7 +178,7 @@ fn every_outcome_comes_back_as_it_was() {
             assert_eq!(plain.digest, outcome.digest);
             same(
                 outcome,
-                &store.outcome(store.key(*info), *info, true).expect("a key"),
+                &store.outcome(*info, true).unwrap().expect("a run"),
             );
         }
         assert_eq!(store.notes(), Vec::<String>::new());
@@ -187,7 +187,7 @@ fn every_outcome_comes_back_as_it_was() {
         open(&directory, &plan).put(info, false, &made[0].outcome);
         let store = open(&directory, &plan);
         assert!(store.get(info, true).is_none() && store.get(info, false).is_some());
-        let why = store.outcome(store.key(info), info, true).unwrap_err();
+        let why = store.outcome(info, true).unwrap_err();
         assert_eq!(why, "it was stored without its time series");
     }
     // And what has another key does something else.
@@ -344,7 +344,7 @@ fn runs_of_another_behavior_are_made_anew() {
     let Finished { info, outcome } = &made[0];
     same(
         outcome,
-        &later.outcome(later.key(*info), *info, true).unwrap(),
+        &later.outcome(*info, true).unwrap().expect("a run"),
     );
 }
 
@@ -406,6 +406,26 @@ fn stores_side_by_side_keep_every_run() {
         let store = open(&directory, plan);
         assert_eq!(run(plan, &Observed::These(vec![]), &store).1, 80);
     }
+}
+
+/// A store that is open takes what another has stored meanwhile, and studies are noted in order.
+#[test]
+fn what_others_store_meanwhile_is_found() {
+    let directory = directory("meanwhile");
+    let plan = plan(&[]);
+    let early = open(&directory, &plan);
+    assert_eq!(spillgate_output::store::study(&directory).unwrap(), None);
+    let made = run(&plan, &Observed::All, &open(&directory, &plan));
+    assert_eq!(made.1, 0);
+    let found = run(&plan, &Observed::All, &early);
+    assert_eq!(found.1, made.0.len());
+    all_same(&made.0, &found.0);
+    for text in ["one", "two"] {
+        spillgate_output::store::note_study(&directory, text).unwrap();
+        let noted = spillgate_output::store::study(&directory).unwrap();
+        assert_eq!(noted.as_deref(), Some(text));
+    }
+    fs::remove_dir_all(directory).unwrap();
 }
 
 /// Edits of the scenario: those that can change a result, and those that only change what is said

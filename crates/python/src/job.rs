@@ -63,6 +63,19 @@ pub(crate) fn stored_runs(py: Python<'_>, directory: PathBuf) -> PyResult<Vec<St
     Ok(keys.into_iter().map(|key| format!("{key:032x}")).collect())
 }
 
+/// What a directory of stored runs says of its study, as JSON; none if nothing is noted. Raises
+/// OSError if it cannot be read.
+#[pyfunction]
+pub(crate) fn study(py: Python<'_>, directory: PathBuf) -> PyResult<Option<String>> {
+    Ok(py.detach(|| store::study(&directory))?)
+}
+
+/// Notes that in a directory of stored runs. Raises OSError if it cannot be written.
+#[pyfunction]
+pub(crate) fn note_study(py: Python<'_>, directory: PathBuf, text: &str) -> PyResult<()> {
+    Ok(py.detach(|| store::note_study(&directory, text))?)
+}
+
 /// How the background thread ended, once it has.
 #[derive(Default)]
 struct Done {
@@ -329,54 +342,52 @@ impl Job {
         py.detach(|| Results {
             report: Report::new(plan, campaign.finished()),
             engine: campaign.engine(),
-            origin: Origin::Made(observed),
+            made: Some(observed),
         })
     }
 
-    /// The results of runs that are stored in a directory, without running anything: point, number
-    /// and key of each. `series`: those of them whose time series are wanted, all if not given.
-    /// Raises OSError if the directory cannot be read, ValueError if a run is not there, or is
-    /// damaged.
-    #[pyo3(signature = (directory, runs, series = None))]
+    /// The results of runs that are stored in a directory, without running anything. `whole`:
+    /// whether all must be there. `series`: those of them whose time series are wanted, all if not
+    /// given. Raises OSError if the directory cannot be read, ValueError if a run is not there, or
+    /// is damaged.
+    #[pyo3(signature = (directory, whole, series = None))]
     fn stored(
         &self,
         py: Python<'_>,
         directory: PathBuf,
-        runs: Vec<(String, u32, String)>,
+        whole: bool,
         series: Option<Vec<u32>>,
     ) -> PyResult<Results> {
         let (plan, engine) = (self.campaign.plan(), self.campaign.engine());
         let observed = series.map_or(Observed::All, Observed::These);
         py.detach(|| {
-            let results = |finished, keys| Results {
-                report: Report::new(Arc::clone(plan), finished),
-                engine,
-                origin: Origin::Stored(keys),
-            };
-            if runs.is_empty() {
-                return Ok(results(Vec::new(), Vec::new()));
-            }
             // What is only read is not made.
             std::fs::metadata(&directory)?;
             let store = self.open(&directory)?;
-            let points: BTreeMap<&str, usize> =
-                plan.variants.iter().map(|v| &*v.name).zip(0..).collect();
-            let (mut finished, mut keys) = (Vec::with_capacity(runs.len()), Vec::new());
-            for (point, run, key) in &runs {
-                let wrong = |why: &dyn std::fmt::Display| {
-                    PyValueError::new_err(format!("run {run} of {point}: {why}"))
-                };
-                let missing = || wrong(&"the scenario has no such point");
-                let variant = *points.get(&**point).ok_or_else(missing)?;
-                let info = RunInfo { variant, run: *run };
-                let number = u128::from_str_radix(key, 16).map_err(|e| wrong(&e))?;
-                let outcome = store.outcome(number, info, observed.has(*run));
-                let outcome = Arc::new(outcome.map_err(|why| wrong(&why))?);
-                finished.push(Finished { info, outcome });
-                keys.push((info, number));
+            let mut finished = Vec::new();
+            for (variant, point) in plan.variants.iter().enumerate() {
+                for run in 0..plan.runs {
+                    let info = RunInfo { variant, run };
+                    let missing = || whole.then(|| "it is not there".to_owned());
+                    let found = store.outcome(info, observed.has(run));
+                    let found = found.and_then(|found| match (found, missing()) {
+                        (None, Some(why)) => Err(why),
+                        (found, _) => Ok(found),
+                    });
+                    let found = found.map_err(|why| {
+                        PyValueError::new_err(format!("run {run} of {}: {why}", point.name))
+                    })?;
+                    finished.extend(found.map(|outcome| Finished {
+                        info,
+                        outcome: Arc::new(outcome),
+                    }));
+                }
             }
-            finished.sort_by_key(|f| f.info);
-            Ok(results(finished, keys))
+            Ok(Results {
+                report: Report::new(Arc::clone(plan), finished),
+                engine,
+                made: None,
+            })
         })
     }
 }
@@ -420,23 +431,8 @@ fn doubles(bytes: &[u8]) -> Vec<f64> {
 pub(crate) struct Results {
     report: Report,
     engine: Engine,
-    origin: Origin,
-}
-
-/// Where runs come from.
-enum Origin {
-    /// They were made, or found by what decides them.
-    Made(Observed),
-    /// They are stored under these keys, maybe by another version.
-    Stored(Vec<(RunInfo, u128)>),
-}
-
-fn listed(plan: &Plan, run: RunInfo, key: u128) -> (String, u32, String) {
-    (
-        plan.variants[run.variant].name.clone(),
-        run.run,
-        format!("{key:032x}"),
-    )
+    /// Which runs were observed, of those that were made; none if they were stored.
+    made: Option<Observed>,
 }
 
 impl Results {
@@ -540,34 +536,21 @@ impl Results {
         self.json(Report::distributions)
     }
 
-    /// Stores the runs in a directory, but for those that are there; point, number and key of each.
-    /// Raises OSError if they cannot be written.
-    fn keep(&self, py: Python<'_>, directory: PathBuf) -> PyResult<Vec<(String, u32, String)>> {
-        let plan = self.report.plan();
-        let observed = match &self.origin {
-            Origin::Made(observed) => observed,
-            Origin::Stored(keys) => {
-                return Ok(keys
-                    .iter()
-                    .map(|(run, key)| listed(plan, *run, *key))
-                    .collect());
-            }
+    /// Stores the runs in a directory, but for those that are there. Raises OSError if they cannot
+    /// be written.
+    fn keep(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
+        let Some(observed) = &self.made else {
+            return Ok(());
         };
         py.detach(|| {
-            let store = Store::open(
-                &directory,
-                behavior(),
-                self.engine,
-                self.report.shared_plan(),
-            )?;
-            let mut keys = Vec::with_capacity(self.report.finished().len());
+            let plan = self.report.shared_plan();
+            let store = Store::open(&directory, behavior(), self.engine, plan)?;
             for Finished { info, outcome } in self.report.finished() {
                 if !store.has(*info) {
                     store.write(*info, observed.has(info.run), outcome)?;
                 }
-                keys.push(listed(plan, *info, store.key(*info)));
             }
-            Ok(keys)
+            Ok(())
         })
     }
 

@@ -464,7 +464,7 @@ runs: {count: 1, seed: 1}
     let of = common::same_series(&plan, 1);
     let curve = of.series.iter().find(|c| c.metric == "backlog_cells");
     let curve = curve.expect("it is sampled");
-    assert_eq!((&*curve.place, curve.unit), ("out", "cells"));
+    assert_eq!((&*curve.place, curve.unit()), ("out", "cells"));
     // A cell takes 10 us, also at the edge.
     let wanted = |i: u64| {
         let now = 105 * (i + 1);

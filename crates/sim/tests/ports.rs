@@ -63,7 +63,7 @@ fn a_computed_fifo_and_a_queued_fifo_are_the_same() {
             assert_eq!(a.outcome.digest, b.outcome.digest, "{limit}");
             assert_eq!(rows(&plans[0], a), rows(&plans[1], b), "{limit}");
             for (a, b) in a.outcome.series.iter().zip(&b.outcome.series) {
-                assert_eq!((a.metric, a.start), (b.metric, b.start), "{limit}");
+                assert_eq!((&a.metric, a.start), (&b.metric, b.start), "{limit}");
                 // One is how long what waits takes to send, the other how long the next has waited:
                 // a port that computes departures keeps no arrivals.
                 if a.metric != "queue_delay" {

@@ -173,7 +173,7 @@ fn a_ring_lengthens_a_fifo_by_what_waits_in_it() {
             assert_eq!(peak, f64::from(queue + ring - 1), "{ring}");
         }
         for (x, y) in a.series.iter().zip(&b.series) {
-            assert_eq!((&x.place, x.metric, &x.v), (&y.place, y.metric, &y.v));
+            assert_eq!((&x.place, &x.metric, &x.v), (&y.place, &y.metric, &y.v));
         }
     }
 }

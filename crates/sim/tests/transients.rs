@@ -40,7 +40,7 @@ fn a_growing_window_has_not_settled() {
     let found = unsettled(newreno, "warmup: 1 s, duration: 20 s", "");
     let rate = found
         .iter()
-        .find(|u| u.metric == Metric::Throughput)
+        .find(|u| u.metric == Metric::Throughput.name())
         .expect("its rate rises");
     assert_eq!(rate.warmup, None, "{rate:?}");
     assert!(rate.bias < -0.1, "{rate:?}");
@@ -76,7 +76,7 @@ fn a_queue_that_fills_is_seen() {
     let found = run("warmup: 0 s, duration: 40 s");
     let delay = found
         .iter()
-        .find(|u| u.metric == Metric::OwdMean)
+        .find(|u| u.metric == Metric::OwdMean.name())
         .expect("it grows");
     assert!(delay.bias < -0.05, "{delay:?}");
     let until = delay.warmup.expect("it settles").as_secs_f64();

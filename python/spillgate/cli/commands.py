@@ -20,7 +20,7 @@ from spillgate.pcap import FILE as PACKETS
 from spillgate.result import Results
 from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
-from spillgate.rundir import RunDirectory, default_directory, read_manifest
+from spillgate.rundir import RunDirectory, default_directory, read_study
 from spillgate.saved import load
 from spillgate.spreadsheet import written
 from spillgate.whole import replacing
@@ -259,7 +259,7 @@ def _save(
         from spillgate.report import REPORT, write
 
         # From what was saved, as `spillgate report` would make it.
-        manifest = read_manifest(where)
+        manifest = results.manifest() | read_study(where)
         write(results, where / REPORT, manifest)
         saved.report = Path(REPORT)
 
@@ -314,7 +314,7 @@ def make_report(options: argparse.Namespace) -> int:
     target = options.output or options.run / REPORT
     specs = _figures(options.figures, results.description)
     worst = _worst(options, results)
-    manifest = read_manifest(options.run)
+    manifest = results.manifest() | read_study(options.run)
     written = write(results, target, manifest, force=options.force, worst=worst)
     print(written)
     if specs is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spillgate.cli.parser import command_parsers
 from spillgate.errors import InputError
-from spillgate.rundir import MANIFEST, RunDirectory, read_manifest, runs_of, source_of, stores
+from spillgate.rundir import RunDirectory, read_study, runs_of, source_of, stores
 
 
 def complete(options: argparse.Namespace) -> None:
@@ -30,26 +30,26 @@ def complete(options: argparse.Namespace) -> None:
     if options.scenario is not None:
         return
     directory: Path = options.resume
-    if not (directory / MANIFEST).is_file():
+    study = read_study(directory) if directory.is_dir() else {}
+    if not study:
         msg = f"error: {directory} was never finished: name the SCENARIO, too, with its options"
         raise InputError(msg)
-    manifest = read_manifest(directory)
-    source = source_of(directory, manifest)
+    source = source_of(directory, study)
     options.scenario, options.files = source.path, source.memory
     if not options.sla:
-        options.sla = [directory / f for f in manifest["sla"]]
+        options.sla = [directory / f for f in study["sla"]]
     if options.seed is None:
-        options.seed = manifest["seed"]
+        options.seed = study["seed"]
     if options.engine is None:
-        options.engine = manifest["engine"]
+        options.engine = study["engine"]
     if options.runs is None:
-        options.runs = runs_of(manifest)
+        options.runs = runs_of(study)
     # The last word is that of the command line.
     given = {text.split("=", 1)[0].strip() for text in options.set}
     given |= {
         f"verdicts.{k}" for k in ("correction", "against") if getattr(options, k) is not None
     }
-    before = manifest["set"]
+    before = study["set"]
     options.set = [t for t in before if t.split("=", 1)[0].strip() not in given] + options.set
 
 

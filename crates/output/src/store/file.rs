@@ -18,6 +18,7 @@ const HEADER: usize = 52;
 /// What a frame holds; others are passed over.
 pub(super) const NAMES: [u8; 4] = *b"name";
 pub(super) const RUN: [u8; 4] = *b"run ";
+pub(super) const STUDY: [u8; 4] = *b"stdy";
 
 /// What stands before the content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub(super) struct Header {
     pub(super) checksum: u32,
     /// The behavior of the engine that made a run.
     pub(super) behavior: u32,
-    /// What decides a run; the name of names.
+    /// What decides a run; the name of names; the number of a study.
     pub(super) key: u128,
     /// The fingerprint of what is written of a run's point.
     pub(super) text: u128,
@@ -91,33 +92,37 @@ pub(super) fn frame(
 /// Frames, each with the place of its content.
 pub(super) type Frames = Vec<(Header, u64)>;
 
-/// The frames of a file, and why there are no more if that is
-/// not its end.
-pub(super) fn scan(file: impl Read + Seek) -> io::Result<(Frames, Option<String>)> {
+/// The frames of a file that stand after its first `end` bytes, which then are those of all
+/// frames; and why there are no more if that is not its end.
+pub(super) fn scan(file: impl Read + Seek, end: &mut u64) -> io::Result<(Frames, Option<String>)> {
     let mut file = BufReader::with_capacity(1 << 16, file);
     let length = file.seek(SeekFrom::End(0))?;
-    file.rewind()?;
-    let (mut frames, mut at) = (Vec::new(), HEAD.len() as u64);
-    let mut head = Vec::new();
-    (&mut file).take(at).read_to_end(&mut head)?;
-    if head != HEAD {
-        // Its writer was killed before it came to the first run.
-        let why = (!HEAD.starts_with(&head)).then(|| foreign(&head));
-        return Ok((frames, why));
+    let mut frames = Vec::new();
+    if *end == 0 {
+        file.rewind()?;
+        let mut head = Vec::new();
+        (&mut file).take(HEAD.len() as u64).read_to_end(&mut head)?;
+        if head != HEAD {
+            // Its writer was killed before it came to the first run.
+            let why = (!HEAD.starts_with(&head)).then(|| foreign(&head));
+            return Ok((frames, why));
+        }
+        *end = HEAD.len() as u64;
     }
-    while at + HEADER as u64 <= length {
+    file.seek(SeekFrom::Start(*end))?;
+    while *end + HEADER as u64 <= length {
         let mut header = [0; HEADER];
         file.read_exact(&mut header)?;
         let Some(header) = Header::from_bytes(&header) else {
-            let why = format!("there is no run at byte {at}, and none is found after it");
+            let why = format!("there is no run at byte {end}, and none is found after it");
             return Ok((frames, Some(why)));
         };
-        at += HEADER as u64;
+        let at = *end + HEADER as u64;
         if at + u64::from(header.length) > length {
             break;
         }
         frames.push((header, at));
-        at += u64::from(header.length);
+        *end = at + u64::from(header.length);
         file.seek_relative(header.length.into())?;
     }
     Ok((frames, None))
@@ -197,7 +202,7 @@ mod tests {
     }
 
     fn contents(bytes: &[u8]) -> (Vec<Vec<u8>>, Option<String>) {
-        let (frames, why) = scan(Cursor::new(bytes)).unwrap();
+        let (frames, why) = scan(Cursor::new(bytes), &mut 0).unwrap();
         let content = |(h, at): &(Header, u64)| {
             let content = &bytes[*at as usize..][..h.length as usize];
             h.is_of(content).then(|| content.to_vec())

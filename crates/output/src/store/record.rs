@@ -55,7 +55,7 @@ pub(super) fn unpacked<T: DeserializeOwned>(content: &[u8]) -> Result<T, Damage>
 }
 
 /// A run. Times are in picoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     /// The frame with its names, as 32 hexadecimal digits.
     pub(super) names: String,

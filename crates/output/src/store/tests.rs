@@ -124,7 +124,7 @@ fn a_run_without_its_names_is_damaged() {
     let store = Store::open(&directory, 1, Engine::Express, plan).unwrap();
     assert!(store.get(info, true).is_none());
     assert!(store.notes()[0].contains("the names that it refers to are missing"));
-    let why = store.outcome(store.key(info), info, true).unwrap_err();
+    let why = store.outcome(info, true).unwrap_err();
     assert!(
         why.contains("the names that it refers to are missing"),
         "{why}"

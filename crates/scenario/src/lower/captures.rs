@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use spillgate_capture::{Clock, Grouping, Selection, Survey, SurveyError, survey};
-use spillgate_core::{Dscp, Dur, Ecn, FlowKey};
+use spillgate_core::{Dscp, Dur, FlowKey};
 
 use crate::codes;
 use crate::ctx::{Capture, Ctx};
@@ -36,27 +36,12 @@ impl Replayed {
     pub(super) fn common(&self) -> FlowSpec {
         let s = &self.spec;
         FlowSpec {
-            name: s.name.clone(),
             count: self.groups.len() as u32,
             class: s.class.clone(),
-            from: s.from.clone(),
-            to: s.to.clone(),
-            pattern: None,
-            dscp: Dscp::DEFAULT,
-            ecn: Ecn::NotEct,
-            src: None,
-            dst: None,
-            protocol: None,
-            sport: None,
-            dport: None,
             start: s.start,
             start_spread: s.start_spread,
-            start_gap: spillgate_core::Dur::ZERO,
             stop: s.stop,
-            source: None,
-            tcp: None,
-            bytes: None,
-            voice: None,
+            ..FlowSpec::between(s.name.clone(), s.from.clone(), s.to.clone())
         }
     }
 

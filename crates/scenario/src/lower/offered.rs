@@ -1,6 +1,6 @@
 //! Makes flows of a router's counters: one flow for each class with an offered rate.
 
-use spillgate_core::{Dscp, Ecn, Rate, Size};
+use spillgate_core::{Dscp, Rate, Size};
 use spillgate_endpoints::source::spec::{
     CbrSpec, Imix, MAX_PACKET, MIN_PACKET, PacketSizeSpec, PoissonSpec, SourceSpec,
 };
@@ -275,30 +275,14 @@ fn flow(
             jitter: spillgate_core::Percent(0.0),
         }),
     };
+    let name = match &spec.prefix {
+        Some(prefix) => format!("{prefix}:{name}"),
+        None => name,
+    };
     FlowSpec {
-        name: match &spec.prefix {
-            Some(prefix) => format!("{prefix}:{name}"),
-            None => name,
-        },
-        count: 1,
         class: own.class.clone(),
-        from: spec.from.clone(),
-        to: spec.to.clone(),
-        pattern: None,
         dscp,
-        ecn: Ecn::NotEct,
-        src: None,
-        dst: None,
-        protocol: None,
-        sport: None,
-        dport: None,
-        start: spillgate_core::Dur::ZERO,
-        start_spread: spillgate_core::Dur::ZERO,
-        start_gap: spillgate_core::Dur::ZERO,
-        stop: None,
         source: Some(source),
-        tcp: None,
-        bytes: None,
-        voice: None,
+        ..FlowSpec::between(name, spec.from.clone(), spec.to.clone())
     }
 }

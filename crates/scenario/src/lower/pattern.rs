@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spillgate_core::Rng;
+use spillgate_core::{Problem, Rng};
 use spillgate_endpoints::source::Shares;
 use spillgate_endpoints::source::spec::SourceSpec;
 
@@ -12,7 +12,7 @@ use super::rows::Row;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
-use crate::node::{Node, Step, steps};
+use crate::node::{Node, Step};
 use crate::plan::Split;
 use crate::schema::{DiagonalSpec, HotspotSpec, PatternSpec};
 
@@ -47,28 +47,24 @@ pub(super) fn parts(
     .parts(row.has(root, "count"), seed, made);
     match found {
         Ok(parts) => Some(parts.into()),
-        Err(Problem { d, path }) => {
-            row.error(ctx, root, *d, &path);
+        Err((code, p)) => {
+            let d = Diagnostic::error(code, &*p.message).said(&p);
+            row.error(ctx, root, d, &Step::parse_all(&p.path));
             None
         }
     }
 }
 
-struct Problem {
-    d: Box<Diagnostic>,
-    path: Vec<Step>,
-}
+/// A code, and what is wrong below the row.
+type Refused = (&'static str, Problem);
 
-fn problem(
+fn refused(
     code: &'static str,
-    path: &[Step],
+    path: &str,
     message: impl Into<String>,
     hint: impl Into<String>,
-) -> Problem {
-    Problem {
-        d: Box::new(Diagnostic::error(code, message.into()).hint(hint.into())),
-        path: path.to_vec(),
-    }
+) -> Refused {
+    (code, Problem::new(path, "", message, hint))
 }
 
 struct Pattern<'a> {
@@ -79,7 +75,7 @@ struct Pattern<'a> {
 }
 
 impl Pattern<'_> {
-    fn parts(&self, is_counted: bool, seed: u64, made: &mut u64) -> Result<Vec<Part>, Problem> {
+    fn parts(&self, is_counted: bool, seed: u64, made: &mut u64) -> Result<Vec<Part>, Refused> {
         self.check_source()?;
         let senders = self.from.ids().len() as u32;
         let sources = match is_counted {
@@ -97,9 +93,9 @@ impl Pattern<'_> {
                 true => String::new(),
                 false => format!(", the patterns before it {made}"),
             };
-            return Err(problem(
+            return Err(refused(
                 codes::TOO_MANY_FLOWS,
-                &steps!["pattern"],
+                "pattern",
                 format!("`{}` makes {own} flows{others}", self.spec.name()),
                 format!("a scenario has at most {MAX_FLOWS} flows; make the groups smaller"),
             ));
@@ -131,7 +127,7 @@ impl Pattern<'_> {
     }
 
     /// Checks that the packets of a source can be split among receivers.
-    fn check_source(&self) -> Result<(), Problem> {
+    fn check_source(&self) -> Result<(), Refused> {
         let (name, spec) = (self.spec.name(), &self.row.spec);
         if !self.spec.is_by_packet() {
             return Ok(());
@@ -141,9 +137,9 @@ impl Pattern<'_> {
             let message = format!(
                 "in `{name}` each packet has its own receiver, but all packets of a connection have the same"
             );
-            return Err(problem(
+            return Err(refused(
                 codes::BAD_PATTERN,
-                &steps!["pattern"],
+                "pattern",
                 message,
                 hint,
             ));
@@ -158,9 +154,9 @@ impl Pattern<'_> {
         let message = format!(
             "in `{name}` each packet has its own receiver, but all packets of {what} have the same"
         );
-        Err(problem(
+        Err(refused(
             codes::BAD_PATTERN,
-            &steps!["pattern"],
+            "pattern",
             message,
             hint,
         ))
@@ -179,7 +175,7 @@ impl Pattern<'_> {
     }
 
     /// The weights of the first receivers; the other receivers have weight 0.
-    fn weights(&self, receivers: &[u32]) -> Result<Vec<f64>, Problem> {
+    fn weights(&self, receivers: &[u32]) -> Result<Vec<f64>, Refused> {
         let least = match self.spec {
             PatternSpec::Diagonal(_) => 2,
             _ => 1,
@@ -189,9 +185,9 @@ impl Pattern<'_> {
         }
         let inside = |key: &str, share: f64| match share > 0.0 && share < 1.0 {
             true => Ok(share),
-            false => Err(problem(
+            false => Err(refused(
                 codes::OUT_OF_RANGE,
-                &steps!["pattern", self.spec.name(), key],
+                &format!("pattern.{}.{key}", self.spec.name()),
                 format!("a share of {} %", share * 100.0),
                 "write a percentage above 0 % and below 100 %",
             )),
@@ -212,9 +208,9 @@ impl Pattern<'_> {
                 let share = inside("share", share.0)?;
                 let members = self.to.ids().len() as u32;
                 if *member >= members {
-                    return Err(problem(
+                    return Err(refused(
                         codes::OUT_OF_RANGE,
-                        &steps!["pattern", "hotspot", "member"],
+                        "pattern.hotspot.member",
                         format!(
                             "member {member} of `{}`, which has {members}",
                             self.row.spec.to
@@ -230,15 +226,15 @@ impl Pattern<'_> {
         })
     }
 
-    fn too_few(&self, least: usize) -> Problem {
+    fn too_few(&self, least: usize) -> Refused {
         let what = if least == 1 {
             "a receiver"
         } else {
             "two receivers"
         };
-        problem(
+        refused(
             codes::BAD_PATTERN,
-            &steps!["to"],
+            "to",
             format!(
                 "`{}` needs {what} for each sender, itself not counted",
                 self.spec.name()
@@ -253,13 +249,13 @@ impl Pattern<'_> {
         shift: Option<u32>,
         sources: u32,
         seed: u64,
-    ) -> Result<Vec<Part>, Problem> {
+    ) -> Result<Vec<Part>, Refused> {
         let senders = self.from.ids().len() as u32;
         let members: Vec<u32> = self.to.ids().collect();
         if senders as usize > members.len() {
-            return Err(problem(
+            return Err(refused(
                 codes::BAD_PATTERN,
-                &steps!["pattern"],
+                "pattern",
                 format!(
                     "`permutation` gives each of {senders} senders a receiver of its own, `{}` has {}",
                     self.row.spec.to,
@@ -282,9 +278,9 @@ impl Pattern<'_> {
             let (from, to) = (self.from.deal(source), order[of_round as usize]);
             if from == to {
                 return Err(match shift {
-                    Some(shift) => problem(
+                    Some(shift) => refused(
                         codes::SELF_LINK,
-                        &steps!["pattern", "permutation", "shift"],
+                        "pattern.permutation.shift",
                         format!("with a shift of {shift} members send to themselves"),
                         "write a shift of 1 or more, below the number of members",
                     ),

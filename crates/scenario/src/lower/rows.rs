@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_core::Ecn;
 
 use super::captures::{self, Replayed};
 use super::columns::{COLUMNS, REQUIRED, RowKind, is_of_source, told, value};
@@ -206,27 +205,18 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
 /// The keys that sessions have in common with a flow.
 fn common(s: &SessionsSpec) -> FlowSpec {
     FlowSpec {
-        name: s.name.clone(),
         count: s.count,
         class: s.class.clone(),
-        from: s.from.clone(),
-        to: s.to.clone(),
-        pattern: None,
         dscp: s.dscp,
-        ecn: Ecn::NotEct,
         src: s.src,
         dst: s.dst,
-        protocol: None,
         sport: s.sport,
         dport: s.dport,
         start: s.start,
         start_spread: s.start_spread,
-        start_gap: spillgate_core::Dur::ZERO,
         stop: s.stop,
-        source: None,
         tcp: Some(s.tcp.clone()),
-        bytes: None,
-        voice: None,
+        ..FlowSpec::between(s.name.clone(), s.from.clone(), s.to.clone())
     }
 }
 

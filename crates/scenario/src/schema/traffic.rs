@@ -106,6 +106,35 @@ pub struct FlowSpec {
     pub voice: Option<VoiceSpec>,
 }
 
+impl FlowSpec {
+    /// One flow with the defaults of all keys.
+    pub fn between(name: String, from: String, to: String) -> Self {
+        Self {
+            name,
+            count: 1,
+            class: None,
+            from,
+            to,
+            pattern: None,
+            dscp: Dscp::DEFAULT,
+            ecn: Ecn::default(),
+            src: None,
+            dst: None,
+            protocol: None,
+            sport: None,
+            dport: None,
+            start: Dur::ZERO,
+            start_spread: Dur::ZERO,
+            start_gap: Dur::ZERO,
+            stop: None,
+            source: None,
+            tcp: None,
+            bytes: None,
+            voice: None,
+        }
+    }
+}
+
 /// `count` workloads of sessions: TCP connections that begin at random or fixed times, transfer
 /// something, and end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

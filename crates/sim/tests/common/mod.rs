@@ -41,10 +41,10 @@ pub(crate) fn same_series(plan: &Plan, seed: u64) -> Outcome {
     assert_eq!(plain.digest, express.digest);
     assert_eq!(plain.series.len(), express.series.len());
     for (a, b) in plain.series.iter().zip(&express.series) {
-        assert_eq!((&a.place, a.metric), (&b.place, b.metric));
+        assert_eq!((&a.place, &a.metric), (&b.place, &b.metric));
         assert_eq!(a.v.len(), b.v.len());
         for ((at, x), y) in a.times().zip(&a.v).zip(&b.v) {
-            let what = (&a.place, a.metric, at);
+            let what = (&a.place, &a.metric, at);
             assert_eq!(x.to_bits(), y.to_bits(), "{what:?}: {x} {y}");
         }
     }
