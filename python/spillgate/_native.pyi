@@ -26,6 +26,7 @@ __all__ = [
     "lint",
     "lint_rules",
     "nearest",
+    "note_study",
     "offered",
     "profile_capture",
     "rate_call",
