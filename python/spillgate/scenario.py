@@ -38,7 +38,7 @@ class Unmodelled:
     understood: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Description:
     """What was understood of a scenario.
 
@@ -104,10 +104,10 @@ class Description:
     links: tuple[dict[str, Any], ...]
     policies: tuple[tuple[str, ...], ...]
     flows: int
-    connections: int
-    sessions: tuple[dict[str, Any], ...]
-    failures: tuple[dict[str, Any], ...]
-    reroute: float
+    connections: int = 0
+    sessions: tuple[dict[str, Any], ...] = ()
+    failures: tuple[dict[str, Any], ...] = ()
+    reroute: float = 0.0
     warnings: tuple[str, ...]
     unmodelled: tuple[Unmodelled, ...]
     # Of the machine, not of the scenario.

@@ -5,7 +5,8 @@ import json
 import pytest
 
 import spillgate
-from spillgate import explain, rundir
+from spillgate import rundir
+from spillgate.explain import RecordedRun
 
 SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
 
@@ -151,7 +152,7 @@ def test_what_changed_is_named(cli, first, tmp_path):
     scenario.write_text(text, encoding="utf-8")
     assert cli("explain", "out", "--worst", "1").returncode == 0
     rundir.seal(out, {**rundir.read_study(out), "commit": "another"})
-    recorded = explain.RecordedRun(out)
+    recorded = RecordedRun(out)
     with pytest.raises(spillgate.InputError, match=r"cannot be repeated[^$]*\(another\)"):
         recorded.verify("0" * 32)
 

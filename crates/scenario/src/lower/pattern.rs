@@ -137,12 +137,7 @@ impl Pattern<'_> {
             let message = format!(
                 "in `{name}` each packet has its own receiver, but all packets of a connection have the same"
             );
-            return Err(refused(
-                codes::BAD_PATTERN,
-                "pattern",
-                message,
-                hint,
-            ));
+            return Err(refused(codes::BAD_PATTERN, "pattern", message, hint));
         }
         let what = match &spec.source {
             Some(SourceSpec::Voip(_)) => "a call",
@@ -154,12 +149,7 @@ impl Pattern<'_> {
         let message = format!(
             "in `{name}` each packet has its own receiver, but all packets of {what} have the same"
         );
-        Err(refused(
-            codes::BAD_PATTERN,
-            "pattern",
-            message,
-            hint,
-        ))
+        Err(refused(codes::BAD_PATTERN, "pattern", message, hint))
     }
 
     /// The receivers of a source in order, beginning with the member that has the sender's number;

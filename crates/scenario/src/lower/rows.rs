@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-
 use super::captures::{self, Replayed};
 use super::columns::{COLUMNS, REQUIRED, RowKind, is_of_source, told, value};
 use super::flows::{MAX_CLASSES, MAX_FLOWS, too_many_classes, too_many_flows};
