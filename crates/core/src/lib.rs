@@ -24,6 +24,7 @@ mod rank;
 pub mod rng;
 mod short;
 pub mod show;
+mod spec;
 pub mod stored;
 pub mod suggest;
 mod table;

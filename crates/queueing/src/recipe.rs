@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{Dscp, FlowKey, Limit, Problem, Rate, Time, suggest};
+use spillgate_core::{Dscp, FlowKey, Limit, Problem, Rate, Size, Time, suggest};
 
 use crate::aqm::{Custom, CustomAqm, UpstreamUse};
 use crate::discipline::Discipline;
@@ -89,6 +89,12 @@ impl At<'_> {
         } else {
             Err(self.error(key, found, message, hint))
         }
+    }
+
+    /// A packet's length that is not zero.
+    pub(crate) fn packet(&self, key: &str, size: Size) -> Result<(), Problem> {
+        let message = "a packet has at least 1 byte";
+        self.check(size.0 > 0, key, size, message, "write a size such as 500 B")
     }
 
     /// Notes what the user should know; once, even if a policy is used twice.

@@ -10,69 +10,42 @@
 //! timer would. `max_p` is clamped to its range after every step; ns-2, ns-3 and Linux test the
 //! range before it, and overshoot. Cost: O(1), one draw while chance decides.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{Dur, Limit, Problem, Rate, Time};
 
-use super::early::{MovedRed, MovedVars, RedCurve};
-use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
+use super::curve::RedCurve;
+use super::early::{Early, Law, Spread, early_spec};
+use super::{AverageParams, LeafFacts, RedUnit};
 use crate::Thresholds;
-use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::stats::State;
-use spillgate_core::Problem;
 
 /// More steps than this change nothing: the range of `max_p` has been crossed.
 const MOST_STEPS: u64 = 200;
 
-/// Parameters of adaptive RED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AdaptiveRedSpec {
-    /// Lower threshold of the average in packets. Default half of what leaves within
-    /// `target_delay`, at least 5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_th: Option<f64>,
-    /// Upper threshold of the average in packets. Default three times `min_th`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_th: Option<f64>,
-    /// Weight of one sample in the average. Default 1 - exp(-1/C), C being packets of `mean_packet`
-    /// a second.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weight: Option<f64>,
-    /// The probability at `max_th` to begin with. Default 0.1.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-    /// The delay for which the default thresholds are made. Default 5 ms.
-    pub target_delay: Dur,
-    /// How often `max_p` is changed. Default 500 ms.
-    pub interval: Dur,
-    /// Between `max_th` and twice that the probability rises to 1. Default true.
-    pub gentle: bool,
-    /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
-    pub ecn: bool,
-    /// Length of the typical packet: of C, and of an idle queue's decay. Default 500 B.
-    pub mean_packet: Size,
-    /// What the average does while the queue is idle. Default `decay` (1993).
-    #[serde(skip_serializing_if = "is_default")]
-    pub idle: RedIdle,
-}
-
-impl Default for AdaptiveRedSpec {
-    fn default() -> Self {
-        Self {
-            min_th: None,
-            max_th: None,
-            weight: None,
-            max_p: 0.1,
-            target_delay: Dur::from_ms(5),
-            interval: Dur::from_ms(500),
-            gentle: true,
-            ecn: false,
-            mean_packet: Size(500),
-            idle: RedIdle::Decay,
-        }
+early_spec! {
+    /// Parameters of adaptive RED.
+    pub struct AdaptiveRedSpec {
+        /// Lower threshold of the average in packets. Default half of what leaves within
+        /// `target_delay`, at least 5.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub min_th: Option<f64> = None,
+        /// Upper threshold of the average in packets. Default three times `min_th`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub max_th: Option<f64> = None,
+        /// Weight of one sample in the average. Default 1 - exp(-1/C), C being packets of
+        /// `mean_packet` a second.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub weight: Option<f64> = None,
+        /// The probability at `max_th` to begin with. Default 0.1.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub max_p: f64 = 0.1,
+        /// The delay for which the default thresholds are made. Default 5 ms.
+        pub target_delay: Dur = Dur::from_ms(5),
+        /// How often `max_p` is changed. Default 500 ms.
+        pub interval: Dur = Dur::from_ms(500),
+        /// Between `max_th` and twice that the probability rises to 1. Default true.
+        pub gentle: bool = true,
     }
 }
 
@@ -111,12 +84,11 @@ impl AdaptiveRedSpec {
         &self,
         at: &mut At<'_>,
         leaf: &LeafFacts,
-    ) -> Result<AdaptiveRed, Problem> {
+    ) -> Result<Early<AdaptiveRed>, Problem> {
         let weight = self.weight(leaf.rate);
-        let packet = (self.mean_packet, self.idle);
-        let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;
+        let average = AverageParams::checked(at, leaf, weight, self.mean_packet, self.idle)?;
         let curve = self.curve(leaf.rate);
-        curve.checked(at, leaf.max_packets)?;
+        curve.checked(at, leaf, RedUnit::Packets)?;
         at.check(
             self.interval > Dur::ZERO,
             "interval",
@@ -124,25 +96,21 @@ impl AdaptiveRedSpec {
             "max_p cannot be changed without end",
             "the usual value is 500 ms",
         )?;
-        Ok(AdaptiveRed {
-            red,
-            curve,
-            interval: self.interval,
-        })
+        let interval = self.interval;
+        let law = AdaptiveRed { curve, interval };
+        Ok(Early::new(law, average, self.gentle, self.ecn))
     }
 }
 
-/// A running adaptive RED.
+/// The law of adaptive RED.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveRed {
-    red: MovedRed,
     curve: RedCurve,
     interval: Dur,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vars {
-    red: MovedVars,
     max_p: f64,
     /// The last tick of the clock.
     ticked: Time,
@@ -160,76 +128,40 @@ impl AdaptiveRed {
             max_p
         }
     }
-
-    /// The ticks of the clock since the last arrival, which found this average.
-    fn tick(&self, v: &mut Vars, now: Time) {
-        let ticks = now.since(v.ticked).as_ps() / self.interval.as_ps();
-        v.ticked += self.interval * ticks;
-        for _ in 0..ticks.min(MOST_STEPS) {
-            v.max_p = self.step(v.max_p, v.red.average.value);
-        }
-    }
 }
 
-impl Automaton for AdaptiveRed {
+impl Law for AdaptiveRed {
     type Vars = Vars;
+    type Averages = Spread;
 
     fn vars(&self) -> Vars {
         Vars {
-            red: MovedVars::NEW,
             max_p: self.curve.max_p,
             ticked: Time::ZERO,
         }
     }
 
+    /// The ticks of the clock since the last arrival, which left the average of `before`.
     #[inline]
-    fn arrival<D: Draw>(
-        &mut self,
-        v: &mut Vars,
-        now: Time,
-        backlog: &Backlog,
-        packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
-        self.tick(v, now);
-        self.red.sample(&mut v.red, now, backlog);
-        let curve = RedCurve {
-            max_p: v.max_p,
+    fn moves(&self, v: &mut Vars, now: Time, before: f64, _: f64) {
+        let ticks = now.since(v.ticked).as_ps() / self.interval.as_ps();
+        v.ticked += self.interval * ticks;
+        for _ in 0..ticks.min(MOST_STEPS) {
+            v.max_p = self.step(v.max_p, before);
+        }
+    }
+
+    #[inline]
+    fn curve(&self, v: &Vars, _: usize) -> RedCurve {
+        let max_p = v.max_p;
+        RedCurve {
+            max_p,
             ..self.curve
-        };
-        self.red.judge(&mut v.red, &curve, packet, draw)
+        }
     }
 
-    fn overflowed(&self, v: &mut Vars) {
-        v.red.count.restart();
-    }
-
-    fn pushed_out(&self, v: &mut Vars, _: u32) {
-        v.red.count.restart();
-    }
-
-    fn emptied(&self, v: &mut Vars, at: Time) {
-        v.red.average.idle_since = at;
-    }
-
-    fn average(&self, v: &Vars) -> Option<f64> {
-        Some(v.red.average.value)
-    }
-
-    fn state(&self, v: &Vars, _: Time) -> State {
+    fn state(&self, v: &Vars) -> State {
         vec![("adapted_max_p", v.max_p)]
-    }
-
-    fn decides_by_packets(&self) -> bool {
-        true
-    }
-
-    fn upstream_use(&self) -> UpstreamUse {
-        UpstreamUse::Length
-    }
-
-    fn odds(&self) -> Option<Odds> {
-        self.red.odds
     }
 }
 

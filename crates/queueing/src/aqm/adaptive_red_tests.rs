@@ -1,9 +1,10 @@
 use super::*;
 use crate::aqm::tests::facts;
+use crate::aqm::{Automaton, Backlog, early};
 use crate::recipe::test_at;
-use spillgate_core::Rng;
+use spillgate_core::{Packet, Rng};
 
-fn resolved(spec: AdaptiveRedSpec) -> AdaptiveRed {
+fn resolved(spec: AdaptiveRedSpec) -> Early<AdaptiveRed> {
     test_at(|at| spec.resolve(at, &facts())).unwrap()
 }
 
@@ -18,7 +19,7 @@ fn at(packets_per_second: u64) -> LeafFacts {
 #[test]
 fn floyds_steps() {
     let red = resolved(AdaptiveRedSpec::default());
-    assert_eq!((red.curve.min_th, red.curve.max_th), (5.0, 15.0));
+    assert_eq!((red.law.curve.min_th, red.law.curve.max_th), (5.0, 15.0));
     let rows = [
         (0.1, 12.0, 0.11),
         (0.02, 12.0, 0.025),
@@ -30,7 +31,7 @@ fn floyds_steps() {
         (0.0105, 6.0, 0.01),
     ];
     for (before, average, after) in rows {
-        let found = red.step(before, average);
+        let found = red.law.step(before, average);
         assert!(
             (found - after).abs() < 1e-12,
             "{before} at {average}: {found}"
@@ -60,17 +61,16 @@ fn floyds_thresholds_follow_the_rate() {
 /// The clock goes on while nothing arrives, and finds what the last arrival left.
 #[test]
 fn floyds_clock_ticks_without_arrivals() {
-    let red = resolved(AdaptiveRedSpec::default());
+    let red = resolved(AdaptiveRedSpec::default()).law;
     let mut v = red.vars();
-    v.red.average.value = 8.0;
-    red.tick(&mut v, Time::ZERO + Dur::from_ms(499));
+    red.moves(&mut v, Time::ZERO + Dur::from_ms(499), 8.0, 8.0);
     assert_eq!(v.max_p, 0.1);
-    red.tick(&mut v, Time::ZERO + Dur::from_ms(500));
+    red.moves(&mut v, Time::ZERO + Dur::from_ms(500), 8.0, 8.0);
     assert!((v.max_p - 0.09).abs() < 1e-12);
-    red.tick(&mut v, Time::ZERO + Dur::from_ms(1_700));
+    red.moves(&mut v, Time::ZERO + Dur::from_ms(1_700), 8.0, 8.0);
     assert!((v.max_p - 0.0729).abs() < 1e-12);
     // A month later it has reached its end, and the next tick is in time.
-    red.tick(&mut v, Time::ZERO + Dur::from_secs(2_592_000));
+    red.moves(&mut v, Time::ZERO + Dur::from_secs(2_592_000), 8.0, 8.0);
     assert_eq!(v.max_p, 0.01);
     assert_eq!(v.ticked, Time::ZERO + Dur::from_secs(2_592_000));
 }
@@ -86,7 +86,7 @@ fn max_p_follows_the_load() {
     let mut v = red.vars();
     let mut rng = Rng::from_key(3);
     let packet = Packet::new(0, 0, 500);
-    let mut run = |v: &mut Vars, from: u64, waiting| {
+    let mut run = |v: &mut early::Vars<Spread, Vars>, from: u64, waiting| {
         for ms in from..from + 60_000 {
             red.arrival(
                 v,
@@ -98,9 +98,9 @@ fn max_p_follows_the_load() {
         }
     };
     run(&mut v, 0, 20);
-    assert_eq!(v.max_p, 0.5);
+    assert_eq!(v.law.max_p, 0.5);
     run(&mut v, 60_000, 0);
-    assert_eq!(v.max_p, 0.01);
+    assert_eq!(v.law.max_p, 0.01);
 }
 
 #[test]

@@ -14,95 +14,58 @@
 //! packets that are dropped, too; the margin is a part of the present C'; assured flows are absent
 //! until the first of their packets. Cost: that of RIO, and one division for each packet.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use spillgate_core::{Dscp, Dur, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{Dscp, Dur, Limit, Packet, Problem, Rate, Time, Verdict};
 
-use super::automaton::DropStage;
-use super::early::RedCurve;
-use super::rio::{self, Colors, RioMode, RioSpec, profile_bits};
-use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
+use super::LeafFacts;
+use super::curve::RedCurve;
+use super::early::{Early, Law, early_spec};
+use super::rio::{Profile, RioMode, RioSpec, TwoColors};
 use crate::Thresholds;
 use crate::condition::SlidingRate;
-use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::stats::State;
-use spillgate_core::Problem;
 
-/// Parameters of adaptive RIO.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AdaptiveRioSpec {
-    /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31 and
-    /// AF41.
-    pub profile: Vec<Dscp>,
-    /// Thresholds for packets that are in, by the average of these. Default 40, 70, 0.02.
-    #[serde(rename = "in")]
-    pub within: RedCurve,
-    /// The least `max_th` of packets out, in packets; it begins there. Default 30.
-    pub max_th_low: f64,
-    /// The largest `max_th` of packets out, in packets. Default 70.
-    pub max_th_high: f64,
-    /// Drop probability of packets out at their `max_th`. Default 0.5.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-    /// How many times `min_th` of packets out their `max_th` is (alpha). Default 3.
-    pub alpha: f64,
-    /// A step of `max_th` as a share of `max_th_high` (beta). Default 0.02.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub beta: f64,
-    /// The least reference C' as a share of the rate (delta); it begins there. Default 0.9.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub delta: f64,
-    /// A step of the reference as a share of the range that it has (omega): (1 - delta) of the
-    /// rate. Default 0.002.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub omega: f64,
-    /// By which share of itself the reference must be missed (epsilon). Default 0.025.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub epsilon: f64,
-    /// The least time between two changes. Default 200 ms.
-    pub update: Dur,
-    /// The window of the arrival rate. Default 5 s.
-    pub window: Dur,
-    /// After how long without a packet in profile assured flows are absent. Default `window`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub absence: Option<Dur>,
-    /// Weight of one sample in the averages. Default 0.002.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub weight: f64,
-    /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
-    pub ecn: bool,
-    /// Length of the typical small packet by which the averages of an idle queue decay. Default
-    /// 500 B.
-    pub mean_packet: Size,
-    /// What the average does while the queue is idle. Default `decay` (1993).
-    #[serde(skip_serializing_if = "is_default")]
-    pub idle: RedIdle,
-}
-
-impl Default for AdaptiveRioSpec {
-    fn default() -> Self {
-        let rio = RioSpec::default();
-        Self {
-            profile: rio.profile,
-            within: rio.within,
-            max_th_low: rio.out.max_th,
-            max_th_high: rio.within.max_th,
-            max_p: rio.out.max_p,
-            alpha: 3.0,
-            beta: 0.02,
-            delta: 0.9,
-            omega: 0.002,
-            epsilon: 0.025,
-            update: Dur::from_ms(200),
-            window: Dur::from_secs(5),
-            absence: None,
-            weight: rio.weight,
-            ecn: rio.ecn,
-            mean_packet: rio.mean_packet,
-            idle: RedIdle::Decay,
-        }
+early_spec! {
+    /// Parameters of adaptive RIO.
+    pub struct AdaptiveRioSpec {
+        /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31
+        /// and AF41.
+        pub profile: Vec<Dscp> = RioSpec::default().profile,
+        /// Thresholds for packets that are in, by the average of these. Default 40, 70, 0.02.
+        #[serde(rename = "in")]
+        pub within: RedCurve = RioSpec::default().within,
+        /// The least `max_th` of packets out, in packets; it begins there. Default 30.
+        pub max_th_low: f64 = 30.0,
+        /// The largest `max_th` of packets out, in packets. Default 70.
+        pub max_th_high: f64 = 70.0,
+        /// Drop probability of packets out at their `max_th`. Default 0.5.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub max_p: f64 = 0.5,
+        /// How many times `min_th` of packets out their `max_th` is (alpha). Default 3.
+        pub alpha: f64 = 3.0,
+        /// A step of `max_th` as a share of `max_th_high` (beta). Default 0.02.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub beta: f64 = 0.02,
+        /// The least reference C' as a share of the rate (delta); it begins there. Default 0.9.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub delta: f64 = 0.9,
+        /// A step of the reference as a share of the range that it has (omega): (1 - delta) of the
+        /// rate. Default 0.002.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub omega: f64 = 0.002,
+        /// By which share of itself the reference must be missed (epsilon). Default 0.025.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub epsilon: f64 = 0.025,
+        /// The least time between two changes. Default 200 ms.
+        pub update: Dur = Dur::from_ms(200),
+        /// The window of the arrival rate. Default 5 s.
+        pub window: Dur = Dur::from_secs(5),
+        /// After how long without a packet in profile assured flows are absent. Default `window`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub absence: Option<Dur> = None,
+        /// Weight of one sample in the averages. Default 0.002.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub weight: f64 = 0.002,
     }
 }
 
@@ -140,7 +103,7 @@ impl AdaptiveRioSpec {
         &self,
         at: &mut At<'_>,
         leaf: &LeafFacts,
-    ) -> Result<AdaptiveRio, Problem> {
+    ) -> Result<Early<AdaptiveRio>, Problem> {
         at.check(
             self.alpha.is_finite() && self.alpha > 1.0,
             "alpha",
@@ -189,7 +152,7 @@ impl AdaptiveRioSpec {
             )?;
         }
         // It checks what they share, and warns of thresholds that are the wrong way round.
-        self.rio().resolve(at, leaf)?;
+        let rio = self.rio().resolve(at, leaf)?;
         if self.within.max_th < self.max_th_high {
             at.warn(format!(
                 "in.max_th of {} is below max_th_high of {}: where thresholds are highest, packets in profile are \
@@ -197,36 +160,29 @@ impl AdaptiveRioSpec {
                 self.within.max_th, self.max_th_high
             ));
         }
-        Ok(AdaptiveRio {
-            colors: Colors {
-                within: profile_bits(&self.profile),
-                average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate, self.idle),
-                rate: leaf.rate,
-                coupled: true,
-            },
+        let law = AdaptiveRio {
+            profile: Profile::new(&self.profile),
             capacity: leaf.rate.bps() as f64,
             absence: self.absence.unwrap_or(self.window),
             spec: self.clone(),
-            odds: None,
-        })
+        };
+        Ok(Early::new(law, rio.averages, rio.gentle, rio.ecn))
     }
 }
 
-/// A running adaptive RIO.
+/// The law of adaptive RIO.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveRio {
     spec: AdaptiveRioSpec,
-    colors: Colors,
+    profile: Profile,
     /// C in bits a second.
     capacity: f64,
     absence: Dur,
-    /// The odds of the last drop or mark.
-    odds: Option<Odds>,
 }
 
 /// What follows the load.
 #[derive(Clone, Debug)]
-struct Control {
+pub(crate) struct Control {
     /// `max_th` of packets out.
     max_th: f64,
     /// C' in bits a second.
@@ -239,12 +195,6 @@ struct Control {
     assured: Option<Time>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Vars {
-    rio: rio::Vars,
-    control: Control,
-}
-
 /// What an update does to the thresholds of packets out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
@@ -254,17 +204,6 @@ enum Change {
 }
 
 impl AdaptiveRio {
-    fn control(&self) -> Control {
-        Control {
-            max_th: self.spec.max_th_low,
-            reference: self.spec.delta * self.capacity,
-            rate: SlidingRate::from_zero(self.spec.window),
-            before: 0.0,
-            updated: Time::ZERO,
-            assured: None,
-        }
-    }
-
     /// One update, at the arrival rate `a` in bits a second.
     fn change(&self, c: &mut Control, now: Time, a: f64) -> Change {
         let s = &self.spec;
@@ -307,101 +246,46 @@ impl AdaptiveRio {
     }
 }
 
-impl Automaton for AdaptiveRio {
+impl Law for AdaptiveRio {
+    type Vars = Control;
+    type Averages = TwoColors;
     const TELLS_PRECEDENCES: bool = true;
-    type Vars = Vars;
 
-    // It judges none, but has to see which packet leaves, or to know when each will.
-    const JUDGES_DEPARTURES: bool = true;
-    const FORESEES: bool = true;
-
-    fn vars(&self) -> Vars {
-        Vars {
-            rio: rio::Vars::new(),
-            control: self.control(),
+    fn vars(&self) -> Control {
+        Control {
+            max_th: self.spec.max_th_low,
+            reference: self.spec.delta * self.capacity,
+            rate: SlidingRate::from_zero(self.spec.window),
+            before: 0.0,
+            updated: Time::ZERO,
+            assured: None,
         }
     }
 
     #[inline]
-    fn arrival<D: Draw>(
-        &mut self,
-        v: &mut Vars,
-        now: Time,
-        backlog: &Backlog,
-        packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
-        let within = self.colors.is_in(packet);
-        let avg = self.colors.sample(&mut v.rio, now, backlog, within);
-        let curve = match within {
-            true => self.spec.within,
-            false => self.spec.out(v.control.max_th),
-        };
-        let certain = Odds::certain(avg, curve.min_th, curve.max_th);
-        let region = curve.region(avg, false);
-        let count = &mut v.rio.counts[usize::from(within)];
-        let (verdict, odds) = count.verdict(region, true, self.spec.ecn, certain, packet, draw);
-        self.odds = odds.or(self.odds);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            self.colors.enters(&mut v.rio, within);
+    fn class(&self, packet: &Packet) -> usize {
+        self.profile.class(packet)
+    }
+
+    #[inline]
+    fn curve(&self, c: &Control, class: usize) -> RedCurve {
+        match class {
+            1 => self.spec.within,
+            _ => self.spec.out(c.max_th),
         }
-        self.follow(&mut v.control, now, packet.len, within);
-        verdict
     }
 
     #[inline]
-    fn departure<D: Draw>(
-        &mut self,
-        v: &mut Vars,
-        _: &mut DropStage,
-        now: Time,
-        _: &Backlog,
-        packet: &Packet,
-        _: &mut D,
-    ) -> Verdict {
-        self.colors.departs(&mut v.rio, now, packet);
-        Verdict::Pass
+    fn judged(&self, c: &mut Control, now: Time, packet: &Packet, class: usize, _: Verdict) {
+        self.follow(c, now, packet.len, class == 1);
     }
 
-    #[inline]
-    fn begins(&self, v: &mut Vars, start: Time, packet: &Packet) {
-        self.colors.begins(&mut v.rio, start, packet);
-    }
-
-    fn overflowed(&self, v: &mut Vars) {
-        v.rio.overflowed();
-    }
-
-    fn pushed_out(&self, v: &mut Vars, packets: u32) {
-        v.rio.pushed_out(packets);
-    }
-
-    fn emptied(&self, v: &mut Vars, at: Time) {
-        v.rio.emptied(&self.colors, at);
-    }
-
-    fn average(&self, v: &Vars) -> Option<f64> {
-        Some(v.rio.value(false))
-    }
-
-    fn state(&self, v: &Vars, _: Time) -> State {
+    fn state(&self, c: &Control) -> State {
         vec![
-            ("adapted_max_th", v.control.max_th),
-            ("adapted_reference", v.control.reference),
-            ("adapted_arrival_rate", 8.0 * v.control.rate.average()),
+            ("adapted_max_th", c.max_th),
+            ("adapted_reference", c.reference),
+            ("adapted_arrival_rate", 8.0 * c.rate.average()),
         ]
-    }
-
-    fn decides_by_packets(&self) -> bool {
-        true
-    }
-
-    fn upstream_use(&self) -> UpstreamUse {
-        UpstreamUse::Length
-    }
-
-    fn odds(&self) -> Option<Odds> {
-        self.odds
     }
 }
 

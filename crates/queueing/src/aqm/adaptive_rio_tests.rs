@@ -1,5 +1,6 @@
 use super::*;
 use crate::aqm::tests::facts;
+use crate::aqm::{Automaton, Backlog};
 use crate::recipe::test_at;
 use proptest::prelude::*;
 use spillgate_core::Rng;
@@ -12,7 +13,7 @@ fn leaf() -> LeafFacts {
     }
 }
 
-fn adaptive(spec: AdaptiveRioSpec) -> AdaptiveRio {
+fn adaptive(spec: AdaptiveRioSpec) -> Early<AdaptiveRio> {
     test_at(|at| spec.resolve(at, &leaf())).unwrap()
 }
 
@@ -25,8 +26,8 @@ fn ms(t: u64) -> Time {
 /// of 2 kb/s.
 #[test]
 fn every_branch_of_an_update() {
-    let a = adaptive(AdaptiveRioSpec::default());
-    let mut c = a.control();
+    let a = adaptive(AdaptiveRioSpec::default()).law;
+    let mut c = a.vars();
     assert_eq!((c.max_th, c.reference), (30.0, 9e6));
     // Nothing in profile for more than 5 s: relieved, whatever the rate is.
     c.assured = Some(ms(0));
@@ -63,11 +64,7 @@ fn every_branch_of_an_update() {
         );
     }
     // What is sampled is what the next packet will meet.
-    let vars = Vars {
-        rio: rio::Vars::new(),
-        control: c.clone(),
-    };
-    let state = a.state(&vars, Time::ZERO);
+    let state = a.state(&c);
     assert_eq!(state[0], ("adapted_max_th", c.max_th));
     assert_eq!(state[1], ("adapted_reference", c.reference));
     // Both ends hold.
@@ -84,8 +81,8 @@ fn every_branch_of_an_update() {
 
 #[test]
 fn updates_are_as_far_apart_as_they_must() {
-    let a = adaptive(AdaptiveRioSpec::default());
-    let mut c = a.control();
+    let a = adaptive(AdaptiveRioSpec::default()).law;
+    let mut c = a.vars();
     a.follow(&mut c, ms(199), 1000, false);
     assert_eq!(c.updated, Time::ZERO);
     a.follow(&mut c, ms(200), 1000, false);
@@ -107,8 +104,9 @@ fn assured_flows_are_absent_before_their_first_packet() {
         max_th_low: 15.0,
         max_th_high: 60.0,
         ..AdaptiveRioSpec::default()
-    });
-    let mut c = a.control();
+    })
+    .law;
+    let mut c = a.vars();
     let rows = [
         (false, 8.0, 16.2, 9.000e6),
         (false, 9.5, 17.4, 9.000e6),
@@ -179,8 +177,8 @@ impl Plain {
 /// 100,000 packets in phases of light and heavy load, with and without packets in profile.
 #[test]
 fn agrees_with_the_plain_one() {
-    let a = adaptive(AdaptiveRioSpec::default());
-    let mut c = a.control();
+    let a = adaptive(AdaptiveRioSpec::default()).law;
+    let mut c = a.vars();
     let mut plain = Plain {
         max_th: 30.0,
         reference: 9e6,
@@ -224,8 +222,8 @@ proptest! {
             let dscp = if within { Dscp::af(2, 1).unwrap() } else { Dscp::DEFAULT };
             let packet = Packet { dscp, ..Packet::new(0, 0, len) };
             a.arrival(&mut v, now, &Backlog::of(20, 0), &packet, &mut rng);
-            prop_assert!((30.0..=70.0).contains(&v.control.max_th));
-            prop_assert!((9e6..=10e6).contains(&v.control.reference));
+            prop_assert!((30.0..=70.0).contains(&v.law.max_th));
+            prop_assert!((9e6..=10e6).contains(&v.law.reference));
         }
     }
 }

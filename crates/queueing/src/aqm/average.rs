@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Rate, Time};
+use spillgate_core::{Problem, Rate, Size, Time};
 
+use super::LeafFacts;
 use super::upstream::Upstream;
 use crate::recipe::At;
 
@@ -33,21 +34,9 @@ pub enum RedIdle {
     None,
 }
 
-impl RedIdle {
-    /// Says what an average without decay does.
-    pub(super) fn check(self, at: &mut At<'_>) {
-        if self == Self::None {
-            at.warn(
-                "with `idle: none` the average stays what it is while nothing arrives: after congestion, packets \
-                 are dropped though none waits",
-            );
-        }
-    }
-}
-
 /// Parameters of [`Average`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AverageParams {
+pub(crate) struct AverageParams {
     /// Weight of one sample.
     weight: f64,
     /// Small packets a second: 1/s.
@@ -62,6 +51,31 @@ impl AverageParams {
             small_per_sec: rate.bytes_per_sec() / mean_packet as f64,
             idle,
         }
+    }
+
+    /// The same, checked.
+    pub(super) fn checked(
+        at: &mut At<'_>,
+        leaf: &LeafFacts,
+        weight: f64,
+        mean_packet: Size,
+        idle: RedIdle,
+    ) -> Result<Self, Problem> {
+        if idle == RedIdle::None {
+            at.warn(
+                "with `idle: none` the average stays what it is while nothing arrives: after congestion, packets \
+                 are dropped though none waits",
+            );
+        }
+        at.check(
+            weight > 0.0 && weight <= 1.0,
+            "weight",
+            weight,
+            "the weight of a sample must be above 0 and at most 1",
+            "the usual value is 0.002",
+        )?;
+        at.packet("mean_packet", mean_packet)?;
+        Ok(Self::new(weight, mean_packet.0, leaf.rate, idle))
     }
 }
 

@@ -1,11 +1,14 @@
 use super::*;
 use crate::aqm::tests::facts;
+use crate::aqm::{Automaton, Backlog};
 use crate::recipe::test_at;
+use spillgate_core::{Packet, Size, Time};
 
 /// Values computed from the equations of the paper by hand.
 #[test]
 fn two_slopes_meet_in_the_middle() {
-    let spec = DsredSpec::default();
+    let dsred = Dsred(DsredSpec::default());
+    let curve = dsred.curve(&(), 0);
     let rows = [
         (5.99, Region::Pass),
         (10.0, Region::Random(0.022_857_14)),
@@ -15,7 +18,7 @@ fn two_slopes_meet_in_the_middle() {
         (20.0, Region::Certain),
     ];
     for (average, expected) in rows {
-        match (spec.region(average), expected) {
+        match (dsred.region(&curve, average, false), expected) {
             (Region::Random(p), Region::Random(want)) => {
                 assert!((p - want).abs() < 5e-9, "{average}: {p}");
             }

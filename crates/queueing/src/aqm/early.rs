@@ -1,252 +1,377 @@
-//! What AQMs that drop by a curve over an average queue have in common: the curve of RED, drops
-//! whose gaps are spread as RED spreads them (Floyd and Jacobson 1993, figure 2), and RED whose
-//! curve something else moves.
+//! RED and what descends from it: an average of the queue gives an arriving packet a drop
+//! probability, and gaps between drops are spread.
+//!
+//! A descendant is a [`Law`]: its curve, and what moves it. [`Early`] runs it.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Packet, Size, Time, Verdict};
+use std::fmt::Debug;
 
-use super::{Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle};
+use spillgate_core::{DropReason, Packet, Time, Verdict};
+
+use super::automaton::DropStage;
+use super::curve::{RedCurve, Region};
+use super::gap::Gap;
+use super::red_spec::{RedMarks, RedRules, RedSpread};
+use super::{Automaton, Average, AverageParams, Backlog, Draw, UpstreamUse};
 use crate::evidence::Odds;
-use crate::recipe::At;
-use spillgate_core::Problem;
+use crate::stats::State;
 
-/// What an average says of an arriving packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Region {
-    /// It passes.
-    Pass,
-    /// It is dropped with this probability, before gaps are spread.
-    Random(f64),
-    /// It is dropped.
-    Certain,
-}
-
-/// RED's curve: thresholds of the average in packets, and the probability between them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RedCurve {
-    /// Lower threshold of the average in packets, 0 or more.
-    pub min_th: f64,
-    /// Upper threshold of the average in packets, above `min_th`.
-    pub max_th: f64,
-    /// Drop probability at `max_th`.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-}
-
-impl RedCurve {
-    /// Below `min_th` all passes, from `max_th` on nothing; with `gentle` the probability rises to
-    /// 1 at twice `max_th` instead.
-    pub(super) fn region(&self, average: f64, gentle: bool) -> Region {
-        if average < self.min_th {
-            Region::Pass
-        } else if average < self.max_th {
-            Region::Random(self.max_p * (average - self.min_th) / (self.max_th - self.min_th))
-        } else if gentle && average < 2.0 * self.max_th {
-            Region::Random(self.max_p + (1.0 - self.max_p) * (average - self.max_th) / self.max_th)
-        } else {
-            Region::Certain
+/// Parameters of an AQM that averages the queue: its own, then those that all of them have.
+macro_rules! early_spec {
+    ($(#[$about:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        spillgate_core::spec! {
+            $(#[$about])*
+            pub struct $name {
+                $($own)*
+                /// Mark ECN-capable packets instead of dropping them where chance decides. Default
+                /// false.
+                pub ecn: bool = false,
+                /// Length of the typical small packet by which the average of an idle queue
+                /// decays. Default 500 B.
+                pub mean_packet: spillgate_core::Size = spillgate_core::Size(500),
+                /// What the average does while the queue is idle. Default `decay` (1993).
+                #[serde(skip_serializing_if = "crate::aqm::is_default")]
+                pub idle: $crate::aqm::RedIdle = $crate::aqm::RedIdle::Decay,
+            }
         }
-    }
+    };
+}
+pub(super) use early_spec;
 
-    /// Checks thresholds and probability.
-    pub(super) fn checked(&self, at: &mut At<'_>, limit: Option<u32>) -> Result<(), Problem> {
-        at.check(
-            self.min_th.is_finite() && self.min_th >= 0.0,
-            "min_th",
-            self.min_th,
-            "a threshold must be a finite number of packets, at least 0",
-            "the usual value is 5",
-        )?;
-        at.check(
-            self.max_th.is_finite() && self.max_th > self.min_th,
-            "max_th",
-            self.max_th,
-            &format!("it must be above min_th, which is {}", self.min_th),
-            "three times min_th is usual",
-        )?;
-        at.check(
-            (0.0..=1.0).contains(&self.max_p),
-            "max_p",
-            self.max_p,
-            "a probability must be between 0 and 1",
-            "the usual value is 0.1",
-        )?;
-        if let Some(limit) = limit.filter(|l| self.max_th > f64::from(*l)) {
-            at.warn(format!(
-                "max_th of {} packets is above the queue limit of {limit}: tail drop comes first",
-                self.max_th
-            ));
-        }
-        Ok(())
-    }
+/// What makes an AQM of RED's kind: its curve, and what moves it. A class is what it tells packets
+/// of one queue apart by.
+pub(crate) trait Law: Clone + Debug + Send + Sync + 'static {
+    /// What it keeps of one queue beside the averages.
+    type Vars: Clone + Debug + Send + Sync;
+    /// The averages of one queue.
+    type Averages: Averages;
+    /// Whether classes are told by code points.
+    const TELLS_PRECEDENCES: bool = false;
 
-    /// The thresholds, to be shown.
-    pub(super) fn shown(&self, dscp: Vec<spillgate_core::Dscp>) -> crate::Thresholds {
-        crate::Thresholds {
-            dscp,
-            min: self.min_th,
-            max: self.max_th,
-            probability: self.max_p,
-            written: true,
-            ..crate::Thresholds::default()
-        }
+    /// Its state of a queue that has never held a packet.
+    fn vars(&self) -> Self::Vars;
+    /// How gaps are spread, and what is marked; thresholds are those of the curve.
+    #[inline]
+    fn rules(&self) -> &RedRules {
+        &RedRules::FLOYD
+    }
+    /// Whether averages and thresholds are in bytes.
+    #[inline]
+    fn in_bytes(&self) -> bool {
+        self.rules().in_bytes()
+    }
+    /// The class of a packet.
+    #[inline]
+    fn class(&self, _: &Packet) -> usize {
+        0
+    }
+    /// A packet arrives, by which the average went from `before` to `average`.
+    #[inline]
+    fn moves(&self, _: &mut Self::Vars, _now: Time, _before: f64, _average: f64) {}
+    /// The curve by which a class is judged now.
+    fn curve(&self, vars: &Self::Vars, class: usize) -> RedCurve;
+    /// What this curve says of an average.
+    #[inline]
+    fn region(&self, curve: &RedCurve, average: f64, gentle: bool) -> Region {
+        curve.region(average, gentle)
+    }
+    /// A packet was judged.
+    #[inline]
+    fn judged(&self, _: &mut Self::Vars, _now: Time, _: &Packet, _class: usize, _: Verdict) {}
+    /// The hard limit refused the packet that was judged last.
+    fn overflowed(&self, _: &mut Self::Vars) {}
+    /// That many packets were dropped from the head of the queue to make room.
+    fn pushed_out(&self, _: &mut Self::Vars, _packets: u32) {}
+    /// What time series show of it: see [`Automaton::state`].
+    fn state(&self, _: &Self::Vars) -> State {
+        State::new()
     }
 }
 
-/// Checks the weight of an average and the packet by which it decays.
-pub(super) fn checked_average(
-    at: &mut At<'_>,
-    weight: f64,
-    mean_packet: Size,
-    idle: RedIdle,
-) -> Result<(), Problem> {
-    idle.check(at);
-    at.check(
-        weight > 0.0 && weight <= 1.0,
-        "weight",
-        weight,
-        "the weight of a sample must be above 0 and at most 1",
-        "the usual value is 0.002",
-    )?;
-    at.check(
-        mean_packet.0 > 0,
-        "mean_packet",
-        mean_packet,
-        "a packet has at least 1 byte",
-        "write a size such as 500 B",
-    )
-}
+/// The averages of one queue, and the gaps between drops of each class.
+pub(crate) trait Averages: Clone + Debug + Send + Sync {
+    /// How they are kept.
+    type Params: Clone + Debug + Send + Sync + 'static;
+    /// Whether they have to see which packets enter and leave.
+    const FOLLOWS: bool = false;
+    /// Of a queue that has never held a packet.
+    const NEW: Self;
 
-/// Packets since the last drop; -1 while the average is below the thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Count(pub(super) i32);
-
-impl Count {
-    pub(super) const NONE: Self = Self(-1);
-
-    /// After a drop.
-    pub(super) fn restart(&mut self) {
-        self.0 = 0;
-    }
-
-    /// The verdict on a packet, with its odds if it is dropped or marked. `certain` has the average
-    /// and its thresholds. With `ecn` a packet that is capable of it is marked where chance decides
-    /// (RFC 3168 section 7).
-    pub(super) fn verdict<D: Draw>(
+    /// Samples what the arrival of a packet changes; the average by which it is judged.
+    fn sample(
         &mut self,
-        region: Region,
-        spread: bool,
-        ecn: bool,
-        certain: Odds,
-        packet: &Packet,
-        draw: &mut D,
-    ) -> (Verdict, Option<Odds>) {
-        let p_b = match region {
-            Region::Pass => {
-                *self = Self::NONE;
-                return (Verdict::Pass, None);
-            }
-            Region::Certain => {
-                self.restart();
-                return (Verdict::Drop(DropReason::Forced), Some(certain));
-            }
-            Region::Random(p_b) => p_b,
-        };
-        self.0 = self.0.saturating_add(1);
-        let x = f64::from(self.0) * p_b;
-        let p_a = match spread {
-            false => p_b,
-            true if x < 1.0 => (p_b / (1.0 - x)).min(1.0),
-            true => 1.0,
-        };
-        let u = draw.draw();
-        if u >= p_a {
-            return (Verdict::Pass, None);
+        p: &Self::Params,
+        now: Time,
+        backlog: &Backlog,
+        in_bytes: bool,
+        class: usize,
+    ) -> f64;
+    /// The average that is shown.
+    fn shown(&self) -> f64;
+    /// The gap of a class, if gaps are spread.
+    fn gap(&mut self, _class: usize) -> Option<&mut Gap> {
+        None
+    }
+    /// A packet was let in.
+    #[inline]
+    fn enters(&mut self, _class: usize) {}
+    /// The transmission of the packet that was let in last begins at `start`, now or later.
+    #[inline]
+    fn begins(&mut self, _: &Self::Params, _start: Time, _: &Packet) {}
+    /// A packet left the head of the queue.
+    #[inline]
+    fn departs(&mut self, _: &Self::Params, _now: Time, _: &Packet) {}
+    /// The hard limit refused the packet that was let in last.
+    fn overflowed(&mut self) {
+        if let Some(gap) = self.gap(0) {
+            gap.restart();
         }
-        let odds = Odds {
-            probability: p_a,
-            count: spread.then_some(self.0.into()),
-            draw: Some(u),
-            ..certain
-        };
-        self.restart();
-        let verdict = match ecn && packet.ecn.is_capable() {
-            true => Verdict::Mark,
-            false => Verdict::Drop(DropReason::Early),
-        };
-        (verdict, Some(odds))
+    }
+    /// That many packets were dropped from the head of the queue.
+    fn pushed_out(&mut self, _packets: u32) {
+        self.overflowed();
+    }
+    /// The queue is empty, and idle from `at` on.
+    fn emptied(&mut self, p: &Self::Params, at: Time);
+    /// What they take into account of queues in front of this one.
+    fn upstream_use(_: &Self::Params) -> UpstreamUse {
+        UpstreamUse::Length
     }
 }
 
-/// RED in packets whose curve is moved by something else.
+/// An average by which every packet is judged by itself.
+impl Averages for Average {
+    type Params = AverageParams;
+    const NEW: Self = Self::ZERO;
+
+    #[inline]
+    fn sample(
+        &mut self,
+        p: &AverageParams,
+        now: Time,
+        backlog: &Backlog,
+        in_bytes: bool,
+        _: usize,
+    ) -> f64 {
+        let length = match in_bytes {
+            false => backlog.measure_packets(),
+            true => backlog.measure_bytes(),
+        };
+        self.sample(p, now, length, &backlog.upstream)
+    }
+
+    fn shown(&self) -> f64 {
+        self.value
+    }
+
+    fn emptied(&mut self, _: &AverageParams, at: Time) {
+        self.idle_since = at;
+    }
+}
+
+/// An average, and the gap between drops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    pub(super) average: Average,
+    pub(super) gap: Gap,
+}
+
+const _: () = assert!(size_of::<Spread>() <= 32);
+
+impl Averages for Spread {
+    type Params = AverageParams;
+    const NEW: Self = Self {
+        average: Average::ZERO,
+        gap: Gap::NONE,
+    };
+
+    #[inline]
+    fn sample(
+        &mut self,
+        p: &AverageParams,
+        now: Time,
+        backlog: &Backlog,
+        in_bytes: bool,
+        class: usize,
+    ) -> f64 {
+        Averages::sample(&mut self.average, p, now, backlog, in_bytes, class)
+    }
+
+    fn shown(&self) -> f64 {
+        self.average.value
+    }
+
+    #[inline]
+    fn gap(&mut self, _: usize) -> Option<&mut Gap> {
+        Some(&mut self.gap)
+    }
+
+    fn emptied(&mut self, p: &AverageParams, at: Time) {
+        self.average.emptied(p, at);
+    }
+}
+
+/// A running AQM of RED's kind.
 #[derive(Clone, Debug)]
-pub(super) struct MovedRed {
+pub(crate) struct Early<L: Law> {
+    pub(super) law: L,
+    pub(super) averages: <L::Averages as Averages>::Params,
     pub(super) gentle: bool,
     pub(super) ecn: bool,
-    average: AverageParams,
     /// The odds of the last drop or mark.
     pub(super) odds: Option<Odds>,
 }
 
-/// The average queue of a [`MovedRed`], and its packets since the last drop.
+/// The state of one queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MovedVars {
-    pub(super) average: Average,
-    pub(super) count: Count,
+pub(crate) struct Vars<A, V> {
+    pub(super) averages: A,
+    pub(super) law: V,
 }
 
-impl MovedVars {
-    pub(super) const NEW: Self = Self {
-        average: Average::ZERO,
-        count: Count::NONE,
-    };
-}
-
-impl MovedRed {
-    /// Checks what the average needs.
-    pub(super) fn checked(
-        at: &mut At<'_>,
-        leaf: &LeafFacts,
-        weight: f64,
-        (mean_packet, idle): (Size, RedIdle),
+impl<L: Law> Early<L> {
+    /// With `gentle` the probability rises to 1 at twice the upper threshold, if the law has it;
+    /// with `ecn` packets that are capable of it are marked where the rules say so.
+    pub(super) fn new(
+        law: L,
+        averages: <L::Averages as Averages>::Params,
         gentle: bool,
         ecn: bool,
-    ) -> Result<Self, Problem> {
-        checked_average(at, weight, mean_packet, idle)?;
-        Ok(Self {
+    ) -> Self {
+        Self {
+            law,
+            averages,
             gentle,
             ecn,
-            average: AverageParams::new(weight, mean_packet.0, leaf.rate, idle),
             odds: None,
-        })
+        }
+    }
+}
+
+impl<L: Law> Automaton for Early<L> {
+    type Vars = Vars<L::Averages, L::Vars>;
+
+    const TELLS_PRECEDENCES: bool = L::TELLS_PRECEDENCES;
+    // It judges none, but may have to see which packet leaves, or to know when each will.
+    const JUDGES_DEPARTURES: bool = L::Averages::FOLLOWS;
+    const FORESEES: bool = L::Averages::FOLLOWS;
+
+    fn vars(&self) -> Self::Vars {
+        Vars {
+            averages: L::Averages::NEW,
+            law: self.law.vars(),
+        }
     }
 
-    /// The average after one more sample.
     #[inline]
-    pub(super) fn sample(&self, v: &mut MovedVars, now: Time, backlog: &Backlog) -> f64 {
-        let length = backlog.measure_packets();
-        v.average
-            .sample(&self.average, now, length, &backlog.upstream)
-    }
-
-    /// The verdict by the present average and this curve.
-    #[inline]
-    pub(super) fn judge<D: Draw>(
+    fn arrival<D: Draw>(
         &mut self,
-        v: &mut MovedVars,
-        curve: &RedCurve,
+        v: &mut Self::Vars,
+        now: Time,
+        backlog: &Backlog,
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        let avg = v.average.value;
-        let certain = Odds::certain(avg, curve.min_th, curve.max_th);
-        let region = curve.region(avg, self.gentle);
-        let (verdict, odds) = v
-            .count
-            .verdict(region, true, self.ecn, certain, packet, draw);
-        self.odds = odds.or(self.odds);
+        let (law, rules, in_bytes) = (&self.law, self.law.rules(), self.law.in_bytes());
+        let class = law.class(packet);
+        let before = v.averages.shown();
+        let average = v
+            .averages
+            .sample(&self.averages, now, backlog, in_bytes, class);
+        law.moves(&mut v.law, now, before, average);
+        let curve = law.curve(&v.law, class);
+        let waiting = match in_bytes {
+            false => backlog.packets.into(),
+            true => backlog.bytes,
+        };
+        let region = match rules.spare_short_queue && waiting <= 1 {
+            true => Region::Pass,
+            false => law.region(&curve, average, self.gentle),
+        };
+        let certain = Odds {
+            in_bytes,
+            ..Odds::certain(average, curve.min_th, curve.max_th)
+        };
+        let mut apart = Gap::NONE;
+        let gap = v.averages.gap(class).unwrap_or(&mut apart);
+        let verdict = match gap.judge(rules, region, certain, packet, draw) {
+            None => Verdict::Pass,
+            Some((reason, odds)) => {
+                self.odds = Some(odds);
+                let marks = match rules.marks {
+                    RedMarks::BelowMax => average < curve.max_th,
+                    // RFC 3168 section 7: between the thresholds mark, above them drop.
+                    RedMarks::BelowCertain => reason == DropReason::Early,
+                    RedMarks::Always => true,
+                };
+                match self.ecn && marks && packet.ecn.is_capable() {
+                    true => Verdict::Mark,
+                    false => Verdict::Drop(reason),
+                }
+            }
+        };
+        if !matches!(verdict, Verdict::Drop(_)) {
+            v.averages.enters(class);
+        }
+        law.judged(&mut v.law, now, packet, class, verdict);
         verdict
+    }
+
+    #[inline]
+    fn departure<D: Draw>(
+        &mut self,
+        v: &mut Self::Vars,
+        _: &mut DropStage,
+        now: Time,
+        _: &Backlog,
+        packet: &Packet,
+        _: &mut D,
+    ) -> Verdict {
+        v.averages.departs(&self.averages, now, packet);
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn begins(&self, v: &mut Self::Vars, start: Time, packet: &Packet) {
+        v.averages.begins(&self.averages, start, packet);
+    }
+
+    fn overflowed(&self, v: &mut Self::Vars) {
+        // In Linux the child queue drops without informing its RED.
+        if self.law.rules().spread != RedSpread::PerGap {
+            v.averages.overflowed();
+        }
+        self.law.overflowed(&mut v.law);
+    }
+
+    fn pushed_out(&self, v: &mut Self::Vars, packets: u32) {
+        if self.law.rules().spread != RedSpread::PerGap {
+            v.averages.pushed_out(packets);
+        }
+        self.law.pushed_out(&mut v.law, packets);
+    }
+
+    fn emptied(&self, v: &mut Self::Vars, at: Time) {
+        v.averages.emptied(&self.averages, at);
+    }
+
+    #[inline]
+    fn average(&self, v: &Self::Vars) -> Option<f64> {
+        self.decides_by_packets().then(|| v.averages.shown())
+    }
+
+    fn state(&self, v: &Self::Vars, _: Time) -> State {
+        self.law.state(&v.law)
+    }
+
+    fn decides_by_packets(&self) -> bool {
+        !self.law.in_bytes()
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        L::Averages::upstream_use(&self.averages)
+    }
+
+    fn odds(&self) -> Option<Odds> {
+        self.odds
     }
 }

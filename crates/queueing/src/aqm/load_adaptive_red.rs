@@ -18,81 +18,50 @@
 //! count as drops, and so does what the limit of the queue refuses. Cost: O(1), one draw while
 //! chance decides.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{Dur, Limit, Packet, Problem, Rate, Time, Verdict};
 
-use super::early::{MovedRed, MovedVars, RedCurve};
-use super::{Automaton, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default};
+use super::curve::RedCurve;
+use super::early::{Early, Law, Spread, early_spec};
+use super::{AverageParams, LeafFacts, RedUnit};
 use crate::Thresholds;
-use crate::evidence::Odds;
 use crate::recipe::{At, UNLIMITED_BYTES};
 use crate::stats::State;
-use spillgate_core::Problem;
 
-/// Parameters of load-adaptive RED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LoadAdaptiveRedSpec {
-    /// The share of packets that is to be lost, 0 to 1. Default 0.05.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub target_loss: f64,
-    /// How often the threshold is changed. Default 1 s.
-    pub period: Dur,
-    /// Weight of the loss of one period in its average, above 0 and at most 1. Default 0.1.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub loss_weight: f64,
-    /// By how many packets the threshold rises in a period if the average of the loss is 1 above
-    /// its target. Default half the limit of the queue.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gain: Option<f64>,
-    /// The middle between both thresholds to begin with, in packets. Default `threshold_low`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<f64>,
-    /// The least middle, in packets; `min_th` is half of it. Default 10, or `threshold_high` if
-    /// that is less.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold_low: Option<f64>,
-    /// The largest middle, in packets; `max_th` is one and a half times that. Default two thirds of
-    /// the limit of the queue.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threshold_high: Option<f64>,
-    /// The probability at `max_th`. Default 0.1.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-    /// Weight of one sample in the average queue. Default 0.002.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub weight: f64,
-    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default
-    /// false.
-    pub gentle: bool,
-    /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
-    pub ecn: bool,
-    /// Length of the typical packet: of a limit in bytes, and of an idle queue's decay. Default
-    /// 500 B.
-    pub mean_packet: Size,
-    /// What the average does while the queue is idle. Default `decay` (1993).
-    #[serde(skip_serializing_if = "is_default")]
-    pub idle: RedIdle,
-}
-
-impl Default for LoadAdaptiveRedSpec {
-    fn default() -> Self {
-        Self {
-            target_loss: 0.05,
-            period: Dur::from_secs(1),
-            loss_weight: 0.1,
-            gain: None,
-            threshold: None,
-            threshold_low: None,
-            threshold_high: None,
-            max_p: 0.1,
-            weight: 0.002,
-            gentle: false,
-            ecn: false,
-            mean_packet: Size(500),
-            idle: RedIdle::Decay,
-        }
+early_spec! {
+    /// Parameters of load-adaptive RED.
+    pub struct LoadAdaptiveRedSpec {
+        /// The share of packets that is to be lost, 0 to 1. Default 0.05.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub target_loss: f64 = 0.05,
+        /// How often the threshold is changed. Default 1 s.
+        pub period: Dur = Dur::from_secs(1),
+        /// Weight of the loss of one period in its average, above 0 and at most 1. Default 0.1.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub loss_weight: f64 = 0.1,
+        /// By how many packets the threshold rises in a period if the average of the loss is 1
+        /// above its target. Default half the limit of the queue.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub gain: Option<f64> = None,
+        /// The middle between both thresholds to begin with, in packets. Default `threshold_low`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub threshold: Option<f64> = None,
+        /// The least middle, in packets; `min_th` is half of it. Default 10, or `threshold_high`
+        /// if that is less.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub threshold_low: Option<f64> = None,
+        /// The largest middle, in packets; `max_th` is one and a half times that. Default two
+        /// thirds of the limit of the queue; a limit in bytes counts packets of `mean_packet`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub threshold_high: Option<f64> = None,
+        /// The probability at `max_th`. Default 0.1.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub max_p: f64 = 0.1,
+        /// Weight of one sample in the average queue. Default 0.002.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub weight: f64 = 0.002,
+        /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default
+        /// false.
+        pub gentle: bool = false,
     }
 }
 
@@ -153,9 +122,8 @@ impl LoadAdaptiveRedSpec {
         &self,
         at: &mut At<'_>,
         leaf: &LeafFacts,
-    ) -> Result<LoadAdaptiveRed, Problem> {
-        let (weight, packet) = (self.weight, (self.mean_packet, self.idle));
-        let red = MovedRed::checked(at, leaf, weight, packet, self.gentle, self.ecn)?;
+    ) -> Result<Early<LoadAdaptiveRed>, Problem> {
+        let average = AverageParams::checked(at, leaf, self.weight, self.mean_packet, self.idle)?;
         for (key, share, least) in [
             ("target_loss", self.target_loss, 0.0),
             ("loss_weight", self.loss_weight, f64::MIN_POSITIVE),
@@ -213,26 +181,22 @@ impl LoadAdaptiveRedSpec {
             "leave it out to begin at threshold_low",
         )?;
         // It warns of drops that come from the limit.
-        self.curve(range.high).checked(at, leaf.max_packets)?;
-        Ok(LoadAdaptiveRed {
-            red,
-            range,
-            spec: self.clone(),
-        })
+        self.curve(range.high).checked(at, leaf, RedUnit::Packets)?;
+        let spec = self.clone();
+        let law = LoadAdaptiveRed { range, spec };
+        Ok(Early::new(law, average, self.gentle, self.ecn))
     }
 }
 
-/// A running load-adaptive RED.
+/// The law of load-adaptive RED.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadAdaptiveRed {
-    red: MovedRed,
     range: Range,
     spec: LoadAdaptiveRedSpec,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vars {
-    red: MovedVars,
     /// T in packets.
     threshold: f64,
     /// d', the average of the loss.
@@ -248,9 +212,32 @@ pub(crate) struct Vars {
 }
 
 impl LoadAdaptiveRed {
+    /// The change after a period with this loss.
+    fn change(&self, v: &mut Vars, loss: f64) {
+        v.loss += self.spec.loss_weight * (loss - v.loss);
+        let step = self.range.gain * (v.loss - self.spec.target_loss);
+        v.threshold = (v.threshold + step).clamp(self.range.low, self.range.high);
+    }
+}
+
+impl Law for LoadAdaptiveRed {
+    type Vars = Vars;
+    type Averages = Spread;
+
+    fn vars(&self) -> Vars {
+        Vars {
+            threshold: self.range.first,
+            loss: 0.0,
+            began: Time::ZERO,
+            arrived: 0,
+            lost: 0,
+            last_lost: false,
+        }
+    }
+
     /// Ends the period if it is over.
     #[inline]
-    fn follow(&self, v: &mut Vars, now: Time) {
+    fn moves(&self, v: &mut Vars, now: Time, _: f64, _: f64) {
         let period = self.spec.period;
         let passed = now.since(v.began);
         if passed < period {
@@ -265,82 +252,30 @@ impl LoadAdaptiveRed {
         (v.arrived, v.lost) = (0, 0);
     }
 
-    /// The change after a period with this loss.
-    fn change(&self, v: &mut Vars, loss: f64) {
-        v.loss += self.spec.loss_weight * (loss - v.loss);
-        let step = self.range.gain * (v.loss - self.spec.target_loss);
-        v.threshold = (v.threshold + step).clamp(self.range.low, self.range.high);
-    }
-}
-
-impl Automaton for LoadAdaptiveRed {
-    type Vars = Vars;
-
-    fn vars(&self) -> Vars {
-        Vars {
-            red: MovedVars::NEW,
-            threshold: self.range.first,
-            loss: 0.0,
-            began: Time::ZERO,
-            arrived: 0,
-            lost: 0,
-            last_lost: false,
-        }
+    #[inline]
+    fn curve(&self, v: &Vars, _: usize) -> RedCurve {
+        self.spec.curve(v.threshold)
     }
 
     #[inline]
-    fn arrival<D: Draw>(
-        &mut self,
-        v: &mut Vars,
-        now: Time,
-        backlog: &Backlog,
-        packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
-        self.follow(v, now);
-        self.red.sample(&mut v.red, now, backlog);
-        let curve = self.spec.curve(v.threshold);
-        let verdict = self.red.judge(&mut v.red, &curve, packet, draw);
+    fn judged(&self, v: &mut Vars, _: Time, _: &Packet, _: usize, verdict: Verdict) {
         v.arrived += 1;
         v.last_lost = verdict != Verdict::Pass;
         v.lost += u64::from(v.last_lost);
-        verdict
     }
 
     fn overflowed(&self, v: &mut Vars) {
-        v.red.count.restart();
         // A marked one counts already.
         v.lost += u64::from(!v.last_lost);
     }
 
     fn pushed_out(&self, v: &mut Vars, packets: u32) {
-        v.red.count.restart();
         v.lost += u64::from(packets);
     }
 
-    fn emptied(&self, v: &mut Vars, at: Time) {
-        v.red.average.idle_since = at;
-    }
-
-    fn average(&self, v: &Vars) -> Option<f64> {
-        Some(v.red.average.value)
-    }
-
-    fn state(&self, v: &Vars, _: Time) -> State {
+    fn state(&self, v: &Vars) -> State {
         let max_th = self.spec.curve(v.threshold).max_th;
         vec![("adapted_max_th", max_th), ("adapted_loss", v.loss)]
-    }
-
-    fn decides_by_packets(&self) -> bool {
-        true
-    }
-
-    fn upstream_use(&self) -> UpstreamUse {
-        UpstreamUse::Length
-    }
-
-    fn odds(&self) -> Option<Odds> {
-        self.red.odds
     }
 }
 

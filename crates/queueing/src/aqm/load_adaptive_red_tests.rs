@@ -1,5 +1,6 @@
 use super::*;
 use crate::aqm::tests::{Script, facts};
+use crate::aqm::{Automaton, Backlog, early};
 use crate::recipe::test_at;
 use proptest::prelude::*;
 use spillgate_core::{DropReason, Ecn, Rng, math};
@@ -13,7 +14,7 @@ fn leaf() -> LeafFacts {
     }
 }
 
-fn resolved(spec: LoadAdaptiveRedSpec) -> LoadAdaptiveRed {
+fn resolved(spec: LoadAdaptiveRedSpec) -> Early<LoadAdaptiveRed> {
     test_at(|at| spec.resolve(at, &leaf())).unwrap()
 }
 
@@ -35,7 +36,8 @@ fn the_threshold_follows_the_loss() {
     let red = resolved(LoadAdaptiveRedSpec {
         loss_weight: 1.0,
         ..sixty()
-    });
+    })
+    .law;
     let mut v = red.vars();
     let rows = [
         (0.10, 65.0),
@@ -64,13 +66,13 @@ fn the_threshold_follows_the_loss() {
     assert_eq!(v.threshold, 10.0);
     let curve = red.spec.curve(v.threshold);
     assert_eq!((curve.min_th, curve.max_th), (5.0, 15.0));
-    assert_eq!(red.state(&v, Time::ZERO)[0], ("adapted_max_th", 15.0));
+    assert_eq!(red.state(&v)[0], ("adapted_max_th", 15.0));
 }
 
 /// d' <- 0.9 d' + 0.1 d.
 #[test]
 fn the_loss_is_averaged() {
-    let red = resolved(sixty());
+    let red = resolved(sixty()).law;
     let mut v = red.vars();
     for (loss, average, threshold) in [
         (1.0, 0.1, 65.0),
@@ -81,14 +83,14 @@ fn the_loss_is_averaged() {
         red.change(&mut v, loss);
         assert!((v.loss - average).abs() < 1e-12, "{}", v.loss);
         assert!((v.threshold - threshold).abs() < 1e-9, "{}", v.threshold);
-        assert_eq!(red.state(&v, Time::ZERO)[1], ("adapted_loss", v.loss));
+        assert_eq!(red.state(&v)[1], ("adapted_loss", v.loss));
     }
 }
 
 #[track_caller]
 fn arrive(
-    red: &mut LoadAdaptiveRed,
-    v: &mut Vars,
+    red: &mut Early<LoadAdaptiveRed>,
+    v: &mut early::Vars<Spread, Vars>,
     at: u64,
     waiting: u32,
     packet: &Packet,
@@ -129,29 +131,29 @@ fn every_loss_of_a_period_counts() {
     // The limit refuses one that passed.
     arrive(&mut red, &mut v, 5, 29, &plain, &[], Verdict::Pass);
     red.overflowed(&mut v);
-    assert_eq!((v.arrived, v.lost), (5, 4));
+    assert_eq!((v.law.arrived, v.law.lost), (5, 4));
     // Still the first second; then 4 of 6 were lost: 60 + 100 (2/3 - 0.05) = 121.67, thresholds
     // 60.83 and 182.5.
     arrive(&mut red, &mut v, 999, 29, &plain, &[], Verdict::Pass);
-    assert_eq!(v.threshold, 60.0);
+    assert_eq!(v.law.threshold, 60.0);
     arrive(&mut red, &mut v, 1_000, 60, &plain, &[], Verdict::Pass);
-    assert!((v.threshold - (55.0 + 200.0 / 3.0)).abs() < 1e-9);
-    assert_eq!((v.arrived, v.lost, v.began), (1, 0, ms(1_000)));
+    assert!((v.law.threshold - (55.0 + 200.0 / 3.0)).abs() < 1e-9);
+    assert_eq!((v.law.arrived, v.law.lost, v.law.began), (1, 0, ms(1_000)));
     // One of one is pushed out, and one that had come before.
     red.pushed_out(&mut v, 2);
     // Three seconds and a half later one period ends, with no more than everything lost; the others
     // had no arrivals.
     arrive(&mut red, &mut v, 4_500, 60, &plain, &[], Verdict::Pass);
     assert_eq!(
-        (v.threshold, v.loss, v.began),
+        (v.law.threshold, v.law.loss, v.law.began),
         (400.0 / 3.0, 1.0, ms(4_000))
     );
     arrive(&mut red, &mut v, 5_000, 60, &plain, &[], Verdict::Pass);
-    assert!((v.threshold - (400.0 / 3.0 - 5.0)).abs() < 1e-9);
+    assert!((v.law.threshold - (400.0 / 3.0 - 5.0)).abs() < 1e-9);
     // What was pushed out ended a gap: the next packet is the first of another.
-    v.red.count = crate::aqm::early::Count(7);
+    v.averages.gap.count = 7;
     red.pushed_out(&mut v, 1);
-    assert_eq!(v.red.count, crate::aqm::early::Count(0));
+    assert_eq!(v.averages.gap.count, 0);
 }
 
 /// By default thresholds begin as RED's, and everything else is a part of the limit.
@@ -264,10 +266,10 @@ fn agrees_with_the_plain_one() {
         let verdict = red.arrival(&mut v, now, &Backlog::of(q, 0), &packet, &mut ours);
         let dropped = plain.packet(us, q, &mut theirs);
         assert_eq!(verdict != Verdict::Pass, dropped, "packet {i}");
-        assert!((v.loss - plain.loss).abs() < 1e-9, "packet {i}");
-        assert!((v.threshold - plain.middle).abs() < 1e-6, "packet {i}");
-        least = least.min(v.threshold);
-        most = most.max(v.threshold);
+        assert!((v.law.loss - plain.loss).abs() < 1e-9, "packet {i}");
+        assert!((v.law.threshold - plain.middle).abs() < 1e-6, "packet {i}");
+        least = least.min(v.law.threshold);
+        most = most.max(v.law.threshold);
         drops += u32::from(dropped);
     }
     // It has been everywhere.
@@ -290,7 +292,7 @@ fn it_comes_to_rest_at_the_target() {
     for i in 0..400_000_u64 {
         red.arrival(&mut v, ms(i), &Backlog::of(20, 0), &packet, &mut rng);
         if i >= 200_000 && i % 1_000 == 0 {
-            settled.push(v.threshold);
+            settled.push(v.law.threshold);
         }
     }
     // Gaps are uniform on 1 to 1/p_b - 1 packets, so that 0.05 are lost at 1/p_b = 40: of 0.1 a
@@ -322,8 +324,8 @@ proptest! {
             let packet = Packet::new(0, 0, 500);
             red.arrival(&mut v, ms(at), &Backlog::of(waiting, 0), &packet, &mut rng);
             red.pushed_out(&mut v, pushed);
-            prop_assert!((10.0..=200.0 / 1.5).contains(&v.threshold));
-            prop_assert!((0.0..=1.0).contains(&v.loss));
+            prop_assert!((10.0..=200.0 / 1.5).contains(&v.law.threshold));
+            prop_assert!((0.0..=1.0).contains(&v.law.loss));
         }
     }
 }

@@ -13,10 +13,12 @@ mod arrival;
 mod automaton;
 mod average;
 mod codel;
+mod curve;
 mod custom;
 mod drain;
 mod dsred;
 mod early;
+mod gap;
 mod green;
 mod green_tcp;
 mod law;
@@ -41,10 +43,11 @@ pub use automaton::{Backlog, Draw};
 pub use average::RedIdle;
 use average::{Average, AverageParams};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
+pub use curve::RedCurve;
 pub(crate) use custom::Custom;
 pub use custom::CustomAqm;
 pub use dsred::DsredSpec;
-pub use early::RedCurve;
+pub(crate) use early::Early;
 pub use green::GreenSpec;
 pub use green_tcp::GreenTcpSpec;
 pub use law::ControlLaw;
@@ -163,9 +166,9 @@ macro_rules! registry {
 
 registry! {
     /// Random early detection (Floyd and Jacobson 1993).
-    Red = "red", RedSpec => red::Red;
+    Red = "red", RedSpec => Early<red::Red>;
     /// Weighted RED with profiles by DSCP or precedence (Cisco IOS).
-    Wred = "wred", WredSpec => wred::Wred;
+    Wred = "wred", WredSpec => Early<wred::Wred>;
     /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
     Codel = "codel", CodelSpec => codel::Codel;
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
@@ -173,19 +176,19 @@ registry! {
     Pie = "pie", PieSpec => pie::Pie;
     /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker
     /// 2001).
-    AdaptiveRed = "adaptive-red", AdaptiveRedSpec => adaptive_red::AdaptiveRed;
+    AdaptiveRed = "adaptive-red", AdaptiveRedSpec => Early<adaptive_red::AdaptiveRed>;
     /// Self-configuring RED, whose highest probability changes when the average leaves the
     /// thresholds (Feng and others 1999).
-    SelfConfiguringRed = "self-configuring-red", SelfConfiguringRedSpec => self_configuring_red::SelfConfiguringRed;
+    SelfConfiguringRed = "self-configuring-red", SelfConfiguringRedSpec => Early<self_configuring_red::SelfConfiguringRed>;
     /// Load-adaptive RED, whose thresholds follow the loss (after Aweya and others 2001).
-    LoadAdaptiveRed = "load-adaptive-red", LoadAdaptiveRedSpec => load_adaptive_red::LoadAdaptiveRed;
+    LoadAdaptiveRed = "load-adaptive-red", LoadAdaptiveRedSpec => Early<load_adaptive_red::LoadAdaptiveRed>;
     /// DSRED, RED with two slopes (Zheng and Atiquzzaman 2001).
-    Dsred = "dsred", DsredSpec => dsred::Dsred;
+    Dsred = "dsred", DsredSpec => Early<dsred::Dsred>;
     /// RIO, RED for packets in and out of profile (Clark and Fang 1998).
-    Rio = "rio", RioSpec => rio::Rio;
+    Rio = "rio", RioSpec => Early<rio::Rio>;
     /// Adaptive RIO, whose thresholds for packets out of profile follow the load (Chien and Liao
     /// 2003).
-    AdaptiveRio = "adaptive-rio", AdaptiveRioSpec => adaptive_rio::AdaptiveRio;
+    AdaptiveRio = "adaptive-rio", AdaptiveRioSpec => Early<adaptive_rio::AdaptiveRio>;
     /// GREEN: drops so that packets arrive just below the rate of the link (Wydrowski and Zukerman
     /// 2002).
     Green = "green", GreenSpec => green::Green;

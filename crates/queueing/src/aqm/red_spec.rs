@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Rate, Size};
 
-use super::{LeafFacts, RedIdle, is_default};
+use super::{LeafFacts, RedCurve, RedIdle, is_default};
 use crate::Thresholds;
 use crate::recipe::At;
 use spillgate_core::Problem;
@@ -183,27 +183,36 @@ pub struct RedRules {
 }
 
 impl RedRules {
+    /// RED as Floyd advised in 1997 and 2000, with thresholds in packets.
+    pub(super) const FLOYD: Self = Self {
+        min_th: 5.0,
+        max_th: 15.0,
+        max_p: 0.1,
+        weight: 0.002,
+        gentle: true,
+        curve: RedShape::Linear,
+        ecn: false,
+        marks: RedMarks::BelowCertain,
+        spread: RedSpread::PerPacket,
+        wait: false,
+        first_passes: false,
+        spare_short_queue: false,
+        unit: RedUnit::Packets,
+        size_scaling: SizeScaling::None,
+        mean_packet: Size(500),
+        max_packet: Size(1500),
+        idle: RedIdle::Decay,
+    };
+
+    /// The same, of which every packet is judged by itself.
+    pub(super) const UNSPREAD: Self = Self {
+        spread: RedSpread::None,
+        ..Self::FLOYD
+    };
+
     /// The defaults of a variant, with thresholds in packets.
     fn of(variant: Option<RedVariant>) -> Self {
-        let floyd = Self {
-            min_th: 5.0,
-            max_th: 15.0,
-            max_p: 0.1,
-            weight: 0.002,
-            gentle: true,
-            curve: RedShape::Linear,
-            ecn: false,
-            marks: RedMarks::BelowCertain,
-            spread: RedSpread::PerPacket,
-            wait: false,
-            first_passes: false,
-            spare_short_queue: false,
-            unit: RedUnit::Packets,
-            size_scaling: SizeScaling::None,
-            mean_packet: Size(500),
-            max_packet: Size(1500),
-            idle: RedIdle::Decay,
-        };
+        let floyd = Self::FLOYD;
         match variant {
             None => floyd,
             Some(RedVariant::Floyd1993) => Self {
@@ -250,7 +259,18 @@ impl RedRules {
         }
     }
 
+    /// The thresholds, and the probability that a linear curve has between them.
+    #[inline]
+    pub(super) fn thresholds(&self) -> RedCurve {
+        RedCurve {
+            min_th: self.min_th,
+            max_th: self.max_th,
+            max_p: self.max_p,
+        }
+    }
+
     /// Whether thresholds are bytes.
+    #[inline]
     pub fn in_bytes(&self) -> bool {
         self.unit == RedUnit::Bytes
     }
@@ -292,44 +312,16 @@ impl RedSpec {
     pub(super) fn thresholds(&self, _: Limit, _: Rate) -> Vec<Thresholds> {
         let r = self.rules();
         vec![Thresholds {
-            min: r.min_th,
-            max: r.max_th,
             in_bytes: r.in_bytes(),
             probability: r.highest(),
-            written: true,
-            ..Thresholds::default()
+            ..r.thresholds().shown(Vec::new())
         }]
     }
 
     /// The rules, checked.
     pub(super) fn checked(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<RedRules, Problem> {
         let r = self.rules();
-        r.idle.check(at);
-        let (unit, usual) = match r.unit {
-            RedUnit::Packets => ("packets", "the usual value is 5"),
-            RedUnit::Bytes => ("bytes", "five packets are usual"),
-        };
-        at.check(
-            r.min_th.is_finite() && r.min_th >= 0.0,
-            "min_th",
-            r.min_th,
-            &format!("a threshold must be a finite number of {unit}, at least 0"),
-            usual,
-        )?;
-        at.check(
-            r.max_th.is_finite() && r.max_th > r.min_th,
-            "max_th",
-            r.max_th,
-            &format!("it must be above min_th, which is {}", r.min_th),
-            "three times min_th is usual",
-        )?;
-        at.check(
-            (0.0..=1.0).contains(&r.max_p),
-            "max_p",
-            r.max_p,
-            "a probability must be between 0 and 1",
-            "the usual value is 0.1",
-        )?;
+        r.thresholds().checked(at, leaf, r.unit)?;
         at.check(
             r.highest() <= 1.0,
             "max_p",
@@ -338,42 +330,13 @@ impl RedSpec {
             "write at most 2/3",
         )?;
         at.check(
-            r.weight > 0.0 && r.weight <= 1.0,
-            "weight",
-            r.weight,
-            "the weight of a sample must be above 0 and at most 1",
-            "the usual value is 0.002",
-        )?;
-        at.check(
             !(r.wait && r.spread == RedSpread::None),
             "wait",
             r.wait,
             "there are no gaps to lengthen with `spread: none`",
             "write `spread: per-packet` or leave `wait` out",
         )?;
-        for (key, size) in [("mean_packet", r.mean_packet), ("max_packet", r.max_packet)] {
-            at.check(
-                size.0 > 0,
-                key,
-                size,
-                "a packet has at least 1 byte",
-                "write a size such as 500 B",
-            )?;
-        }
-        let above = match (r.unit, leaf.limit) {
-            (RedUnit::Bytes, Limit::Bytes(limit)) if r.max_th > limit as f64 => Some(limit),
-            (RedUnit::Packets, _) => leaf
-                .max_packets
-                .filter(|l| r.max_th > f64::from(*l))
-                .map(u64::from),
-            _ => None,
-        };
-        if let Some(limit) = above {
-            at.warn(format!(
-                "max_th of {} {unit} is above the queue limit of {limit}: tail drop comes first",
-                r.max_th
-            ));
-        }
+        at.packet("max_packet", r.max_packet)?;
         if r.in_bytes() && r.max_th < r.mean_packet.0 as f64 {
             at.warn(format!(
                 "max_th of {} bytes is less than one packet of {}: `unit: bytes` counts bytes",

@@ -1,19 +1,29 @@
 use super::*;
+use crate::aqm::gap::spread;
 use crate::aqm::red_spec::RedVariant;
 use crate::aqm::tests::{Script, facts};
-use crate::aqm::{Aqm, Managed};
-use crate::aqm::{RedShape, RedUnit};
+use crate::aqm::{Aqm, Backlog, Managed};
+use crate::aqm::{RedMarks, RedSpread, RedUnit, SizeScaling};
 use crate::leaf::{Bound, Leaf};
 use crate::recipe::test_at;
 use crate::stats::Desk;
-use spillgate_core::{Ecn, Rng};
+use spillgate_core::{DropReason, Ecn, Packet, Rng, Time, Verdict};
 
-fn red(spec: RedSpec) -> Managed<Red> {
+fn red(spec: RedSpec) -> Managed<Early<Red>> {
     Managed::new(test_at(|at| spec.resolve(at, &facts())).unwrap())
 }
 
-fn arrival(red: &mut Managed<Red>, q: u32, packet: &Packet, script: &mut Script) -> Verdict {
+fn arrival(red: &mut Managed<Early<Red>>, q: u32, packet: &Packet, script: &mut Script) -> Verdict {
     red.arrival(Time::ZERO, &Backlog::of(q, 0), packet, script)
+}
+
+/// p_b at this average; none where all is dropped.
+fn chance(red: &Early<Red>, average: f64) -> Option<f64> {
+    match red.law.region(&red.law.0.thresholds(), average, red.gentle) {
+        Region::Pass => Some(0.0),
+        Region::Random(p_b) => Some(p_b),
+        Region::Certain => None,
+    }
 }
 
 const PACKET: fn() -> Packet = || Packet::new(0, 0, 500);
@@ -48,10 +58,20 @@ fn scripted_run() {
     ];
     for (i, (q, avg, verdict, count)) in rows.into_iter().enumerate() {
         let got = arrival(&mut red, q, &PACKET(), &mut script);
-        assert_eq!((got, red.vars.gap.count), (verdict, count), "row {}", i + 1);
+        assert_eq!(
+            (got, red.vars.averages.gap.count),
+            (verdict, count),
+            "row {}",
+            i + 1
+        );
         // Half a unit of the last digit written, with room for the halves themselves.
-        let error = (red.vars.average.value - avg).abs();
-        assert!(error < 6e-7, "row {}: {}", i + 1, red.vars.average.value);
+        let error = (red.vars.averages.average.value - avg).abs();
+        assert!(
+            error < 6e-7,
+            "row {}: {}",
+            i + 1,
+            red.vars.averages.average.value
+        );
     }
     assert_eq!(script.drawn, 7);
 }
@@ -65,7 +85,7 @@ fn a_quadratic_curve() {
             gentle: Some(gentle),
             ..RedSpec::default()
         };
-        test_at(|at| spec.resolve(at, &facts())).unwrap().params
+        test_at(|at| spec.resolve(at, &facts())).unwrap()
     };
     let rows = [
         (5.0, 0.0),
@@ -75,17 +95,17 @@ fn a_quadratic_curve() {
     ];
     for (avg, p) in rows {
         assert!(
-            (made(false).chance(avg).unwrap() - p).abs() < 1e-15,
+            (chance(&made(false), avg).unwrap() - p).abs() < 1e-15,
             "{avg}"
         );
     }
     let linear = test_at(|at| RedSpec::default().resolve(at, &facts())).unwrap();
     let cross = 5.0 + 10.0 * 2.0 / 3.0;
-    let both = [&made(false), &linear.params].map(|p| p.chance(cross).unwrap());
+    let both = [&made(false), &linear].map(|p| chance(p, cross).unwrap());
     assert!((both[0] - both[1]).abs() < 1e-15, "{both:?}");
-    assert_eq!(made(false).chance(15.0), None);
-    assert!((made(true).chance(15.0).unwrap() - 0.15).abs() < 1e-15);
-    assert!((made(true).chance(22.5).unwrap() - 0.575).abs() < 1e-15);
+    assert_eq!(chance(&made(false), 15.0), None);
+    assert!((chance(&made(true), 15.0).unwrap() - 0.15).abs() < 1e-15);
+    assert!((chance(&made(true), 22.5).unwrap() - 0.575).abs() < 1e-15);
     let steep = RedSpec {
         curve: Some(RedShape::Quadratic),
         max_p: Some(0.7),
@@ -96,7 +116,6 @@ fn a_quadratic_curve() {
 
 #[test]
 fn gaps_are_spread() {
-    let plain = red(RedSpec::default()).automaton.params;
     let at = [
         (0, 0.01),
         (1, 0.010_101),
@@ -107,15 +126,9 @@ fn gaps_are_spread() {
         (500, 1.0),
     ];
     for (count, expected) in at {
-        let p = plain.spread(0.01, f64::from(count));
+        let p = spread(false, 0.01, f64::from(count));
         assert!((p - expected).abs() < 5e-7, "count {count}: {p}");
     }
-    let wait = red(RedSpec {
-        wait: Some(true),
-        ..RedSpec::default()
-    })
-    .automaton
-    .params;
     let at = [
         (0, 0.0),
         (19, 0.0),
@@ -126,7 +139,7 @@ fn gaps_are_spread() {
         (80, 1.0),
     ];
     for (count, expected) in at {
-        let p = wait.spread(0.05, f64::from(count));
+        let p = spread(true, 0.05, f64::from(count));
         // 0.05 is no binary fraction: a few units of the last place, times 20.
         assert!((p - expected).abs() < 1e-12, "count {count}: {p}");
     }
@@ -134,18 +147,17 @@ fn gaps_are_spread() {
 
 #[test]
 fn gentle_rises_to_one_at_twice_the_threshold() {
-    let p = red(RedSpec::default()).automaton.params;
+    let p = red(RedSpec::default()).automaton;
     for (avg, expected) in [(15.0, 0.1), (18.0, 0.28), (22.5, 0.55), (27.0, 0.82)] {
-        assert!((p.chance(avg).unwrap() - expected).abs() < 1e-12);
+        assert!((chance(&p, avg).unwrap() - expected).abs() < 1e-12);
     }
-    assert_eq!(p.chance(30.0), None);
+    assert_eq!(chance(&p, 30.0), None);
     let p = red(RedSpec {
         max_p: Some(0.02),
         ..RedSpec::default()
     })
-    .automaton
-    .params;
-    assert!((p.chance(22.5).unwrap() - 0.51).abs() < 1e-12);
+    .automaton;
+    assert!((chance(&p, 22.5).unwrap() - 0.51).abs() < 1e-12);
 }
 
 #[test]
@@ -155,9 +167,8 @@ fn the_probability_never_falls_with_the_average() {
             gentle: Some(gentle),
             ..RedSpec::default()
         })
-        .automaton
-        .params;
-        let at = |i: i32| p.chance(f64::from(i) * 0.01).unwrap_or(1.0);
+        .automaton;
+        let at = |i: i32| chance(&p, f64::from(i) * 0.01).unwrap_or(1.0);
         assert!((500..4000).all(|i| at(i) <= at(i + 1)));
     }
 }
@@ -215,7 +226,7 @@ fn a_forced_drop_starts_a_new_gap() {
     let mut script = Script::new(&[0.9; 4]);
     let counts = [10, 10, 10, 15, 10].map(|q| {
         arrival(&mut red, q, &PACKET(), &mut script);
-        red.vars.gap.count
+        red.vars.averages.gap.count
     });
     assert_eq!(counts, [0, 1, 2, 0, 1]);
 }
@@ -240,7 +251,7 @@ fn an_overflow_starts_a_new_gap() {
         .map(|_| {
             leaf.offer(&mut PACKET(), &mut cx);
             match &leaf.aqm {
-                Some(Aqm::Red(r)) => r.vars.gap.count,
+                Some(Aqm::Red(r)) => r.vars.averages.gap.count,
                 _ => -9,
             }
         })
@@ -250,7 +261,7 @@ fn an_overflow_starts_a_new_gap() {
 }
 
 /// Verdicts on packets of 500 B that find so many waiting, D for a drop and M for a mark.
-fn letters(red: &mut Managed<Red>, queues: &[u32], ecn: Ecn, script: &mut Script) -> String {
+fn letters(red: &mut Managed<Early<Red>>, queues: &[u32], ecn: Ecn, script: &mut Script) -> String {
     let packet = Packet { ecn, ..PACKET() };
     let of = |v| match v {
         Verdict::Pass => '.',
@@ -356,7 +367,7 @@ fn gaps_without_bound() -> [u32; 4] {
     counts
 }
 
-fn arrival_random(red: &mut Managed<Red>, rng: &mut Rng) -> Verdict {
+fn arrival_random(red: &mut Managed<Early<Red>>, rng: &mut Rng) -> Verdict {
     let backlog = &Backlog::of(10, 5000);
     red.arrival(Time::ZERO, backlog, &PACKET(), rng)
 }
@@ -393,7 +404,7 @@ fn nothing_is_dropped_of_a_short_queue_where_it_is_spared() {
             unit: Some(unit),
             ..plain()
         });
-        red.vars.average.value = 20_000.0;
+        red.vars.averages.average.value = 20_000.0;
         let got = letters(&mut red, &[2, 0, 1, 2], Ecn::NotEct, &mut Script::new(&[]));
         assert_eq!(got, expected);
     }

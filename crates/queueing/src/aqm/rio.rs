@@ -20,47 +20,35 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dscp, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{Dscp, Limit, Packet, Problem, Rate, Time};
 
-use super::automaton::DropStage;
-use super::early::{Count, RedCurve, checked_average};
-use super::{
-    Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, Upstream, UpstreamUse,
-    is_default,
-};
+use super::curve::RedCurve;
+use super::early::{Averages, Early, Law, early_spec};
+use super::gap::Gap;
+use super::{Average, AverageParams, Backlog, LeafFacts, RedUnit, Upstream, UpstreamUse};
 use crate::Thresholds;
-use crate::evidence::Odds;
 use crate::recipe::At;
-use spillgate_core::Problem;
 
-/// Parameters of RIO.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RioSpec {
-    /// Which average judges packets that are out. Default `coupled`.
-    pub mode: RioMode,
-    /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31 and
-    /// AF41.
-    pub profile: Vec<Dscp>,
-    /// Thresholds for packets that are in, by the average of these. Default 40, 70, 0.02.
-    #[serde(rename = "in")]
-    pub within: RedCurve,
-    /// Thresholds for packets that are out. Default 10, 30, 0.5.
-    pub out: RedCurve,
-    /// Weight of one sample in the averages. Default 0.002.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub weight: f64,
-    /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default
-    /// false.
-    pub gentle: bool,
-    /// Mark ECN-capable packets instead of dropping them where chance decides. Default false.
-    pub ecn: bool,
-    /// Length of the typical small packet by which the averages of an idle queue decay. Default
-    /// 500 B.
-    pub mean_packet: Size,
-    /// What the average does while the queue is idle. Default `decay` (1993).
-    #[serde(skip_serializing_if = "is_default")]
-    pub idle: RedIdle,
+early_spec! {
+    /// Parameters of RIO.
+    pub struct RioSpec {
+        /// Which average judges packets that are out. Default `coupled`.
+        pub mode: RioMode = RioMode::Coupled,
+        /// The DSCPs of packets that are in profile; all others are out. Default AF11, AF21, AF31
+        /// and AF41.
+        pub profile: Vec<Dscp> = assured(),
+        /// Thresholds for packets that are in, by the average of these. Default 40, 70, 0.02.
+        #[serde(rename = "in")]
+        pub within: RedCurve = RedCurve { min_th: 40.0, max_th: 70.0, max_p: 0.02 },
+        /// Thresholds for packets that are out. Default 10, 30, 0.5.
+        pub out: RedCurve = RedCurve { min_th: 10.0, max_th: 30.0, max_p: 0.5 },
+        /// Weight of one sample in the averages. Default 0.002.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub weight: f64 = 0.002,
+        /// Between `max_th` and twice that the probability rises to 1 instead of jumping. Default
+        /// false.
+        pub gentle: bool = false,
+    }
 }
 
 /// Which average judges packets that are out of profile.
@@ -75,32 +63,8 @@ pub enum RioMode {
 }
 
 /// AFx1, the lowest drop precedence of each class (RFC 2597).
-pub(super) fn assured() -> Vec<Dscp> {
+fn assured() -> Vec<Dscp> {
     (1..=4).filter_map(|class| Dscp::af(class, 1)).collect()
-}
-
-impl Default for RioSpec {
-    fn default() -> Self {
-        Self {
-            mode: RioMode::Coupled,
-            profile: assured(),
-            within: RedCurve {
-                min_th: 40.0,
-                max_th: 70.0,
-                max_p: 0.02,
-            },
-            out: RedCurve {
-                min_th: 10.0,
-                max_th: 30.0,
-                max_p: 0.5,
-            },
-            weight: 0.002,
-            gentle: false,
-            ecn: false,
-            mean_packet: Size(500),
-            idle: RedIdle::Decay,
-        }
-    }
 }
 
 impl RioSpec {
@@ -114,8 +78,8 @@ impl RioSpec {
         vec![self.within.shown(names(true)), self.out.shown(names(false))]
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Rio, Problem> {
-        checked_average(at, self.weight, self.mean_packet, self.idle)?;
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Early<Rio>, Problem> {
+        let average = AverageParams::checked(at, leaf, self.weight, self.mean_packet, self.idle)?;
         at.check(
             !self.profile.is_empty(),
             "profile",
@@ -123,8 +87,8 @@ impl RioSpec {
             "no packet would be in profile",
             "write the DSCPs of assured packets, such as [af11]",
         )?;
-        at.key("in", |at| self.within.checked(at, leaf.max_packets))?;
-        at.key("out", |at| self.out.checked(at, leaf.max_packets))?;
+        at.key("in", |at| self.within.checked(at, leaf, RedUnit::Packets))?;
+        at.key("out", |at| self.out.checked(at, leaf, RedUnit::Packets))?;
         let (within, out) = (&self.within, &self.out);
         for (key, inner, outer) in [
             ("min_th", within.min_th, out.min_th),
@@ -142,42 +106,51 @@ impl RioSpec {
                 within.max_p, out.max_p
             ));
         }
-        Ok(Rio {
-            colors: Colors {
-                within: profile_bits(&self.profile),
-                average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate, self.idle),
-                rate: leaf.rate,
-                coupled: self.mode == RioMode::Coupled,
-            },
+        let colors = Colors {
+            average,
+            rate: leaf.rate,
+            coupled: self.mode == RioMode::Coupled,
+        };
+        let law = Rio {
+            profile: Profile::new(&self.profile),
             curves: [self.out, self.within],
-            gentle: self.gentle,
-            ecn: self.ecn,
-            odds: None,
-        })
+        };
+        Ok(Early::new(law, colors, self.gentle, self.ecn))
     }
 }
 
 /// A bit for each DSCP that is in profile.
-pub(super) fn profile_bits(profile: &[Dscp]) -> u64 {
-    profile.iter().fold(0, |bits, d| bits | 1 << d.value())
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Profile(u64);
+
+impl Profile {
+    pub(super) fn new(profile: &[Dscp]) -> Self {
+        Self(profile.iter().fold(0, |bits, d| bits | 1 << d.value()))
+    }
+
+    /// The class of a packet: 1 if it is in profile, else 0.
+    #[inline]
+    pub(super) fn class(self, packet: &Packet) -> usize {
+        (self.0 >> (packet.treated_as().value() & 63) & 1) as usize
+    }
 }
 
-/// What tells packets in from packets out, and how their averages are kept.
+/// How the averages of two colors are kept.
 #[derive(Clone, Debug)]
-pub(super) struct Colors {
-    pub(super) within: u64,
-    pub(super) average: AverageParams,
+pub(crate) struct Colors {
+    average: AverageParams,
     /// The rate at which the queue sends.
-    pub(super) rate: Rate,
-    pub(super) coupled: bool,
+    rate: Rate,
+    coupled: bool,
 }
 
-/// The averages of a queue of two colors. Arrays have that of packets out, then that of packets in.
+/// The averages of a queue of two colors. Arrays have that of packets out, or of all packets, then
+/// that of packets in.
 #[derive(Clone, Debug)]
-pub(crate) struct Vars {
+pub(crate) struct TwoColors {
     averages: [Average; 2],
     waiting: [u32; 2],
-    pub(super) counts: [Count; 2],
+    gaps: [Gap; 2],
     /// The waiting packets.
     queue: VecDeque<QueuedPacket>,
 }
@@ -185,228 +158,164 @@ pub(crate) struct Vars {
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 struct QueuedPacket {
-    within: bool,
+    class: usize,
     /// When its transmission ends; [`Time::MAX`] where that is seen when it leaves.
     end: Time,
 }
 
-impl Vars {
-    pub(super) fn new() -> Self {
-        Self {
-            averages: [Average::ZERO; 2],
-            waiting: [0; 2],
-            counts: [Count::NONE; 2],
-            queue: VecDeque::new(),
-        }
-    }
-
-    /// The average of the color, or of all packets in place of that of packets out.
-    pub(super) fn value(&self, within: bool) -> f64 {
-        self.averages[usize::from(within)].value
-    }
-
-    fn leaves(&mut self, entry: Option<QueuedPacket>) -> Option<bool> {
-        let color = entry?.within;
-        self.waiting[usize::from(color)] -= 1;
-        Some(color)
+impl TwoColors {
+    /// The class of a waiting packet, which waits no more.
+    fn leaves(&mut self, entry: Option<QueuedPacket>) -> Option<usize> {
+        let class = entry?.class;
+        self.waiting[class] -= 1;
+        Some(class)
     }
 
     /// A packet left at the head, which ends its transmission at `end`.
     #[inline]
-    fn departs(&mut self, colors: &Colors, end: Time) {
+    fn left(&mut self, colors: &Colors, end: Time) {
         let left = self.queue.pop_front();
-        let Some(color) = self.leaves(left) else {
+        let Some(class) = self.leaves(left) else {
             return;
         };
-        let of_color = color || !colors.coupled;
-        if of_color && self.waiting[usize::from(color)] == 0 {
-            self.averages[usize::from(color)].idle_since = end;
+        let of_color = class == 1 || !colors.coupled;
+        if of_color && self.waiting[class] == 0 {
+            self.averages[class].idle_since = end;
         }
     }
 
-    /// Of the packets whose end is known all but `waiting` have left.
-    #[inline]
-    fn catch_up(&mut self, colors: &Colors, waiting: u32) {
-        while self.queue.len() > waiting as usize {
-            match self.queue.front() {
-                Some(&QueuedPacket { end, .. }) if end < Time::MAX => self.departs(colors, end),
-                _ => return,
-            }
-        }
-    }
-
-    /// The hard limit refused the packet that was passed last.
-    pub(super) fn overflowed(&mut self) {
-        let last = self.queue.pop_back();
-        if let Some(color) = self.leaves(last) {
-            self.counts[usize::from(color)].restart();
-        }
-    }
-
-    /// So many packets were dropped from the head.
-    pub(super) fn pushed_out(&mut self, packets: u32) {
-        for _ in 0..packets {
-            let first = self.queue.pop_front();
-            if let Some(color) = self.leaves(first) {
-                self.counts[usize::from(color)].restart();
-            }
-        }
-    }
-
-    /// All have left; the last transmission ends at `end`.
-    pub(super) fn emptied(&mut self, colors: &Colors, end: Time) {
-        if colors.coupled {
-            self.averages[0].idle_since = end;
+    /// A packet was dropped that had been let in: the gap of its class ends.
+    fn lost(&mut self, entry: Option<QueuedPacket>) {
+        if let Some(class) = self.leaves(entry) {
+            self.gaps[class].restart();
         }
     }
 }
 
-impl Colors {
-    pub(super) fn is_in(&self, packet: &Packet) -> bool {
-        self.within >> (packet.treated_as().value() & 63) & 1 == 1
-    }
+impl Averages for TwoColors {
+    type Params = Colors;
+    const FOLLOWS: bool = true;
+    const NEW: Self = Self {
+        averages: [Average::ZERO; 2],
+        waiting: [0; 2],
+        gaps: [Gap::NONE; 2],
+        queue: VecDeque::new(),
+    };
 
-    /// Samples the averages that an arrival changes; the one that judges it.
     #[inline]
-    pub(super) fn sample(&self, v: &mut Vars, now: Time, backlog: &Backlog, within: bool) -> f64 {
-        v.catch_up(self, backlog.packets);
-        let p = &self.average;
-        let mut own = 0.0;
-        if within {
-            let waiting = f64::from(v.waiting[1]);
-            own = v.averages[1].sample(p, now, waiting, &Upstream::NONE);
+    fn sample(
+        &mut self,
+        colors: &Colors,
+        now: Time,
+        backlog: &Backlog,
+        _: bool,
+        class: usize,
+    ) -> f64 {
+        // Of the packets whose end is known all but those of the backlog have left.
+        while self.queue.len() > backlog.packets as usize {
+            match self.queue.front() {
+                Some(&QueuedPacket { end, .. }) if end < Time::MAX => self.left(colors, end),
+                _ => break,
+            }
         }
-        let others = match self.coupled {
+        let p = &colors.average;
+        let mut own = 0.0;
+        if class == 1 {
+            let waiting = f64::from(self.waiting[1]);
+            own = self.averages[1].sample(p, now, waiting, &Upstream::NONE);
+        }
+        let others = match colors.coupled {
             true => Some((backlog.measure_packets(), backlog.upstream)),
-            false => (!within).then_some((v.waiting[0].into(), Upstream::NONE)),
+            false => (class == 0).then_some((self.waiting[0].into(), Upstream::NONE)),
         };
         if let Some((length, upstream)) = others {
-            let all = v.averages[0].sample(p, now, length, &upstream);
-            if !within {
+            let all = self.averages[0].sample(p, now, length, &upstream);
+            if class == 0 {
                 own = all;
             }
         }
         own
     }
 
-    /// Remembers a packet that was let in.
+    fn shown(&self) -> f64 {
+        self.averages[0].value
+    }
+
     #[inline]
-    pub(super) fn enters(&self, v: &mut Vars, within: bool) {
+    fn gap(&mut self, class: usize) -> Option<&mut Gap> {
+        Some(&mut self.gaps[class])
+    }
+
+    #[inline]
+    fn enters(&mut self, class: usize) {
+        // When it ends is seen when it leaves, unless it is said before.
         let end = Time::MAX;
-        v.queue.push_back(QueuedPacket { within, end });
-        v.waiting[usize::from(within)] += 1;
+        self.queue.push_back(QueuedPacket { class, end });
+        self.waiting[class] += 1;
     }
 
     #[inline]
-    pub(super) fn departs(&self, v: &mut Vars, now: Time, packet: &Packet) {
-        v.departs(self, now + self.rate.tx_time(packet.len));
-    }
-
-    /// The packet that was let in last leaves at `start`.
-    #[inline]
-    pub(super) fn begins(&self, v: &mut Vars, start: Time, packet: &Packet) {
-        if let Some(entry) = v.queue.back_mut() {
-            entry.end = start + self.rate.tx_time(packet.len);
+    fn begins(&mut self, colors: &Colors, start: Time, packet: &Packet) {
+        if let Some(entry) = self.queue.back_mut() {
+            entry.end = start + colors.rate.tx_time(packet.len);
         }
     }
-}
-
-/// A running RIO.
-#[derive(Clone, Debug)]
-pub(crate) struct Rio {
-    colors: Colors,
-    /// For packets out, then for packets in.
-    curves: [RedCurve; 2],
-    gentle: bool,
-    ecn: bool,
-    /// The odds of the last drop or mark.
-    odds: Option<Odds>,
-}
-
-impl Automaton for Rio {
-    const TELLS_PRECEDENCES: bool = true;
-    type Vars = Vars;
-
-    // It judges none, but has to see which packet leaves, or to know when each will.
-    const JUDGES_DEPARTURES: bool = true;
-    const FORESEES: bool = true;
-
-    fn vars(&self) -> Vars {
-        Vars::new()
-    }
 
     #[inline]
-    fn arrival<D: Draw>(
-        &mut self,
-        v: &mut Vars,
-        now: Time,
-        backlog: &Backlog,
-        packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
-        let within = self.colors.is_in(packet);
-        let avg = self.colors.sample(v, now, backlog, within);
-        let curve = &self.curves[usize::from(within)];
-        let certain = Odds::certain(avg, curve.min_th, curve.max_th);
-        let region = curve.region(avg, self.gentle);
-        let count = &mut v.counts[usize::from(within)];
-        let (verdict, odds) = count.verdict(region, true, self.ecn, certain, packet, draw);
-        self.odds = odds.or(self.odds);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            self.colors.enters(v, within);
+    fn departs(&mut self, colors: &Colors, now: Time, packet: &Packet) {
+        self.left(colors, now + colors.rate.tx_time(packet.len));
+    }
+
+    fn overflowed(&mut self) {
+        let last = self.queue.pop_back();
+        self.lost(last);
+    }
+
+    fn pushed_out(&mut self, packets: u32) {
+        for _ in 0..packets {
+            let first = self.queue.pop_front();
+            self.lost(first);
         }
-        verdict
     }
 
-    #[inline]
-    fn departure<D: Draw>(
-        &mut self,
-        v: &mut Vars,
-        _: &mut DropStage,
-        now: Time,
-        _: &Backlog,
-        packet: &Packet,
-        _: &mut D,
-    ) -> Verdict {
-        self.colors.departs(v, now, packet);
-        Verdict::Pass
+    fn emptied(&mut self, colors: &Colors, at: Time) {
+        if colors.coupled {
+            self.averages[0].idle_since = at;
+        }
     }
 
-    #[inline]
-    fn begins(&self, v: &mut Vars, start: Time, packet: &Packet) {
-        self.colors.begins(v, start, packet);
-    }
-
-    fn overflowed(&self, v: &mut Vars) {
-        v.overflowed();
-    }
-
-    fn pushed_out(&self, v: &mut Vars, packets: u32) {
-        v.pushed_out(packets);
-    }
-
-    fn emptied(&self, v: &mut Vars, at: Time) {
-        v.emptied(&self.colors, at);
-    }
-
-    fn average(&self, v: &Vars) -> Option<f64> {
-        Some(v.value(false))
-    }
-
-    fn decides_by_packets(&self) -> bool {
-        true
-    }
-
-    fn upstream_use(&self) -> UpstreamUse {
-        match self.colors.coupled {
+    fn upstream_use(colors: &Colors) -> UpstreamUse {
+        match colors.coupled {
             true => UpstreamUse::Length,
             // How many of the packets in front are in profile is not known.
             false => UpstreamUse::Unknown,
         }
     }
+}
 
-    fn odds(&self) -> Option<Odds> {
-        self.odds
+/// The law of RIO.
+#[derive(Clone, Debug)]
+pub(crate) struct Rio {
+    profile: Profile,
+    /// For packets out, then for packets in.
+    curves: [RedCurve; 2],
+}
+
+impl Law for Rio {
+    type Vars = ();
+    type Averages = TwoColors;
+    const TELLS_PRECEDENCES: bool = true;
+
+    fn vars(&self) {}
+
+    #[inline]
+    fn class(&self, packet: &Packet) -> usize {
+        self.profile.class(packet)
+    }
+
+    #[inline]
+    fn curve(&self, (): &(), class: usize) -> RedCurve {
+        self.curves[class]
     }
 }
 

@@ -1,10 +1,15 @@
 use super::*;
+use crate::aqm::automaton::DropStage;
+use crate::aqm::curve::Region;
 use crate::aqm::tests::{Script, facts};
+use crate::aqm::{Automaton, Draw, early};
 use crate::recipe::test_at;
 use proptest::prelude::*;
-use spillgate_core::{DropReason, Dur, Rng};
+use spillgate_core::{DropReason, Dur, Rng, Verdict};
 
-fn rio(spec: RioSpec) -> Rio {
+type Vars = early::Vars<TwoColors, ()>;
+
+fn rio(spec: RioSpec) -> Early<Rio> {
     test_at(|at| spec.resolve(at, &facts())).unwrap()
 }
 
@@ -20,8 +25,14 @@ fn packet(within: bool) -> Packet {
     }
 }
 
-fn arrive(rio: &mut Rio, v: &mut Vars, now: Time, within: bool, draw: &mut impl Draw) -> Verdict {
-    let backlog = Backlog::of(v.queue.len() as u32, 0);
+fn arrive(
+    rio: &mut Early<Rio>,
+    v: &mut Vars,
+    now: Time,
+    within: bool,
+    draw: &mut impl Draw,
+) -> Verdict {
+    let backlog = Backlog::of(v.averages.queue.len() as u32, 0);
     rio.arrival(v, now, &backlog, &packet(within), draw)
 }
 
@@ -47,12 +58,12 @@ fn averages_by_color() {
             let verdict = arrive(&mut rio, &mut v, Time::ZERO, within, &mut none);
             assert_eq!(verdict, Verdict::Pass);
             assert_eq!(
-                (v.value(true), v.value(false)),
+                (v.averages.averages[1].value, v.averages.averages[0].value),
                 (own[0][i], others[i]),
                 "{mode:?} {i}"
             );
         }
-        assert_eq!(v.waiting, [3, 3]);
+        assert_eq!(v.averages.waiting, [3, 3]);
     }
 }
 
@@ -66,8 +77,6 @@ fn curves_of_clark_and_fang() {
     assert_eq!(spec.out.region(20.0, false), Region::Random(0.25));
     assert_eq!(spec.out.region(30.0, false), Region::Certain);
 }
-
-use super::super::early::Region;
 
 /// What is out is all gone before what is in loses anything, if the thresholds do not overlap.
 #[test]
@@ -117,7 +126,7 @@ fn a_refusal_of_the_full_queue_restarts_the_gap() {
         for _ in 0..7 {
             assert_eq!(arrive(&mut v), Verdict::Pass);
         }
-        v.overflowed();
+        v.averages.overflowed();
         assert_eq!(arrive(&mut v), Verdict::Pass);
     }
 }
@@ -135,7 +144,7 @@ fn each_color_idles_by_itself() {
     let mut rng = Rng::from_key(1);
     arrive(&mut rio, &mut v, Time::ZERO, true, &mut rng);
     arrive(&mut rio, &mut v, Time::ZERO, false, &mut rng);
-    v.averages[1].value = 8.0;
+    v.averages.averages[1].value = 8.0;
     let mut stage = DropStage::First;
     let behind = Backlog::of(1, 500);
     rio.departure(
@@ -150,9 +159,9 @@ fn each_color_idles_by_itself() {
     let idle = Time::ZERO + facts().rate.tx_time(500) + Dur::from_ms(100);
     arrive(&mut rio, &mut v, idle, true, &mut rng);
     assert!(
-        (v.value(true) - 7.421_390_522).abs() < 1e-6,
+        (v.averages.averages[1].value - 7.421_390_522).abs() < 1e-6,
         "{}",
-        v.value(true)
+        v.averages.averages[1].value
     );
 }
 
@@ -271,9 +280,9 @@ proptest! {
                 let found = arrive(&mut rio, &mut v, now, within, &mut ours);
                 prop_assert_eq!(found, plain.arrive(&spec, now, within, &mut theirs));
             }
-            prop_assert_eq!(v.queue.len(), plain.waiting.len());
+            prop_assert_eq!(v.averages.queue.len(), plain.waiting.len());
             for within in [false, true] {
-                prop_assert_eq!(v.value(within), plain.averages[usize::from(within)]);
+                prop_assert_eq!(v.averages.averages[usize::from(within)].value, plain.averages[usize::from(within)]);
             }
         }
     }
@@ -288,12 +297,12 @@ fn what_is_refused_or_pushed_out_no_longer_waits() {
         arrive(&mut rio, &mut v, Time::ZERO, within, &mut rng);
     }
     rio.overflowed(&mut v);
-    assert_eq!(v.waiting, [1, 2]);
+    assert_eq!(v.averages.waiting, [1, 2]);
     rio.pushed_out(&mut v, 2);
-    assert_eq!((v.waiting, v.queue.len()), ([0, 1], 1));
+    assert_eq!((v.averages.waiting, v.averages.queue.len()), ([0, 1], 1));
     // More than there are does no harm.
     rio.pushed_out(&mut v, 9);
-    assert_eq!(v.waiting, [0, 0]);
+    assert_eq!(v.averages.waiting, [0, 0]);
 }
 
 #[test]
@@ -351,7 +360,7 @@ fn foreseen_departures_are_those_seen() {
             now += Dur::from_us((2.0 * mean_us * walk.f64()) as u64);
             let within = walk.f64() < 0.4;
             let packet = packet(within);
-            let depart = |seen: &mut Rio, v: &mut Vars, start, packet: &Packet, last| {
+            let depart = |seen: &mut Early<Rio>, v: &mut Vars, start, packet: &Packet, last| {
                 let mut stage = DropStage::First;
                 let behind = Backlog::default();
                 let mut none = Rng::from_key(0);
@@ -371,7 +380,10 @@ fn foreseen_departures_are_those_seen() {
             }
             let foreseen = told.arrival(&mut b, now, &backlog, &packet, &mut same);
             assert_eq!(verdict, foreseen, "{mode:?} packet {i}");
-            assert_eq!(a.averages.map(|x| x.value), b.averages.map(|x| x.value));
+            assert_eq!(
+                a.averages.averages.map(|x| x.value),
+                b.averages.averages.map(|x| x.value)
+            );
             if verdict != Verdict::Pass {
                 drops[usize::from(within)] += 1;
                 continue;

@@ -1,10 +1,11 @@
 use super::*;
 use crate::aqm::tests::{Script, facts};
+use crate::aqm::{Automaton, Backlog};
 use crate::recipe::test_at;
 use proptest::prelude::*;
-use spillgate_core::{DropReason, Dur, Ecn, Rng, math};
+use spillgate_core::{DropReason, Dur, Ecn, Packet, Rng, Verdict, math};
 
-fn resolved(spec: SelfConfiguringRedSpec) -> SelfConfiguringRed {
+fn resolved(spec: SelfConfiguringRedSpec) -> Early<SelfConfiguringRed> {
     test_at(|at| spec.resolve(at, &facts())).unwrap()
 }
 
@@ -16,7 +17,7 @@ fn ms(t: u64) -> Time {
 /// hand.
 #[test]
 fn every_branch_of_the_rule() {
-    let red = resolved(SelfConfiguringRedSpec::default());
+    let red = resolved(SelfConfiguringRedSpec::default()).law;
     let mut v = red.vars();
     let rows = [
         // The first below divides, the second does nothing, nor does one between.
@@ -45,37 +46,37 @@ fn every_branch_of_the_rule() {
         (4.0, 0.8 / 81.0),
     ];
     for (i, (average, after)) in rows.into_iter().enumerate() {
-        red.cross(&mut v, average);
+        red.moves(&mut v, Time::ZERO, 0.0, average);
         assert!((v.max_p - after).abs() < 1e-12, "row {i}: {}", v.max_p);
     }
-    assert_eq!(red.state(&v, Time::ZERO), [("adapted_max_p", v.max_p)]);
+    assert_eq!(red.state(&v), [("adapted_max_p", v.max_p)]);
 }
 
 /// At the start the average counts as above: a first one there changes nothing.
 #[test]
 fn it_begins_above() {
-    let red = resolved(SelfConfiguringRedSpec::default());
+    let red = resolved(SelfConfiguringRedSpec::default()).law;
     let mut v = red.vars();
-    red.cross(&mut v, 16.0);
+    red.moves(&mut v, Time::ZERO, 0.0, 16.0);
     assert_eq!(v.max_p, 0.1);
-    red.cross(&mut v, 10.0);
-    red.cross(&mut v, 16.0);
+    red.moves(&mut v, Time::ZERO, 0.0, 10.0);
+    red.moves(&mut v, Time::ZERO, 0.0, 16.0);
     assert_eq!(v.max_p, 0.2);
 }
 
 #[test]
 fn both_ends_hold() {
-    let red = resolved(SelfConfiguringRedSpec::default());
+    let red = resolved(SelfConfiguringRedSpec::default()).law;
     let mut v = red.vars();
     for _ in 0..4 {
-        red.cross(&mut v, 10.0);
-        red.cross(&mut v, 20.0);
+        red.moves(&mut v, Time::ZERO, 0.0, 10.0);
+        red.moves(&mut v, Time::ZERO, 0.0, 20.0);
     }
     assert_eq!(v.max_p, 1.0);
     // 3^8 < 10^4 < 3^9.
     for step in 1..=10_u8 {
-        red.cross(&mut v, 10.0);
-        red.cross(&mut v, 0.0);
+        red.moves(&mut v, Time::ZERO, 0.0, 10.0);
+        red.moves(&mut v, Time::ZERO, 0.0, 0.0);
         let free = math::pow(3.0, -f64::from(step));
         assert!((v.max_p - free.max(1e-4)).abs() < 1e-15, "{step}");
     }
@@ -88,11 +89,12 @@ fn factors_are_those_that_were_written() {
         alpha: 4.0,
         beta: 1.5,
         ..SelfConfiguringRedSpec::default()
-    });
+    })
+    .law;
     let mut v = red.vars();
-    red.cross(&mut v, 0.0);
+    red.moves(&mut v, Time::ZERO, 0.0, 0.0);
     assert_eq!(v.max_p, 0.025);
-    red.cross(&mut v, 16.0);
+    red.moves(&mut v, Time::ZERO, 0.0, 16.0);
     assert!((v.max_p - 0.0375).abs() < 1e-15);
 }
 
@@ -134,7 +136,11 @@ fn the_changed_probability_judges_at_once() {
         let at = ms(10 * i as u64);
         let found = red.arrival(&mut v, at, &Backlog::of(waiting, 0), &packet, &mut script);
         assert_eq!((found, script.drawn), (verdict, draws.len()), "row {i}");
-        assert!((v.max_p - max_p).abs() < 1e-15, "row {i}: {}", v.max_p);
+        assert!(
+            (v.law.max_p - max_p).abs() < 1e-15,
+            "row {i}: {}",
+            v.law.max_p
+        );
     }
 }
 
@@ -232,10 +238,16 @@ fn agrees_with_the_plain_one() {
         let verdict = red.arrival(&mut v, now, &Backlog::of(q, 0), &packet, &mut ours);
         let dropped = plain.packet(now.as_ps() as f64 / 1e12, q, &mut theirs);
         assert_eq!(verdict != Verdict::Pass, dropped, "packet {i}");
-        assert!((v.red.average.value - plain.avg).abs() < 1e-9, "packet {i}");
-        assert!((v.max_p / plain.max_p - 1.0).abs() < 1e-12, "packet {i}");
-        least = least.min(v.max_p);
-        most = most.max(v.max_p);
+        assert!(
+            (v.averages.average.value - plain.avg).abs() < 1e-9,
+            "packet {i}"
+        );
+        assert!(
+            (v.law.max_p / plain.max_p - 1.0).abs() < 1e-12,
+            "packet {i}"
+        );
+        least = least.min(v.law.max_p);
+        most = most.max(v.law.max_p);
         drops += u32::from(dropped);
     }
     // It has been everywhere.
@@ -257,12 +269,12 @@ proptest! {
         let mut v = red.vars();
         let mut rng = Rng::from_key(2);
         for (i, waiting) in backlogs.into_iter().enumerate() {
-            let before = v.max_p;
+            let before = v.law.max_p;
             let packet = Packet::new(0, 0, 500);
             red.arrival(&mut v, ms(i as u64), &Backlog::of(waiting, 0), &packet, &mut rng);
-            prop_assert!((1e-4..=1.0).contains(&v.max_p));
+            prop_assert!((1e-4..=1.0).contains(&v.law.max_p));
             let allowed = [before, (before / 3.0).max(1e-4), (before * 2.0).min(1.0)];
-            prop_assert!(allowed.contains(&v.max_p));
+            prop_assert!(allowed.contains(&v.law.max_p));
         }
     }
 }

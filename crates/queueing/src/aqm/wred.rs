@@ -22,66 +22,43 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dscp, Dur, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{Dscp, Dur, Limit, Packet, Problem, Rate};
 
-use super::{
-    Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, RedIdle, UpstreamUse, is_default,
-};
+use super::curve::RedCurve;
+use super::early::{Early, Law, early_spec};
+use super::red_spec::RedRules;
+use super::{Average, AverageParams, LeafFacts, is_default};
 use crate::Thresholds;
-use crate::evidence::Odds;
 use crate::recipe::At;
-use spillgate_core::Problem;
 
 /// The length for which a packet counts in a limit in packets, where thresholds are in bytes.
 const FULL: u64 = 1500;
 
-/// Parameters of WRED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WredSpec {
-    /// Which field of the packet chooses its profile.
-    pub by: WredBy,
-    /// What the average queue and all thresholds count. Default packets.
-    #[serde(skip_serializing_if = "is_default")]
-    pub unit: WredUnit,
-    /// The default thresholds, where no profile gives any. Default `ios`.
-    #[serde(skip_serializing_if = "is_default")]
-    pub defaults: WredDefaults,
-    /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16. Default 9; with
-    /// `defaults: staggered` the largest up to 9 whose 2ⁿ packets are no more than a quarter of the
-    /// queue's limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 16))]
-    pub exponential_weighting_constant: Option<u8>,
-    /// Profiles by DSCP that replace the defaults (with `by: dscp`). The defaults of IOS have
-    /// maximum 40, denominator 10, and minimum 32 / 28 / 24 for drop precedence 1 / 2 / 3 of
-    /// assured forwarding, 36 for EF, 22, 24 .. 34 for CS1 .. CS7, and 20 for all others.
-    pub dscp: BTreeMap<Dscp, WredProfile>,
-    /// Profiles by IP precedence that replace the defaults (with `by: precedence`). The defaults
-    /// of IOS have maximum 40, denominator 10, and minimum 20, 22, 24, 26, 28, 31, 33, 35.
-    pub precedence: BTreeMap<u8, WredProfile>,
-    /// Mark ECN-capable packets between the thresholds instead of dropping them. Default false.
-    pub ecn: bool,
-    /// Length of the typical small packet by which an idle queue's average decays. Default 500 B.
-    pub mean_packet: Size,
-    /// What the average does while the queue is idle. Default `decay` (1993).
-    #[serde(skip_serializing_if = "is_default")]
-    pub idle: RedIdle,
-}
-
-impl Default for WredSpec {
-    fn default() -> Self {
-        Self {
-            by: WredBy::Dscp,
-            unit: WredUnit::Packets,
-            defaults: WredDefaults::Ios,
-            exponential_weighting_constant: None,
-            dscp: BTreeMap::new(),
-            precedence: BTreeMap::new(),
-            ecn: false,
-            mean_packet: Size(500),
-            idle: RedIdle::Decay,
-        }
+early_spec! {
+    /// Parameters of WRED.
+    pub struct WredSpec {
+        /// Which field of the packet chooses its profile.
+        pub by: WredBy = WredBy::Dscp,
+        /// What the average queue and all thresholds count. Default packets.
+        #[serde(skip_serializing_if = "is_default")]
+        pub unit: WredUnit = WredUnit::Packets,
+        /// The default thresholds, where no profile gives any. Default `ios`.
+        #[serde(skip_serializing_if = "is_default")]
+        pub defaults: WredDefaults = WredDefaults::Ios,
+        /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16. Default 9; with
+        /// `defaults: staggered` the largest up to 9 whose 2ⁿ packets are no more than a quarter
+        /// of the queue's limit.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 16))]
+        pub exponential_weighting_constant: Option<u8> = None,
+        /// Profiles by DSCP that replace the defaults (with `by: dscp`). The defaults of IOS have
+        /// maximum 40, denominator 10, and minimum 32 / 28 / 24 for drop precedence 1 / 2 / 3 of
+        /// assured forwarding, 36 for EF, 22, 24 .. 34 for CS1 .. CS7, and 20 for all others.
+        pub dscp: BTreeMap<Dscp, WredProfile> = BTreeMap::new(),
+        /// Profiles by IP precedence that replace the defaults (with `by: precedence`). The
+        /// defaults of IOS have maximum 40, denominator 10, and minimum 20, 22, 24, 26, 28, 31,
+        /// 33, 35.
+        pub precedence: BTreeMap<u8, WredProfile> = BTreeMap::new(),
     }
 }
 
@@ -364,8 +341,11 @@ impl WredSpec {
         all
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Wred, Problem> {
-        self.idle.check(at);
+    pub(super) fn resolve(
+        &self,
+        at: &mut At<'_>,
+        leaf: &LeafFacts,
+    ) -> Result<Early<Wred>, Problem> {
         let n = self.weighting_constant(leaf.limit, leaf.rate);
         at.check(
             (1..=16).contains(&n),
@@ -374,13 +354,8 @@ impl WredSpec {
             "it must be between 1 and 16",
             "the default is 9",
         )?;
-        at.check(
-            self.mean_packet.0 > 0,
-            "mean_packet",
-            self.mean_packet,
-            "a packet has at least 1 byte",
-            "write a size such as 500 B",
-        )?;
+        let weight = 1.0 / f64::from(1_u32 << n);
+        let average = AverageParams::checked(at, leaf, weight, self.mean_packet, self.idle)?;
         at.check(
             self.by == WredBy::Dscp || self.dscp.is_empty(),
             "dscp",
@@ -430,26 +405,20 @@ impl WredSpec {
                 ));
             }
         }
-        let profiles = std::array::from_fn(|d| {
+        let curves = std::array::from_fn(|d| {
             let dscp = Dscp::new(d as u8).unwrap_or_default();
             let p = self.profile(dscp, leaf.limit, leaf.rate);
-            let (min, max) = (f64::from(p.min), f64::from(p.max));
-            Profile {
-                min,
-                max,
+            RedCurve {
+                min_th: p.min.into(),
+                max_th: p.max.into(),
                 max_p: 1.0 / f64::from(p.denominator),
             }
         });
-        let weight = 1.0 / f64::from(1_u32 << n);
-        Ok(Wred {
-            params: Arc::new(Params {
-                average: AverageParams::new(weight, self.mean_packet.0, leaf.rate, self.idle),
-                ecn: self.ecn,
-                unit: self.unit,
-                profiles,
-            }),
-            odds: None,
-        })
+        let law = Wred {
+            curves: Arc::new(curves),
+            in_bytes: self.unit.in_bytes(),
+        };
+        Ok(Early::new(law, average, false, self.ecn))
     }
 }
 
@@ -514,109 +483,39 @@ fn check(
     Ok(())
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Profile {
-    min: f64,
-    max: f64,
-    max_p: f64,
-}
-
-impl Profile {
-    /// The drop probability at an average between the thresholds.
-    fn chance(&self, avg: f64) -> f64 {
-        self.max_p * (avg - self.min) / (self.max - self.min)
-    }
-}
-
-#[derive(Debug)]
-struct Params {
-    average: AverageParams,
-    ecn: bool,
-    unit: WredUnit,
-    /// By DSCP; precedence profiles are spread over their eight code points each.
-    profiles: [Profile; 64],
-}
-
-/// A running WRED.
+/// The law of WRED.
 #[derive(Clone, Debug)]
 pub(crate) struct Wred {
-    params: Arc<Params>,
-    /// The odds of the last drop or mark.
-    odds: Option<Odds>,
+    /// By DSCP; precedence profiles are spread over their eight code points each.
+    curves: Arc<[RedCurve; 64]>,
+    in_bytes: bool,
 }
 
-impl Automaton for Wred {
+impl Law for Wred {
+    type Vars = ();
+    type Averages = Average;
     const TELLS_PRECEDENCES: bool = true;
-    type Vars = Average;
 
-    fn vars(&self) -> Average {
-        Average::ZERO
+    fn vars(&self) {}
+
+    #[inline]
+    fn rules(&self) -> &RedRules {
+        &RedRules::UNSPREAD
     }
 
     #[inline]
-    fn arrival<D: Draw>(
-        &mut self,
-        average: &mut Average,
-        now: Time,
-        backlog: &Backlog,
-        packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
-        let p = &*self.params;
-        let length = match p.unit {
-            WredUnit::Packets => backlog.measure_packets(),
-            WredUnit::Bytes | WredUnit::Ms => backlog.measure_bytes(),
-        };
-        let avg = average.sample(&p.average, now, length, &backlog.upstream);
-        let profile = &p.profiles[usize::from(packet.treated_as().value() & 63)];
-        if avg < profile.min {
-            Verdict::Pass
-        } else if avg >= profile.max {
-            self.odds = Some(Odds {
-                in_bytes: p.unit.in_bytes(),
-                ..Odds::certain(avg, profile.min, profile.max)
-            });
-            Verdict::Drop(DropReason::Forced)
-        } else {
-            let (u, chance) = (draw.draw(), profile.chance(avg));
-            if u >= chance {
-                return Verdict::Pass;
-            }
-            self.odds = Some(Odds {
-                average: avg,
-                min: profile.min,
-                max: profile.max,
-                in_bytes: p.unit.in_bytes(),
-                probability: chance,
-                count: None,
-                draw: Some(u),
-            });
-            if p.ecn && packet.ecn.is_capable() {
-                Verdict::Mark
-            } else {
-                Verdict::Drop(DropReason::Early)
-            }
-        }
+    fn in_bytes(&self) -> bool {
+        self.in_bytes
     }
 
-    fn emptied(&self, average: &mut Average, at: Time) {
-        average.idle_since = at;
+    #[inline]
+    fn class(&self, packet: &Packet) -> usize {
+        usize::from(packet.treated_as().value() & 63)
     }
 
-    fn average(&self, average: &Average) -> Option<f64> {
-        self.decides_by_packets().then_some(average.value)
-    }
-
-    fn decides_by_packets(&self) -> bool {
-        self.params.unit == WredUnit::Packets
-    }
-
-    fn upstream_use(&self) -> UpstreamUse {
-        UpstreamUse::Length
-    }
-
-    fn odds(&self) -> Option<Odds> {
-        self.odds
+    #[inline]
+    fn curve(&self, (): &(), class: usize) -> RedCurve {
+        self.curves[class]
     }
 }
 

@@ -1,31 +1,29 @@
 //! Tests of WRED.
 
 use super::*;
-use crate::aqm::Managed;
+use crate::aqm::curve::Region;
 use crate::aqm::tests::{Script, facts};
+use crate::aqm::{Automaton, Backlog, Managed};
 use crate::recipe::test_at;
 use proptest::prelude::*;
-use spillgate_core::Ecn;
+use spillgate_core::{DropReason, Ecn, Time, Verdict};
 
-fn wred(spec: WredSpec) -> Managed<Wred> {
+fn wred(spec: WredSpec) -> Managed<Early<Wred>> {
     Managed::new(test_at(|at| spec.resolve(at, &facts())).unwrap())
 }
 
 /// The drop probability at an average: 0 below, 1 above, linear between.
-fn chance(w: &Managed<Wred>, dscp: &str, avg: f64) -> f64 {
+fn chance(w: &Managed<Early<Wred>>, dscp: &str, avg: f64) -> f64 {
     let dscp: Dscp = dscp.parse().unwrap();
-    let p = &w.automaton.params.profiles[usize::from(dscp.value())];
-    if avg < p.min {
-        0.0
-    } else if avg >= p.max {
-        1.0
-    } else {
-        p.chance(avg)
+    match w.automaton.law.curves[usize::from(dscp.value())].region(avg, false) {
+        Region::Pass => 0.0,
+        Region::Random(p) => p,
+        Region::Certain => 1.0,
     }
 }
 
 #[track_caller]
-fn check(w: &Managed<Wred>, avg: f64, expected: &[(&str, f64)]) {
+fn check(w: &Managed<Early<Wred>>, avg: f64, expected: &[(&str, f64)]) {
     for (dscp, p) in expected {
         let got = chance(w, dscp, avg);
         assert!((got - p).abs() < 5e-7, "{dscp} at {avg}: {got}");
@@ -131,9 +129,9 @@ fn one_draw_between_the_thresholds_and_none_elsewhere() {
         ..WredSpec::default()
     });
     let mut script = Script::new(&[0.04, 0.06, 0.04]);
-    let mut ask = |w: &mut Managed<Wred>, avg: f64, ecn| {
+    let mut ask = |w: &mut Managed<Early<Wred>>, avg: f64, ecn| {
         // With n = 1 the next average is half way from this one to the queue of 36.
-        w.vars.value = 2.0 * avg - 36.0;
+        w.vars.averages.value = 2.0 * avg - 36.0;
         let packet = Packet {
             dscp: "af11".parse().unwrap(),
             ecn,
@@ -413,10 +411,10 @@ fn bytes_are_averaged() {
         ..WredSpec::default()
     };
     let mut w = wred(spec);
-    let ask = |w: &mut Managed<Wred>, bytes| {
+    let ask = |w: &mut Managed<Early<Wred>>, bytes| {
         let mut script = Script::new(&[]);
         let backlog = &Backlog::of(30, bytes);
-        w.vars.value = bytes as f64;
+        w.vars.averages.value = bytes as f64;
         w.arrival(Time::ZERO, backlog, &Packet::new(0, 0, 500), &mut script)
     };
     assert_eq!(ask(&mut w, 19_999), Verdict::Pass);
@@ -439,7 +437,7 @@ fn bytes_are_averaged() {
 fn labels_choose_the_profile_by_dscp() {
     let mut w = wred(WredSpec::default());
     let mut ask = |labels: &[u8], u: &[f64]| {
-        w.vars.value = 30.0;
+        w.vars.averages.value = 30.0;
         let mut packet = Packet {
             dscp: "af11".parse().unwrap(),
             ..Packet::new(0, 0, 500)

@@ -501,10 +501,13 @@ mod tests {
 
     #[test]
     fn queues_are_small() {
-        use crate::aqm::{Codel, Red, Wred};
+        use crate::aqm::{Codel, Early, Red, Wred};
         assert_eq!(bytes::<Unmanaged, Turns>(), 28);
         assert_eq!(bytes::<Codel, Credit>(), 64);
-        assert_eq!((bytes::<Red, Credit>(), bytes::<Red, Turns>()), (64, 64));
-        assert_eq!(bytes::<Wred, Credit>(), 48);
+        assert_eq!(
+            (bytes::<Early<Red>, Credit>(), bytes::<Early<Red>, Turns>()),
+            (64, 64)
+        );
+        assert_eq!(bytes::<Early<Wred>, Credit>(), 48);
     }
 }
