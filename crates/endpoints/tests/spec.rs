@@ -2,7 +2,6 @@
 
 use spillgate_core::Problem;
 use spillgate_core::Size;
-use spillgate_endpoints::source::KINDS;
 use spillgate_endpoints::source::spec::{
     GenomeSpec, Imix, PacketSizeSpec, SizeRange, SourceSpec, WeightedSize,
 };
@@ -327,9 +326,8 @@ fn weights_must_be_finite() {
 
 #[test]
 fn kinds_are_what_scenarios_say() {
-    let names: Vec<&str> = KINDS.iter().map(|(k, _)| *k).collect();
     assert_eq!(
-        names,
+        SourceSpec::NAMES,
         [
             "cbr",
             "poisson",
@@ -342,9 +340,12 @@ fn kinds_are_what_scenarios_say() {
         ]
     );
     let schema = serde_json::to_value(schemars::schema_for!(SourceSpec)).unwrap();
-    for ((kind, summary), variant) in KINDS.iter().zip(schema["oneOf"].as_array().unwrap()) {
-        assert_eq!(variant["required"][0], *kind);
-        assert_eq!(variant["description"], format!("{summary}."));
+    for (k, variant) in SourceSpec::KINDS
+        .iter()
+        .zip(schema["oneOf"].as_array().unwrap())
+    {
+        assert_eq!(variant["required"][0], k.kind);
+        assert_eq!(variant["description"], k.summary);
     }
     let e = serde_json::from_str::<SourceSpec>(r#"{"cbb": {}}"#).unwrap_err();
     assert!(e.to_string().contains(

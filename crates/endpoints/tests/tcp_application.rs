@@ -11,9 +11,9 @@ use spillgate_endpoints::tcp::{Flags, Segment, State};
 const HOUR: Time = Time::from_ps(3600 * 1_000_000_000_000);
 
 fn every_variant() -> impl Iterator<Item = (&'static str, &'static str)> {
-    cc::KINDS
+    cc::CcSpec::NAMES
         .iter()
-        .flat_map(|(kind, _)| ["ns2", "rfc", "linux"].map(|profile| (*kind, profile)))
+        .flat_map(|kind| ["ns2", "rfc", "linux"].map(|profile| (*kind, profile)))
 }
 
 fn variant(kind: &str, profile: &str) -> Net {

@@ -59,7 +59,7 @@ fn run(json: &str, limit: f64, mark: f64) -> Outcome {
 /// empties it at each loss (it sends half of the time at half the window at least: above 70 %).
 #[test]
 fn every_algorithm_fills_the_link() {
-    for (kind, _) in cc::KINDS {
+    for kind in cc::CcSpec::NAMES {
         for profile in ["ns2", "rfc", "linux"] {
             let o = run(
                 &format!(r#"{{"cc": {{"{kind}": {{}}}}, "profile": "{profile}"}}"#),

@@ -14,7 +14,7 @@ fn resolve(json: &str) -> Result<TcpConfig, String> {
 #[test]
 fn every_profile_takes_every_algorithm() {
     for profile in ["ns2", "linux", "rfc"] {
-        for (kind, _) in cc::KINDS {
+        for kind in cc::CcSpec::NAMES {
             let spec = format!(r#"{{"profile": "{profile}", "cc": {{"{kind}": {{}}}}}}"#);
             assert_eq!(resolve(&spec).unwrap().cc.kind(), *kind);
         }
@@ -129,7 +129,7 @@ fn first_timeouts() {
 fn profiles_hold_for_every_algorithm() {
     for profile in ["rfc", "linux", "ns2"] {
         let base = resolve(&format!(r#"{{"profile": "{profile}"}}"#)).unwrap();
-        for (kind, _) in cc::KINDS {
+        for kind in cc::CcSpec::NAMES {
             let json = format!(r#"{{"profile": "{profile}", "cc": {{"{kind}": {{}}}}}}"#);
             let got = resolve(&json).unwrap();
             let mut want = TcpConfig {

@@ -176,7 +176,7 @@ fn refused_in_mid_transfer() {
 /// A path that dies: the retransmission timer backs off and the connection fails at R2.
 #[test]
 fn a_dead_path_ends_the_connection() {
-    for (kind, _) in cc::KINDS {
+    for kind in cc::CcSpec::NAMES {
         let mut net = Net::new(
             config(&format!(r#"{{"cc": {{"{kind}": {{}}}}, "retries": 5}}"#)),
             Dur::from_ms(10),

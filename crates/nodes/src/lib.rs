@@ -22,5 +22,4 @@ pub use describe::{Description, Fact, Value};
 pub use holdings::{Holding, Holdings};
 pub use node::{AtPort, Carried, Carries, Node, Outbox, Passed, PortEvent, Put, Sent, Start};
 pub use recipe::{Around, Declared, LinkFacts, Names, NodeSpec, Reader, Recipe};
-pub use registry::{KINDS, NodePlan};
-pub use spillgate_queueing::Kind;
+pub use registry::NodePlan;

@@ -1,11 +1,11 @@
 //! Every kind of node that holds packets: a line each.
 //!
-//! From this list follow the keys of a node in a scenario, [`NodePlan`], and [`KINDS`], the list
-//! for help texts.
+//! From this list follow the keys of a node in a scenario, [`NodePlan`], and [`NodePlan::KINDS`],
+//! the list for help texts.
 
 use std::ops::Deref;
 
-use crate::{Kind, Recipe};
+use crate::Recipe;
 
 /// Calls a macro with every kind: what it is, its key, how it is written, how it runs.
 #[macro_export]
@@ -26,40 +26,22 @@ macro_rules! with_node_kinds {
 
 macro_rules! plans {
     ($($(#[doc = $doc:literal])+ $kind:ident = $key:ident, $spec:ty => $plan:ty;)+) => {
-        /// A node that holds packets, validated: nothing is left that can fail.
-        #[derive(Clone, Debug)]
-        pub enum NodePlan {
-            $($(#[doc = $doc])+ $kind(Box<$plan>),)+
+        spillgate_core::family! {
+            /// A node that holds packets, validated: nothing is left that can fail.
+            #[derive(Clone, Debug)]
+            pub running enum NodePlan by plan;
+
+            $($(#[doc = $doc])+ $key = $kind(Box<$plan>);)+
         }
-
-        /// Every kind, in order.
-        pub const KINDS: &[Kind] = &[$(Kind {
-            kind: stringify!($key),
-            summary: concat!($($doc),+).trim_ascii(),
-        }),+];
-
-        impl NodePlan {
-            /// The key of its kind.
-            pub fn kind(&self) -> &'static str {
-                match self { $(Self::$kind(_) => stringify!($key),)+ }
-            }
-
-        }
-
-        impl Deref for NodePlan {
-            type Target = dyn Recipe;
-
-            fn deref(&self) -> &Self::Target {
-                match self { $(Self::$kind(plan) => &**plan,)+ }
-            }
-        }
-
-        $(impl From<$plan> for NodePlan {
-            fn from(plan: $plan) -> Self {
-                Self::$kind(Box::new(plan))
-            }
-        })+
     };
 }
 
 with_node_kinds!(plans);
+
+impl Deref for NodePlan {
+    type Target = dyn Recipe;
+
+    fn deref(&self) -> &Self::Target {
+        plan!(self, plan => &**plan)
+    }
+}

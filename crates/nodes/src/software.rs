@@ -74,7 +74,7 @@ impl NodeSpec for ForwardingSpec {
         let plan = |node| {
             let inputs = around.arriving(node);
             let spec = self.clone();
-            (node, SoftwarePlan { node, inputs, spec }.into())
+            (node, Box::new(SoftwarePlan { node, inputs, spec }).into())
         };
         around.nodes.clone().map(plan).collect()
     }

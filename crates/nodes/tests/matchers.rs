@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use spillgate_core::Rng;
 use spillgate_core::testkit::effort;
-use spillgate_nodes::switch::MatchingSpec;
-use spillgate_nodes::switch::matcher::{KINDS, Matcher, Weights};
+use spillgate_nodes::switch::matcher::{Matcher, MatchingSpec, Weights};
 use spillgate_nodes::switch::ports::{Matching, Requests};
 
 /// Weights by input, then output: what a matcher may ask of a pair is the same number.
@@ -252,7 +251,7 @@ proptest! {
         seed in any::<u64>(),
         iterations in 1..6_u32,
     ) {
-        for kind in KINDS {
+        for kind in MatchingSpec::KINDS {
             for table in &tables {
                 // Wide: spread over a switch of 256 ports.
                 let (n, spread) = if wide { (256, 13) } else { (table.0.len(), 1) };

@@ -21,11 +21,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
-use spillgate_core::{DropReason, suggest};
+
+use spillgate_core::{DropReason, Kind, suggest};
+use spillgate_endpoints::{cc::CcSpec, source};
 use spillgate_measure::sla::{self, Verdict};
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Metric, Scope};
 use spillgate_measure::{Needs, Sampled};
+use spillgate_nodes::{NodePlan, atm::ContractSpec, switch::matcher::MatchingSpec};
 use spillgate_output::Effect;
 
 /// The JSON Schema of scenario files, or of customers' files of requirements (`sla`).
@@ -56,47 +59,25 @@ fn catalog() -> String {
             .map(|(kind, summary)| serde_json::json!({"kind": kind, "summary": summary}))
             .collect::<Vec<_>>()
     };
+    let known = |kinds: &[Kind]| list(&mut kinds.iter().map(|k| (k.kind, k.summary)));
     let mut families = serde_json::Map::new();
     for family in spillgate_queueing::kinds() {
-        let kinds = &mut family.kinds.iter().map(|k| (k.kind, k.summary));
-        families.insert(family.name.to_owned(), list(kinds).into());
+        families.insert(family.name.to_owned(), known(family.kinds).into());
     }
-    let sources = spillgate_endpoints::source::KINDS;
-    families.insert(
-        "sources".to_owned(),
-        list(&mut sources.iter().copied()).into(),
-    );
-    let codecs = spillgate_endpoints::source::CODECS;
-    families.insert(
-        "voip-codecs".to_owned(),
-        list(&mut codecs.iter().copied()).into(),
-    );
+    let (codecs, mixes) = (source::CODECS.iter(), source::MIXES.iter());
     let words = spillgate_core::overhead::words::all();
-    families.insert("overhead".to_owned(), list(&mut words.into_iter()).into());
-    let mixes = spillgate_endpoints::source::MIXES;
-    families.insert(
-        "packet-mixes".to_owned(),
-        list(&mut mixes.iter().copied()).into(),
-    );
-    let control = spillgate_endpoints::cc::KINDS;
-    families.insert(
-        "congestion-control".to_owned(),
-        list(&mut control.iter().copied()).into(),
-    );
-    families.insert(
-        "nodes".to_owned(),
-        list(&mut spillgate_nodes::KINDS.iter().map(|k| (k.kind, k.summary))).into(),
-    );
-    let matching = spillgate_nodes::switch::matcher::KINDS;
-    families.insert(
-        "matching".to_owned(),
-        list(&mut matching.iter().map(|k| (k.kind, k.summary))).into(),
-    );
-    let contracts = spillgate_nodes::atm::ContractSpec::KINDS;
-    families.insert(
-        "contracts".to_owned(),
-        list(&mut contracts.iter().copied()).into(),
-    );
+    for (name, kinds) in [
+        ("sources", known(source::spec::SourceSpec::KINDS)),
+        ("voip-codecs", list(&mut codecs.copied())),
+        ("overhead", list(&mut words.into_iter())),
+        ("packet-mixes", list(&mut mixes.copied())),
+        ("congestion-control", known(CcSpec::KINDS)),
+        ("nodes", known(NodePlan::KINDS)),
+        ("matching", known(MatchingSpec::KINDS)),
+        ("contracts", known(ContractSpec::KINDS)),
+    ] {
+        families.insert(name.to_owned(), kinds.into());
+    }
     families.insert(
         "platforms".to_owned(),
         list(&mut spillgate_import::platforms()).into(),

@@ -97,28 +97,18 @@ pub(crate) trait Schedule {
     fn memory_bytes(&self, flows: usize) -> u64;
 }
 
-/// What runs inside a discipline.
-#[derive(Clone, Debug)]
-// One lives in each port, and its fields are on the packet path.
-#[allow(clippy::large_enum_variant)]
-pub(crate) enum Engine {
-    Queue(Leaf),
-    Wfq(Pgps),
-    ClassBased(Tree),
-    Fan(Fan),
-    Custom(CustomEngine),
-}
+spillgate_core::family! {
+    /// What runs inside a discipline.
+    #[derive(Clone, Debug)]
+    // One lives in each port, and its fields are on the packet path.
+    #[allow(clippy::large_enum_variant)]
+    pub(crate) running enum Engine by each;
 
-macro_rules! each {
-    ($self:ident, $e:ident => $call:expr) => {
-        match $self {
-            Self::Queue($e) => $call,
-            Self::Wfq($e) => $call,
-            Self::ClassBased($e) => $call,
-            Self::Fan($e) => $call,
-            Self::Custom($e) => $call,
-        }
-    };
+    Queue(Leaf);
+    Wfq(Pgps);
+    ClassBased(Tree);
+    Fan(Fan);
+    Custom(CustomEngine);
 }
 
 /// What each packet asks of it is called directly, all else by [`Schedule`].
@@ -164,18 +154,6 @@ impl DerefMut for Engine {
         each!(self, e => e)
     }
 }
-
-macro_rules! from {
-    ($($variant:ident: $runtime:ty,)+) => {$(
-        impl From<$runtime> for Engine {
-            fn from(engine: $runtime) -> Self {
-                Self::$variant(engine)
-            }
-        }
-    )+};
-}
-
-from! { Queue: Leaf, Wfq: Pgps, ClassBased: Tree, Fan: Fan, }
 
 /// Drops a packet that belongs to `leaf`.
 pub(crate) fn refuse_at(leaf: u16, mut packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {

@@ -42,7 +42,7 @@ pub use outline::{
 };
 pub use packet_set::{PacketBox, PacketSet};
 pub use recipe::Recipe;
-pub use registry::{Family, Kind, kinds};
+pub use registry::{Family, kinds};
 pub use size::Sizes;
 pub use stats::{LeafGauges, LeafStats, State};
 pub use tree::{Division, Enclosing};

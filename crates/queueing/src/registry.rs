@@ -1,13 +1,6 @@
 //! What the crate can do, as lists for help texts and tables.
 
-/// One entry of a catalog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// The key under which a scenario writes it.
-    pub kind: &'static str,
-    /// One line on what it is.
-    pub summary: &'static str,
-}
+use spillgate_core::Kind;
 
 /// A family of interchangeable or combinable parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,90 +13,66 @@ pub struct Family {
 
 /// What a class of a class-based policy may do, by the keys of [`crate::spec::ClassSpec`].
 const CLASS: &[Kind] = &[
-    Kind {
-        kind: "phb",
-        summary: "A per-hop behavior of DiffServ: its code points, and a queue that fits it.",
-    },
-    Kind {
-        kind: "priority",
-        summary: "Strict priority by level, policed to a rate under congestion (LLQ).",
-    },
-    Kind {
-        kind: "bandwidth",
-        summary: "Guaranteed rate; what is unused is shared in proportion (CBWFQ by SCFQ).",
-    },
-    Kind {
-        kind: "bandwidth_remaining",
-        summary: "Share of what priority and guaranteed classes leave.",
-    },
-    Kind {
-        kind: "bandwidth_remaining_ratio",
-        summary: "Share of what priority and guaranteed classes leave, as a ratio.",
-    },
-    Kind {
-        kind: "shape",
-        summary: "Token-bucket shaper: excess waits.",
-    },
-    Kind {
-        kind: "police",
-        summary: "Token-bucket policer: excess is dropped or re-marked on arrival.",
-    },
-    Kind {
-        kind: "queue_limit",
-        summary: "Tail drop above packets, bytes or time.",
-    },
-    Kind {
-        kind: "queue_limit_dscp",
-        summary: "Weighted tail drop: lower limits of the queue for packets of some DSCPs.",
-    },
-    Kind {
-        kind: "queue_limit_precedence",
-        summary: "Weighted tail drop: lower limits of the queue for packets of some IP precedences.",
-    },
-    Kind {
-        kind: "aqm",
-        summary: "Active queue management of the class's queue.",
-    },
-    Kind {
-        kind: "fair_queue",
-        summary: "Cisco's flow-based WFQ inside the class.",
-    },
-    Kind {
-        kind: "drr",
-        summary: "Deficit round robin by flow inside the class.",
-    },
-    Kind {
-        kind: "fq",
-        summary: "Fair queueing with new flows first inside the class, under any AQM.",
-    },
-    Kind {
-        kind: "fq_codel",
-        summary: "FQ-CoDel inside the class.",
-    },
-    Kind {
-        kind: "set_dscp",
-        summary: "Sets the DSCP on arrival.",
-    },
-    Kind {
-        kind: "set_exp",
-        summary: "Sets the EXP bits of the top MPLS label on arrival.",
-    },
-    Kind {
-        kind: "set_exp_imposition",
-        summary: "Sets the EXP bits that MPLS labels get when they are put on.",
-    },
-    Kind {
-        kind: "set_cos",
-        summary: "Sets the priority of the 802.1Q tag (CoS) on arrival.",
-    },
-    Kind {
-        kind: "set_qos_group",
-        summary: "Puts packets into a QoS group, for the policy of the port that they leave by.",
-    },
-    Kind {
-        kind: "policy",
-        summary: "A class-based policy inside the class.",
-    },
+    Kind::new(
+        "phb",
+        "A per-hop behavior of DiffServ: its code points, and a queue that fits it.",
+    ),
+    Kind::new(
+        "priority",
+        "Strict priority by level, policed to a rate under congestion (LLQ).",
+    ),
+    Kind::new(
+        "bandwidth",
+        "Guaranteed rate; what is unused is shared in proportion (CBWFQ by SCFQ).",
+    ),
+    Kind::new(
+        "bandwidth_remaining",
+        "Share of what priority and guaranteed classes leave.",
+    ),
+    Kind::new(
+        "bandwidth_remaining_ratio",
+        "Share of what priority and guaranteed classes leave, as a ratio.",
+    ),
+    Kind::new("shape", "Token-bucket shaper: excess waits."),
+    Kind::new(
+        "police",
+        "Token-bucket policer: excess is dropped or re-marked on arrival.",
+    ),
+    Kind::new("queue_limit", "Tail drop above packets, bytes or time."),
+    Kind::new(
+        "queue_limit_dscp",
+        "Weighted tail drop: lower limits of the queue for packets of some DSCPs.",
+    ),
+    Kind::new(
+        "queue_limit_precedence",
+        "Weighted tail drop: lower limits of the queue for packets of some IP precedences.",
+    ),
+    Kind::new("aqm", "Active queue management of the class's queue."),
+    Kind::new("fair_queue", "Cisco's flow-based WFQ inside the class."),
+    Kind::new("drr", "Deficit round robin by flow inside the class."),
+    Kind::new(
+        "fq",
+        "Fair queueing with new flows first inside the class, under any AQM.",
+    ),
+    Kind::new("fq_codel", "FQ-CoDel inside the class."),
+    Kind::new("set_dscp", "Sets the DSCP on arrival."),
+    Kind::new(
+        "set_exp",
+        "Sets the EXP bits of the top MPLS label on arrival.",
+    ),
+    Kind::new(
+        "set_exp_imposition",
+        "Sets the EXP bits that MPLS labels get when they are put on.",
+    ),
+    Kind::new(
+        "set_cos",
+        "Sets the priority of the 802.1Q tag (CoS) on arrival.",
+    ),
+    Kind::new(
+        "set_qos_group",
+        "Puts packets into a QoS group, for the policy of the port that they leave by.",
+    ),
+    Kind::new("policy", "A class-based policy inside the class."),
 ];
 
 /// Every family of the crate with its members, in the order of the registries.
@@ -111,11 +80,11 @@ pub fn kinds() -> &'static [Family] {
     &[
         Family {
             name: "disciplines",
-            kinds: crate::spec::KINDS,
+            kinds: crate::spec::DisciplineSpec::KINDS,
         },
         Family {
             name: "aqm",
-            kinds: crate::aqm::KINDS,
+            kinds: crate::aqm::AqmSpec::KINDS,
         },
         Family {
             name: "class",
@@ -141,7 +110,7 @@ mod tests {
 
     #[test]
     fn kinds_are_the_keys_of_the_schema() {
-        for kind in crate::spec::KINDS {
+        for kind in DisciplineSpec::KINDS {
             let text = format!("{{\"{}\": {{\"classes\": []}}}}", kind.kind);
             let spec: Result<DisciplineSpec, _> = serde_json::from_str(&text)
                 .or_else(|_| serde_json::from_str(&text.replace("\"classes\": []", "")));

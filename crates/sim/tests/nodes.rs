@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_nodes::KINDS;
-use spillgate_nodes::stage::STAGES;
+use spillgate_nodes::NodePlan;
+use spillgate_nodes::stage::StagePlan;
 use spillgate_sim::layout;
 
 /// Scope, name, metric, value, tolerance.
@@ -31,7 +31,7 @@ fn kinds_do_what_their_files_say() {
     let texts: Vec<String> = files
         .map(|f| fs::read_to_string(f).expect("a text"))
         .collect();
-    for kind in KINDS.iter().chain(STAGES) {
+    for kind in NodePlan::KINDS.iter().chain(StagePlan::KINDS) {
         let key = format!("{}: ", kind.kind);
         assert!(
             texts.iter().any(|t| t.contains(&key)),

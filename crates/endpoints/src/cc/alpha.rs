@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use spillgate_core::Time;
 
 use super::window::Window;
-use super::{AckSample, Cause, Controller, LossSample};
+use super::{AckSample, Algorithm, Cause, Controller, LossSample, Traits};
 use crate::tcp::config::TcpConfig;
 
 /// g of §4.2.
@@ -45,9 +45,11 @@ impl Alpha {
 }
 
 /// What tells the algorithms apart.
-pub trait Growth {
+pub(crate) trait Growth {
     /// Their parameters.
     type Spec;
+    /// What they need.
+    const TRAITS: Traits;
     /// Bytes for which the window grows.
     fn countable(ack: &AckSample) -> u64;
 }
@@ -67,8 +69,9 @@ impl<G> Proportional<G> {
     }
 }
 
-impl<G: Growth> Controller for Proportional<G> {
+impl<G: Growth> Algorithm for Proportional<G> {
     type Spec = G::Spec;
+    const TRAITS: Traits = G::TRAITS;
 
     fn new(_: &G::Spec, cfg: &TcpConfig, _: Time) -> Self {
         Self {
@@ -77,7 +80,9 @@ impl<G: Growth> Controller for Proportional<G> {
             growth: PhantomData,
         }
     }
+}
 
+impl<G: Growth> Controller for Proportional<G> {
     #[inline]
     fn cwnd(&self) -> u64 {
         self.w.cwnd

@@ -8,15 +8,8 @@
 use spillgate_core::{Dur, Time, rng};
 
 use super::window::no_parameters;
-use super::{AckSample, Cause, Controller, LossSample, RateSample, Traits};
+use super::{AckSample, Algorithm, Cause, Controller, LossSample, RateSample, Traits};
 use crate::tcp::config::TcpConfig;
-
-pub(super) const TRAITS: Traits = Traits {
-    needs_sack: true,
-    paced: true,
-    paces_itself: true,
-    ..Traits::MODERN
-};
 
 no_parameters! {
     /// BBR has no parameters.
@@ -212,8 +205,14 @@ impl Bbr {
     }
 }
 
-impl Controller for Bbr {
+impl Algorithm for Bbr {
     type Spec = BbrSpec;
+    const TRAITS: Traits = Traits {
+        needs_sack: true,
+        paced: true,
+        paces_itself: true,
+        ..Traits::MODERN
+    };
 
     fn new(_: &BbrSpec, cfg: &TcpConfig, start: Time) -> Self {
         let mss = u64::from(cfg.mss);
@@ -246,7 +245,9 @@ impl Controller for Bbr {
             mss,
         }
     }
+}
 
+impl Controller for Bbr {
     #[inline]
     fn cwnd(&self) -> u64 {
         self.cwnd

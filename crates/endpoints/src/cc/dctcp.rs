@@ -5,11 +5,6 @@ use super::window::no_parameters;
 use super::{AckSample, Traits};
 use crate::tcp::config::EcnMode;
 
-pub(super) const TRAITS: Traits = Traits {
-    ecn: EcnMode::Dctcp,
-    ..Traits::MODERN
-};
-
 no_parameters! {
     /// DCTCP has no parameters: g is 1/16 (RFC 8257 §4.2).
     DctcpSpec
@@ -21,6 +16,10 @@ pub struct Unechoed;
 
 impl Growth for Unechoed {
     type Spec = DctcpSpec;
+    const TRAITS: Traits = Traits {
+        ecn: EcnMode::Dctcp,
+        ..Traits::MODERN
+    };
 
     fn countable(ack: &AckSample) -> u64 {
         if ack.ece { 0 } else { ack.acked }

@@ -24,7 +24,7 @@ pub use cubic::{CubicAs, CubicSpec};
 pub use dctcp::DctcpSpec;
 pub use newreno::NewRenoSpec;
 pub use prague::PragueSpec;
-pub use registry::{CcSpec, Congestion, KINDS};
+pub use registry::{CcSpec, Congestion};
 pub use reno::RenoSpec;
 pub use tahoe::TahoeSpec;
 
@@ -141,16 +141,35 @@ impl Traits {
     };
 }
 
-/// A congestion control algorithm. All windows are bytes.
-pub trait Controller: Sized {
+/// What an algorithm is made of.
+pub(crate) trait Algorithm: Sized {
     /// Its parameters.
     type Spec;
+    /// What it needs.
+    const TRAITS: Traits;
     /// The state before the first segment.
     fn new(spec: &Self::Spec, cfg: &TcpConfig, start: Time) -> Self;
     /// Back to the state before the first segment; what has memory of its own keeps it.
     fn reset(&mut self, spec: &Self::Spec, cfg: &TcpConfig, start: Time) {
         *self = Self::new(spec, cfg, start);
     }
+}
+
+impl<C: Algorithm> Algorithm for Box<C> {
+    type Spec = C::Spec;
+    const TRAITS: Traits = C::TRAITS;
+
+    fn new(spec: &C::Spec, cfg: &TcpConfig, start: Time) -> Self {
+        Self::new(C::new(spec, cfg, start))
+    }
+
+    fn reset(&mut self, spec: &C::Spec, cfg: &TcpConfig, start: Time) {
+        **self = C::new(spec, cfg, start);
+    }
+}
+
+/// A congestion control algorithm. All windows are bytes.
+pub trait Controller {
     /// Congestion window.
     fn cwnd(&self) -> u64;
     /// Slow start threshold; [`u64::MAX`] before the first loss.
@@ -173,50 +192,5 @@ pub trait Controller: Sized {
     #[inline]
     fn window(&mut self) -> Option<&mut Window> {
         None
-    }
-}
-
-impl<C: Controller> Controller for Box<C> {
-    type Spec = C::Spec;
-
-    fn new(spec: &C::Spec, cfg: &TcpConfig, start: Time) -> Self {
-        Self::new(C::new(spec, cfg, start))
-    }
-
-    fn reset(&mut self, spec: &C::Spec, cfg: &TcpConfig, start: Time) {
-        **self = C::new(spec, cfg, start);
-    }
-
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        (**self).cwnd()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        (**self).ssthresh()
-    }
-
-    fn on_ack(&mut self, ack: &AckSample) {
-        (**self).on_ack(ack);
-    }
-
-    fn on_congestion(&mut self, loss: &LossSample) {
-        (**self).on_congestion(loss);
-    }
-
-    fn on_recovered(&mut self, now: Time, in_flight: u64) {
-        (**self).on_recovered(now, in_flight);
-    }
-
-    fn on_restart(&mut self, now: Time, idle: Dur) {
-        (**self).on_restart(now, idle);
-    }
-
-    fn limit(&mut self, cwnd: u64) {
-        (**self).limit(cwnd);
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        (**self).pacing_rate()
     }
 }

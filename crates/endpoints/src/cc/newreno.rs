@@ -2,12 +2,7 @@
 //! (RFC 6582, or RFC 6675 with `sack: true`) and lives in the sender.
 
 use super::Traits;
-use super::window::{Window, additive_increase, no_parameters};
-
-pub(super) const TRAITS: Traits = Traits {
-    sack: false,
-    ..Traits::MODERN
-};
+use super::window::{additive_increase, no_parameters};
 
 no_parameters! {
     /// NewReno has no parameters.
@@ -16,7 +11,8 @@ no_parameters! {
 
 additive_increase! {
     /// Additive increase by a segment per round trip, halving on loss.
-    NewReno(NewRenoSpec), nothing
+    NewReno(NewRenoSpec), Traits {
+        sack: false,
+        ..Traits::MODERN
+    }, |_, _| ()
 }
-
-fn nothing(_: &mut Window, _: &super::LossSample) {}

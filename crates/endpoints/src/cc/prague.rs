@@ -11,12 +11,6 @@ use super::window::no_parameters;
 use super::{AckSample, Traits};
 use crate::tcp::config::EcnMode;
 
-pub(super) const TRAITS: Traits = Traits {
-    ecn: EcnMode::L4s,
-    paced: true,
-    ..Traits::MODERN
-};
-
 no_parameters! {
     /// Prague has no parameters: the gain of its average is 1/16.
     PragueSpec
@@ -28,6 +22,11 @@ pub struct Unmarked;
 
 impl Growth for Unmarked {
     type Spec = PragueSpec;
+    const TRAITS: Traits = Traits {
+        ecn: EcnMode::L4s,
+        paced: true,
+        ..Traits::MODERN
+    };
 
     fn countable(ack: &AckSample) -> u64 {
         ack.acked.saturating_sub(ack.marked)

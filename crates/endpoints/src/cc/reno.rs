@@ -2,14 +2,8 @@
 //! recovery ends with the first new acknowledgment (§3.2).
 
 use super::Traits;
-use super::window::{Window, additive_increase, no_parameters};
+use super::window::{additive_increase, no_parameters};
 use crate::tcp::config::Repair;
-
-pub(super) const TRAITS: Traits = Traits {
-    repair: Some(Repair::Reno),
-    sack: false,
-    ..Traits::MODERN
-};
 
 no_parameters! {
     /// Reno has no parameters.
@@ -18,7 +12,9 @@ no_parameters! {
 
 additive_increase! {
     /// Additive increase by a segment per round trip, halving on loss.
-    Reno(RenoSpec), nothing
+    Reno(RenoSpec), Traits {
+        repair: Some(Repair::Reno),
+        sack: false,
+        ..Traits::MODERN
+    }, |_, _| ()
 }
-
-fn nothing(_: &mut Window, _: &super::LossSample) {}

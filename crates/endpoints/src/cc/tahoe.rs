@@ -5,12 +5,6 @@ use super::window::{Window, additive_increase, no_parameters};
 use super::{Cause, LossSample, Traits};
 use crate::tcp::config::Repair;
 
-pub(super) const TRAITS: Traits = Traits {
-    repair: Some(Repair::Tahoe),
-    sack: false,
-    ..Traits::MODERN
-};
-
 no_parameters! {
     /// Tahoe has no parameters.
     TahoeSpec
@@ -18,7 +12,11 @@ no_parameters! {
 
 additive_increase! {
     /// Additive increase by a segment per round trip, one segment after a loss.
-    Tahoe(TahoeSpec), restart
+    Tahoe(TahoeSpec), Traits {
+        repair: Some(Repair::Tahoe),
+        sack: false,
+        ..Traits::MODERN
+    }, restart
 }
 
 /// A mark is no loss: half the window suffices (RFC 3168 §6.1.2).

@@ -167,36 +167,33 @@ pub(crate) fn is_limited(cwnd: u64, ssthresh: u64, mss: u64, prior_in_flight: u6
     prior_in_flight + mss > cwnd || (cwnd < ssthresh && cwnd < 2 * prior_in_flight)
 }
 
-/// For an algorithm without parameters: an empty table that needs no check.
+/// For an algorithm without parameters: an empty table.
 macro_rules! no_parameters {
     ($(#[doc = $doc:literal])+ $spec:ident) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $spec {}
-
-        impl $spec {
-            pub(super) fn check(&self) -> Result<(), spillgate_core::Problem> {
-                Ok(())
-            }
-        }
     };
 }
 
 /// An algorithm that is [`Window`] and a factor of decrease.
 macro_rules! additive_increase {
-    ($(#[doc = $doc:literal])+ $model:ident($spec:ty), $after:ident) => {
+    ($(#[doc = $doc:literal])+ $model:ident($spec:ty), $traits:expr, $after:expr) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, Default)]
         pub struct $model(super::window::Window);
 
-        impl super::Controller for $model {
+        impl super::Algorithm for $model {
             type Spec = $spec;
+            const TRAITS: super::Traits = $traits;
 
             fn new(_: &$spec, cfg: &crate::tcp::TcpConfig, _: spillgate_core::Time) -> Self {
                 Self(super::window::Window::new(cfg))
             }
+        }
 
+        impl super::Controller for $model {
             #[inline]
             fn cwnd(&self) -> u64 {
                 self.0.cwnd

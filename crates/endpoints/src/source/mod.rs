@@ -31,7 +31,7 @@ use spillgate_core::{Problem, Rng, Time};
 pub use arrivals::Occupied;
 pub use codec::CODECS;
 pub use imix::MIXES;
-pub use registry::{KINDS, Source};
+pub use registry::Source;
 pub use split::{Shares, Split};
 
 /// A packet that a source sends.

@@ -6,7 +6,7 @@ use spillgate_endpoints::cc;
 /// A consistent configuration of any algorithm and profile; each bit of `odd` sets one key away
 /// from where most profiles have it.
 pub(crate) fn arb_config() -> impl Strategy<Value = String> {
-    let kind = prop::sample::select(cc::KINDS.iter().map(|k| k.0).collect::<Vec<_>>());
+    let kind = prop::sample::select(cc::CcSpec::NAMES);
     let profile = prop::sample::select(vec!["ns2", "linux", "rfc"]);
     let sizes = (
         1_u32..12,

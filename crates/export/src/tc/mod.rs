@@ -241,7 +241,7 @@ impl<'s> Script<'s> {
         {
             let reason = format!(
                 "the script shapes to {rate}; the peak and the bursts of the circuit's contract ({}) are not expressed",
-                c.contract.category()
+                c.contract.kind()
             );
             notes.at(&format!("interface {}", port.name)).add(reason);
         }

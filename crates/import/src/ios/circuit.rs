@@ -388,7 +388,7 @@ fn apply<'a>(
 
 /// `no` and a line of a circuit.
 fn remove<'a>(c: &mut Command<'a>, verb: CircuitVerb, lines: &mut CircuitLines<'a>) {
-    let category = |lines: &CircuitLines<'_>| lines.contract.as_ref().map(|c| c.value.category());
+    let category = |lines: &CircuitLines<'_>| lines.contract.as_ref().map(|c| c.value.kind());
     match verb {
         Contract(c) if category(lines) == Some(c.name()) => lines.contract = None,
         CircuitVerb::Encapsulation => lines.encapsulation = None,

@@ -43,7 +43,7 @@ impl<'c, 'a> Port<'c, 'a> {
     pub(crate) fn category(&self) -> Option<&'static str> {
         let (_, lines) = self.circuit.as_ref()?;
         let contract = lines.contract.as_ref();
-        Some(contract.map_or("ubr", |c| c.value.category()))
+        Some(contract.map_or("ubr", |c| c.value.kind()))
     }
 
     /// The transmit ring that is written for it: of the circuit, the interface, or the main

@@ -113,7 +113,7 @@ impl CircuitFacts {
             vc: circuit.vc.to_string(),
             name: circuit.name.clone(),
             line: circuit.spot.line,
-            category: contract.category(),
+            category: contract.kind(),
             pcr: contract.pcr().map(Rate::bps),
             mcr: contract.minimum_rate().map(Rate::bps),
             scr: contract.burst().map(|(scr, _)| scr.bps()),

@@ -181,7 +181,7 @@ impl AtmSpec {
         }
         fine.then(|| Cells {
             line: link.rate,
-            category: self.contract.category(),
+            category: self.contract.kind(),
             contract,
             shaped: self.shaped,
             phase: self.phase,

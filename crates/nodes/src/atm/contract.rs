@@ -13,22 +13,22 @@ use spillgate_core::Problem;
 /// Most tolerance of a peak cell rate.
 const MOST_CDVT: Dur = Dur::from_secs(1);
 
-/// The traffic contract of a virtual circuit, by service category.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ContractSpec {
-    /// Constant bit rate: the peak cell rate.
-    Cbr(CbrSpec),
-    /// Variable bit rate for what is in real time.
-    RtVbr(VbrSpec),
-    /// Variable bit rate for everything else.
-    NrtVbr(VbrSpec),
-    /// Unspecified bit rate: up to the peak cell rate, without a guarantee, or with a minimum that
-    /// is desired.
-    Ubr(UbrSpec),
-    /// Guaranteed frame rate: a minimum cell rate for whole frames, and what is left up to the peak
-    /// cell rate.
-    Gfr(GfrSpec),
+spillgate_core::family! {
+    /// The traffic contract of a virtual circuit, by service category.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub written enum ContractSpec by spec;
+
+    /// Constant bit rate: a peak cell rate that is guaranteed.
+    "cbr": Cbr(CbrSpec);
+    /// Variable bit rate in real time: a peak and a sustainable cell rate.
+    "rt-vbr": RtVbr(VbrSpec);
+    /// Variable bit rate: a peak and a sustainable cell rate.
+    "nrt-vbr": NrtVbr(VbrSpec);
+    /// Unspecified bit rate: a peak cell rate without a guarantee, perhaps a minimum desired cell
+    /// rate (UBR+).
+    "ubr": Ubr(UbrSpec);
+    /// Guaranteed frame rate: a minimum cell rate for whole frames, and a peak cell rate.
+    "gfr": Gfr(GfrSpec);
 }
 
 impl Default for ContractSpec {
@@ -107,46 +107,11 @@ pub struct GfrSpec {
 }
 
 impl ContractSpec {
-    /// Every category with what it is.
-    pub const KINDS: &[(&str, &str)] = &[
-        (
-            "cbr",
-            "Constant bit rate: a peak cell rate that is guaranteed.",
-        ),
-        (
-            "rt-vbr",
-            "Variable bit rate in real time: a peak and a sustainable cell rate.",
-        ),
-        (
-            "nrt-vbr",
-            "Variable bit rate: a peak and a sustainable cell rate.",
-        ),
-        (
-            "ubr",
-            "Unspecified bit rate: a peak cell rate without a guarantee, perhaps a minimum desired cell rate (UBR+).",
-        ),
-        (
-            "gfr",
-            "Guaranteed frame rate: a minimum cell rate for whole frames, and a peak cell rate.",
-        ),
-    ];
-
-    /// The key of the category.
-    pub fn category(&self) -> &'static str {
-        match self {
-            Self::Cbr(_) => "cbr",
-            Self::RtVbr(_) => "rt-vbr",
-            Self::NrtVbr(_) => "nrt-vbr",
-            Self::Ubr(_) => "ubr",
-            Self::Gfr(_) => "gfr",
-        }
-    }
-
     /// The contract on a line of this rate; the path of an error begins with the category.
     pub fn resolve(&self, line: Rate) -> Result<Contract, Problem> {
         let contract = self.contract(line);
         let (pcr, cdvt) = (contract.pcr, contract.cdvt);
-        let at = |key: &str| format!("{}.{key}", self.category());
+        let at = |key: &str| format!("{}.{key}", self.kind());
         if pcr > line {
             let message = format!("the peak cell rate is above the rate of the link, {line}");
             return Err(Problem::new(
@@ -348,7 +313,7 @@ mod tests {
         let schema = serde_json::to_value(schemars::schema_for!(ContractSpec)).unwrap();
         let kinds = schema["oneOf"].as_array().unwrap().iter();
         let kinds: Vec<&str> = kinds.map(|k| k["required"][0].as_str().unwrap()).collect();
-        let listed: Vec<&str> = ContractSpec::KINDS.iter().map(|k| k.0).collect();
+        let listed: Vec<&str> = ContractSpec::KINDS.iter().map(|k| k.kind).collect();
         assert_eq!(kinds, listed);
     }
 

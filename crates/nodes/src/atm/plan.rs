@@ -147,7 +147,7 @@ impl NodeSpec for AtmSwitchSpec {
                 switches: vec![switch],
                 ..AtmPlan::default()
             };
-            (node, plan.into())
+            (node, Box::new(plan).into())
         };
         around.nodes.clone().map(of).collect()
     }

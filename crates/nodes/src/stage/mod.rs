@@ -17,7 +17,7 @@ use spillgate_measure::Measures;
 use spillgate_queueing::{BucketLevel, Color, Evidence, State};
 
 use crate::{Around, Names, Reader, Start};
-pub use registry::{STAGES, StagePlan, Stages};
+pub use registry::{StagePlan, Stages};
 
 /// A stage, as written under `topology`.
 pub trait StageSpec {

@@ -1,7 +1,7 @@
 //! Every stage: a line each, in the order in which a packet passes them.
 //!
-//! From this list follow the keys of `topology`, [`StagePlan`], and [`STAGES`], the list for help
-//! texts. A stage that is written at links has its key there.
+//! From this list follow the keys of `topology`, [`StagePlan`], and [`StagePlan::KINDS`], the list
+//! for help texts. A stage that is written at links has its key there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -9,7 +9,6 @@ use std::ops::Deref;
 use super::input::InputPlan;
 use super::mpls::MplsPlan;
 use super::{Network, StageRecipe};
-use crate::Kind;
 
 /// Calls a macro with every stage: what it is, its key, how it is written, how it runs.
 #[macro_export]
@@ -33,48 +32,26 @@ macro_rules! plans {
         links { $($(#[doc = $at_link:literal])+ $here:ident = $link_key:ident => $link_plan:ty;)+ }
         topology { $($(#[doc = $doc:literal])+ $kind:ident = $key:ident, $spec:ty => $plan:ty;)+ }
     ) => {
-        plans! {
-            $($(#[doc = $at_link])+ $here = $link_key => $link_plan;)+
-            $($(#[doc = $doc])+ $kind = $key => $plan;)+
+        spillgate_core::family! {
+            /// A validated stage: nothing is left that can fail.
+            #[derive(Clone, Debug)]
+            pub running enum StagePlan by stage;
+
+            $($(#[doc = $at_link])+ $link_key = $here(Box<$link_plan>);)+
+            $($(#[doc = $doc])+ $key = $kind(Box<$plan>);)+
         }
-    };
-    ($($(#[doc = $doc:literal])+ $kind:ident = $key:ident => $plan:ty;)+) => {
-        /// A validated stage: nothing is left that can fail.
-        #[derive(Clone, Debug)]
-        pub enum StagePlan {
-            $($(#[doc = $doc])+ $kind(Box<$plan>),)+
-        }
-
-        /// Every stage, in order.
-        pub const STAGES: &[Kind] = &[$(Kind {
-            kind: stringify!($key),
-            summary: concat!($($doc),+).trim_ascii(),
-        }),+];
-
-        impl StagePlan {
-            /// The key of its kind.
-            pub fn kind(&self) -> &'static str {
-                match self { $(Self::$kind(_) => stringify!($key),)+ }
-            }
-        }
-
-        impl Deref for StagePlan {
-            type Target = dyn StageRecipe;
-
-            fn deref(&self) -> &Self::Target {
-                match self { $(Self::$kind(plan) => &**plan,)+ }
-            }
-        }
-
-        $(impl From<$plan> for StagePlan {
-            fn from(plan: $plan) -> Self {
-                Self::$kind(Box::new(plan))
-            }
-        })+
     };
 }
 
 with_stages!(plans);
+
+impl Deref for StagePlan {
+    type Target = dyn StageRecipe;
+
+    fn deref(&self) -> &Self::Target {
+        stage!(self, stage => &**stage)
+    }
+}
 
 impl StagePlan {
     /// The policy that it is, if it is one.

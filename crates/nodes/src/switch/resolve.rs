@@ -81,7 +81,10 @@ impl NodeSpec for SwitchSpec {
         if self.congestion_measure.is_some() {
             check_measure(&plans, around, reader);
         }
-        plans.into_iter().map(|p| (p.node, p.into())).collect()
+        plans
+            .into_iter()
+            .map(|p| (p.node, Box::new(p).into()))
+            .collect()
     }
 }
 

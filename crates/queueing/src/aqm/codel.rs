@@ -27,30 +27,30 @@ use crate::recipe::At;
 use crate::stats::State;
 use spillgate_core::Problem;
 
-/// Parameters of CoDel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CodelSpec {
-    /// The implementation that is followed. Default: RFC 8289.
-    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
-    pub variant: Option<CodelVariant>,
-    /// The acceptable standing delay. Default 5 ms, 5 % of `interval` (RFC 8289).
-    pub target: Dur,
-    /// The time for which delays have to stay above `target` before the first packet is dropped:
-    /// about the longest usual round-trip time. Default 100 ms (RFC 8289).
-    pub interval: Dur,
-    /// Mark ECN-capable packets instead of dropping them (RFC 3168). Default false (Linux).
-    pub ecn: bool,
-    /// Mark every ECN-capable packet that waited longer, whatever `ecn` says: a shallow threshold
-    /// as DCTCP needs it (Linux). Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ce_threshold: Option<Dur>,
-    /// Nothing is dropped while at most this many bytes are queued: the largest packet of the link
-    /// (RFC 8289 §5, MAXPACKET). Default 1514 B, that of Ethernet.
-    pub max_packet: Size,
-    /// How the square root is computed. Default `exact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inverse_sqrt: Option<InverseSqrt>,
+spillgate_core::spec! {
+    /// Parameters of CoDel.
+    pub struct CodelSpec {
+        /// The implementation that is followed. Default: RFC 8289.
+        #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+        pub variant: Option<CodelVariant> = None,
+        /// The acceptable standing delay. Default 5 ms, 5 % of `interval` (RFC 8289).
+        pub target: Dur = Dur::from_ms(5),
+        /// The time for which delays have to stay above `target` before the first packet is
+        /// dropped: about the longest usual round-trip time. Default 100 ms (RFC 8289).
+        pub interval: Dur = Dur::from_ms(100),
+        /// Mark ECN-capable packets instead of dropping them (RFC 3168). Default false (Linux).
+        pub ecn: bool = false,
+        /// Mark every ECN-capable packet that waited longer, whatever `ecn` says: a shallow
+        /// threshold as DCTCP needs it (Linux). Default: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ce_threshold: Option<Dur> = None,
+        /// Nothing is dropped while at most this many bytes are queued: the largest packet of the
+        /// link (RFC 8289 §5, MAXPACKET). Default 1514 B, that of Ethernet.
+        pub max_packet: Size = Size(1514),
+        /// How the square root is computed. Default `exact`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub inverse_sqrt: Option<InverseSqrt> = None,
+    }
 }
 
 /// Implementations of CoDel.
@@ -60,20 +60,6 @@ pub enum CodelVariant {
     /// Linux: the 16-bit root (`inverse_sqrt: newton16`), all times in whole ticks of 1.024 us,
     /// rounded down, and the first drop of a period only after its deadline, not at it.
     Linux,
-}
-
-impl Default for CodelSpec {
-    fn default() -> Self {
-        Self {
-            variant: None,
-            target: Dur::from_ms(5),
-            interval: Dur::from_ms(100),
-            ecn: false,
-            ce_threshold: None,
-            max_packet: Size(1514),
-            inverse_sqrt: None,
-        }
-    }
 }
 
 /// How CoDel computes 1/√count.

@@ -17,8 +17,6 @@
 //! arrival there counts nu, and one at the output 1 - nu, since it has left there. Cost: O(1), an
 //! exponential for each packet, one draw while P is above 0.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Time, Verdict};
 
 use super::{Automaton, Backlog, Draw, LeafFacts, Upstream, UpstreamUse};
@@ -27,34 +25,22 @@ use crate::recipe::At;
 use crate::stats::State;
 use spillgate_core::Problem;
 
-/// Parameters of GREEN.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct GreenSpec {
-    /// The rate of arrivals that is aimed at, as a share of the link's (u), above 0 and at most 1.
-    /// Default 0.97.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub utilization: f64,
-    /// Time constant of the estimate of the rate (K). Default 100 ms.
-    pub time_constant: Dur,
-    /// The probability changes at each packet by this times the distance of the rate from its
-    /// target as a share of the link's rate. Default 0.0001.
-    pub gain: f64,
-    /// The least distance that counts (k), as a share of the link's rate. Default 0.01.
-    pub min_distance: f64,
-    /// Mark ECN-capable packets instead of dropping them. Default false.
-    pub ecn: bool,
-}
-
-impl Default for GreenSpec {
-    fn default() -> Self {
-        Self {
-            utilization: 0.97,
-            time_constant: Dur::from_ms(100),
-            gain: 0.0001,
-            min_distance: 0.01,
-            ecn: false,
-        }
+spillgate_core::spec! {
+    /// Parameters of GREEN.
+    pub struct GreenSpec {
+        /// The rate of arrivals that is aimed at, as a share of the link's (u), above 0 and at most
+        /// 1. Default 0.97.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub utilization: f64 = 0.97,
+        /// Time constant of the estimate of the rate (K). Default 100 ms.
+        pub time_constant: Dur = Dur::from_ms(100),
+        /// The probability changes at each packet by this times the distance of the rate from its
+        /// target as a share of the link's rate. Default 0.0001.
+        pub gain: f64 = 0.0001,
+        /// The least distance that counts (k), as a share of the link's rate. Default 0.01.
+        pub min_distance: f64 = 0.01,
+        /// Mark ECN-capable packets instead of dropping them. Default false.
+        pub ecn: bool = false,
     }
 }
 

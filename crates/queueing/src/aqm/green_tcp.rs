@@ -13,8 +13,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::{Automaton, Backlog, Draw, LeafFacts};
@@ -23,32 +21,20 @@ use crate::recipe::At;
 use crate::stats::State;
 use spillgate_core::Problem;
 
-/// Parameters of GREEN by TCP's equation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct GreenTcpSpec {
-    /// The round-trip time of the connections. Default 100 ms.
-    pub rtt: Dur,
-    /// The length of their packets. Default 1000 B (the authors' ns-2: 8000 bits).
-    pub mss: Size,
-    /// The constant of the equation: 1.22 if each packet is acknowledged, 0.93 if every other
-    /// (Mathis and others 1997). Default 1.31 (the authors' ns-2).
-    pub c: f64,
-    /// A flow counts for that long after a packet. Default 1 s.
-    pub window: Dur,
-    /// Mark ECN-capable packets instead of dropping them. Default false.
-    pub ecn: bool,
-}
-
-impl Default for GreenTcpSpec {
-    fn default() -> Self {
-        Self {
-            rtt: Dur::from_ms(100),
-            mss: Size(1000),
-            c: 1.31,
-            window: Dur::from_secs(1),
-            ecn: false,
-        }
+spillgate_core::spec! {
+    /// Parameters of GREEN by TCP's equation.
+    pub struct GreenTcpSpec {
+        /// The round-trip time of the connections. Default 100 ms.
+        pub rtt: Dur = Dur::from_ms(100),
+        /// The length of their packets. Default 1000 B (the authors' ns-2: 8000 bits).
+        pub mss: Size = Size(1000),
+        /// The constant of the equation: 1.22 if each packet is acknowledged, 0.93 if every other
+        /// (Mathis and others 1997). Default 1.31 (the authors' ns-2).
+        pub c: f64 = 1.31,
+        /// A flow counts for that long after a packet. Default 1 s.
+        pub window: Dur = Dur::from_secs(1),
+        /// Mark ECN-capable packets instead of dropping them. Default false.
+        pub ecn: bool = false,
     }
 }
 

@@ -33,7 +33,7 @@ mod wred;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Limit, Packet, Rate, Rng, Time, Verdict};
+use spillgate_core::{Limit, Packet, Problem, Rate, Rng, Time, Verdict};
 
 pub use adaptive_red::AdaptiveRedSpec;
 pub use adaptive_rio::AdaptiveRioSpec;
@@ -66,7 +66,6 @@ pub(crate) use {codel::Codel, red::Red, wred::Wred};
 use crate::evidence::Cause;
 use crate::leaf::Queue;
 use crate::recipe::At;
-use crate::registry::Kind;
 use crate::sched::flow_queue::{FlowQueue, Frame, Order};
 use crate::stats::State;
 
@@ -85,117 +84,79 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Generates, from one line per algorithm, the specification enum, the runtime
-/// enum with its dispatch, and the list of kinds.
-macro_rules! registry {
-    (
-        $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+
-        beside $hidden:ident => $unnamed:ty;
-    ) => {
-        /// Active queue management of a queue. Algorithms may be added; code that matches on one of
-        /// them must handle the others.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[non_exhaustive]
-        pub enum AqmSpec {
-            $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
-        }
+spillgate_core::family! {
+    /// Active queue management of a queue. Algorithms may be added; code that matches on one of
+    /// them must handle the others.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[non_exhaustive]
+    pub written enum AqmSpec by spec;
+    /// A running AQM of one queue.
+    #[derive(Clone, Debug)]
+    pub(crate) running enum Aqm by each;
 
-        /// Every algorithm, in the order of the registry.
-        pub(crate) const KINDS: &[Kind] = &[
-            $(Kind { kind: $kind, summary: concat!($($doc),+).trim_ascii() },)+
-        ];
-
-        impl AqmSpec {
-            /// The key under which a scenario writes it.
-            pub fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind,)+ }
-            }
-
-            /// Whether it decides when packets leave; then the queue has to be first in, first out.
-            pub fn judges_departures(&self) -> bool {
-                match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ }
-            }
-
-            /// Whether it marks packets that are capable of ECN in place of dropping them.
-            pub fn ecn(&self) -> bool {
-                match self { $(Self::$variant(s) => s.ecn,)+ }
-            }
-
-            /// Its thresholds on the queue, or on its average, in a queue with this limit and this
-            /// guaranteed rate; none of AQMs that do not judge by length. Words are not filled in.
-            pub fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<crate::Thresholds> {
-                match self { $(Self::$variant(s) => s.thresholds(limit, rate),)+ }
-            }
-
-            pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, spillgate_core::Problem> {
-                match self {
-                    $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(|a| Aqm::$variant(Managed::new(a))),)+
-                }
-            }
-
-            /// A fair queue that has this AQM in each of its queues.
-            pub(crate) fn manage<O: Order>(&self, frame: Frame<O>, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Box<dyn FlowQueue>, spillgate_core::Problem> {
-                match self {
-                    $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(|a| frame.under(a)),)+
-                }
-            }
-        }
-
-        /// A running AQM of one queue.
-        #[derive(Clone, Debug)]
-        pub(crate) enum Aqm { $($variant(Managed<$runtime>),)+ $hidden(Managed<$unnamed>), }
-
-        impl Aqm {
-            /// Takes its parameters from the same AQM at another rate.
-            pub(crate) fn retune(&mut self, fresh: Self) {
-                match (self, fresh) {
-                    $((Self::$variant(a), Self::$variant(f)) => a.automaton = f.automaton,)+
-                    // A custom AQM has no specification, and stays.
-                    _ => {}
-                }
-            }
-        }
-
-        macro_rules! each {
-            ($self:ident, $a:ident => $call:expr) => {
-                match $self { $(Aqm::$variant($a) => $call,)+ Aqm::$hidden($a) => $call, }
-            };
-        }
-    };
-}
-
-registry! {
     /// Random early detection (Floyd and Jacobson 1993).
-    Red = "red", RedSpec => Early<red::Red>;
+    "red": Red(RedSpec) => Managed<Early<red::Red>>;
     /// Weighted RED with profiles by DSCP or precedence (Cisco IOS).
-    Wred = "wred", WredSpec => Early<wred::Wred>;
+    "wred": Wred(WredSpec) => Managed<Early<wred::Wred>>;
     /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
-    Codel = "codel", CodelSpec => codel::Codel;
+    "codel": Codel(CodelSpec) => Managed<codel::Codel>;
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
     /// (RFC 8033).
-    Pie = "pie", PieSpec => pie::Pie;
+    "pie": Pie(PieSpec) => Managed<pie::Pie>;
     /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker
     /// 2001).
-    AdaptiveRed = "adaptive-red", AdaptiveRedSpec => Early<adaptive_red::AdaptiveRed>;
+    "adaptive-red": AdaptiveRed(AdaptiveRedSpec) => Managed<Early<adaptive_red::AdaptiveRed>>;
     /// Self-configuring RED, whose highest probability changes when the average leaves the
     /// thresholds (Feng and others 1999).
-    SelfConfiguringRed = "self-configuring-red", SelfConfiguringRedSpec => Early<self_configuring_red::SelfConfiguringRed>;
+    "self-configuring-red": SelfConfiguringRed(SelfConfiguringRedSpec) => Managed<Early<self_configuring_red::SelfConfiguringRed>>;
     /// Load-adaptive RED, whose thresholds follow the loss (after Aweya and others 2001).
-    LoadAdaptiveRed = "load-adaptive-red", LoadAdaptiveRedSpec => Early<load_adaptive_red::LoadAdaptiveRed>;
+    "load-adaptive-red": LoadAdaptiveRed(LoadAdaptiveRedSpec) => Managed<Early<load_adaptive_red::LoadAdaptiveRed>>;
     /// DSRED, RED with two slopes (Zheng and Atiquzzaman 2001).
-    Dsred = "dsred", DsredSpec => Early<dsred::Dsred>;
+    "dsred": Dsred(DsredSpec) => Managed<Early<dsred::Dsred>>;
     /// RIO, RED for packets in and out of profile (Clark and Fang 1998).
-    Rio = "rio", RioSpec => Early<rio::Rio>;
+    "rio": Rio(RioSpec) => Managed<Early<rio::Rio>>;
     /// Adaptive RIO, whose thresholds for packets out of profile follow the load (Chien and Liao
     /// 2003).
-    AdaptiveRio = "adaptive-rio", AdaptiveRioSpec => Early<adaptive_rio::AdaptiveRio>;
+    "adaptive-rio": AdaptiveRio(AdaptiveRioSpec) => Managed<Early<adaptive_rio::AdaptiveRio>>;
     /// GREEN: drops so that packets arrive just below the rate of the link (Wydrowski and Zukerman
     /// 2002).
-    Green = "green", GreenSpec => green::Green;
+    "green": Green(GreenSpec) => Managed<green::Green>;
     /// GREEN by TCP's equation: drops what makes the connections share the link (Feng, Kapadia and
     /// Thulasidasan 2002).
-    GreenTcp = "green-tcp", GreenTcpSpec => green_tcp::GreenTcp;
-    beside Custom => Custom;
+    "green-tcp": GreenTcp(GreenTcpSpec) => Managed<green_tcp::GreenTcp>;
+    beside Custom(Managed<Custom>);
+}
+
+impl AqmSpec {
+    /// Whether it decides when packets leave; then the queue has to be first in, first out.
+    pub fn judges_departures(&self) -> bool {
+        spec!(self, _s: A => A::JUDGES_DEPARTURES)
+    }
+
+    /// Whether it marks packets that are capable of ECN in place of dropping them.
+    pub fn ecn(&self) -> bool {
+        spec!(self, s => s.ecn)
+    }
+
+    /// Its thresholds on the queue, or on its average, in a queue with this limit and this
+    /// guaranteed rate; none of AQMs that do not judge by length. Words are not filled in.
+    pub fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<crate::Thresholds> {
+        spec!(self, s => s.thresholds(limit, rate))
+    }
+
+    pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, Problem> {
+        spec!(self, s => Ok(Managed::new(at.key(self.kind(), |at| s.resolve(at, leaf))?).into()))
+    }
+
+    /// A fair queue that has this AQM in each of its queues.
+    pub(crate) fn manage<O: Order>(
+        &self,
+        frame: Frame<O>,
+        at: &mut At<'_>,
+        leaf: &LeafFacts,
+    ) -> Result<Box<dyn FlowQueue>, Problem> {
+        spec!(self, s => Ok(frame.under(at.key(self.kind(), |at| s.resolve(at, leaf))?)))
+    }
 }
 
 /// What waits where a packet arrives or leaves, from which an AQM is told what it asks for.
@@ -207,6 +168,10 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl<A: Automaton> Managed<A> {
+    const JUDGES_DEPARTURES: bool = A::JUDGES_DEPARTURES;
+    const FORESEES: bool = A::FORESEES;
+    const TELLS_PRECEDENCES: bool = A::TELLS_PRECEDENCES;
+
     #[inline(always)]
     fn backlog(&self, waiting: &Waiting<'_>) -> Backlog {
         let head = || waiting.queue.first().map(|p| p.arrived);
@@ -221,6 +186,13 @@ impl<A: Automaton> Managed<A> {
 }
 
 impl Aqm {
+    /// Takes its parameters from the same AQM at another rate.
+    pub(crate) fn retune(&mut self, fresh: Self) {
+        each!(fresh, f: A => if let Ok(a) = <&mut A>::try_from(self) {
+            a.automaton = f.automaton;
+        });
+    }
+
     /// The verdict on an arriving packet, and the average by which it is made, if there is one.
     #[inline]
     pub(crate) fn judge_arrival(
@@ -298,10 +270,7 @@ impl Aqm {
 
     /// Whether it decides when packets leave.
     pub(crate) fn judges_departures(&self) -> bool {
-        fn judges<A: Automaton>(_: &Managed<A>) -> bool {
-            A::JUDGES_DEPARTURES
-        }
-        each!(self, a => judges(a))
+        each!(self, _a: A => A::JUDGES_DEPARTURES)
     }
 
     /// Whether a FIFO with this AQM may compute departures at arrival.
@@ -311,18 +280,12 @@ impl Aqm {
 
     /// Whether it treats packets of one queue by their code points.
     pub(crate) fn tells_precedences(&self) -> bool {
-        fn tells<A: Automaton>(_: &Managed<A>) -> bool {
-            A::TELLS_PRECEDENCES
-        }
-        each!(self, a => tells(a))
+        each!(self, _a: A => A::TELLS_PRECEDENCES)
     }
 
     /// Whether such a FIFO has to tell it of departures.
     pub(crate) fn foresees(&self) -> bool {
-        fn foresees<A: Automaton>(_: &Managed<A>) -> bool {
-            A::FORESEES
-        }
-        each!(self, a => foresees(a))
+        each!(self, _a: A => A::FORESEES)
     }
 
     /// The transmission of the packet that was let in last begins at `start`.

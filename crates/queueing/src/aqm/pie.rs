@@ -43,55 +43,39 @@ pub enum PieVariant {
     Linux,
 }
 
-/// Parameters of PIE.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PieSpec {
-    /// The implementation that is followed. Default: RFC 8033.
-    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
-    pub variant: Option<PieVariant>,
-    /// The target delay. Default 15 ms (RFC 8033 §4.2).
-    pub target: Dur,
-    /// Time between updates of the probability, 1 ms to 10 s. Default 15 ms (RFC 8033 §4.2).
-    pub update: Dur,
-    /// Increase of the probability at each update for a second of delay above `target`. Default
-    /// 0.125 (RFC 8033 §4.2).
-    pub alpha: f64,
-    /// Increase of the probability at each update for a second by which the delay has grown.
-    /// Default 1.25 (RFC 8033 §4.2).
-    pub beta: f64,
-    /// The length of a burst in which nothing is dropped. Default 150 ms (RFC 8033 §4.4).
-    pub max_burst: Dur,
-    /// Mark ECN-capable packets instead of dropping them. Default false (Linux).
-    pub ecn: bool,
-    /// The probability up to which it marks; above, it drops, 0 to 1. Default 0.1 (RFC 8033 §5.1).
-    pub ecn_threshold: f64,
-    /// Nothing is dropped while at most twice this many bytes are queued. Default 1514 B (Linux).
-    pub mean_packet: Size,
-    /// De-randomize drops: none before the probabilities since the last one add up to 0.85, and one
-    /// when they reach 8.5 (RFC 8033 §5.4). Default true.
-    pub derandomize: bool,
-    /// Take as delay the queued bytes divided by the rate at which the queue drains, measured over
-    /// every 16,384 B that leave while as many are queued, instead of how long packets wait
-    /// (RFC 8033 §5.2; Linux `dq_rate_estimator`). Default false (Linux).
-    pub dq_rate_estimator: bool,
-}
-
-impl Default for PieSpec {
-    fn default() -> Self {
-        Self {
-            variant: None,
-            target: Dur::from_ms(15),
-            update: Dur::from_ms(15),
-            alpha: 0.125,
-            beta: 1.25,
-            max_burst: Dur::from_ms(150),
-            ecn: false,
-            ecn_threshold: 0.1,
-            mean_packet: Size(1514),
-            derandomize: true,
-            dq_rate_estimator: false,
-        }
+spillgate_core::spec! {
+    /// Parameters of PIE.
+    pub struct PieSpec {
+        /// The implementation that is followed. Default: RFC 8033.
+        #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+        pub variant: Option<PieVariant> = None,
+        /// The target delay. Default 15 ms (RFC 8033 §4.2).
+        pub target: Dur = Dur::from_ms(15),
+        /// Time between updates of the probability, 1 ms to 10 s. Default 15 ms (RFC 8033 §4.2).
+        pub update: Dur = Dur::from_ms(15),
+        /// Increase of the probability at each update for a second of delay above `target`. Default
+        /// 0.125 (RFC 8033 §4.2).
+        pub alpha: f64 = 0.125,
+        /// Increase of the probability at each update for a second by which the delay has grown.
+        /// Default 1.25 (RFC 8033 §4.2).
+        pub beta: f64 = 1.25,
+        /// The length of a burst in which nothing is dropped. Default 150 ms (RFC 8033 §4.4).
+        pub max_burst: Dur = Dur::from_ms(150),
+        /// Mark ECN-capable packets instead of dropping them. Default false (Linux).
+        pub ecn: bool = false,
+        /// The probability up to which it marks; above, it drops, 0 to 1. Default 0.1 (RFC 8033
+        /// §5.1).
+        pub ecn_threshold: f64 = 0.1,
+        /// Nothing is dropped while at most twice this many bytes are queued. Default 1514 B
+        /// (Linux).
+        pub mean_packet: Size = Size(1514),
+        /// De-randomize drops: none before the probabilities since the last one add up to 0.85, and
+        /// one when they reach 8.5 (RFC 8033 §5.4). Default true.
+        pub derandomize: bool = true,
+        /// Take as delay the queued bytes divided by the rate at which the queue drains, measured
+        /// over every 16,384 B that leave while as many are queued, instead of how long packets
+        /// wait (RFC 8033 §5.2; Linux `dq_rate_estimator`). Default false (Linux).
+        pub dq_rate_estimator: bool = false,
     }
 }
 

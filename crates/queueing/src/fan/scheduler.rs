@@ -68,28 +68,19 @@ pub(crate) struct FairQueueParams {
     pub(crate) afl_max: u32,
 }
 
-/// A fair queue. It is boxed, so that ports of other kinds are not as large.
-#[derive(Clone, Debug)]
-pub(crate) enum FairQueue {
-    /// PFQ with a ring of buckets.
-    Pfq(Box<Pfq<Ring>>),
-    /// PFQ with a larger ring, for longer packets.
-    PfqWide(Box<Pfq<WideRing>>),
-    /// PFQ with a heap.
-    PfqHeap(Box<Pfq<Heap>>),
-    /// PDRR.
-    Pdrr(Box<Pdrr>),
-}
+spillgate_core::family! {
+    /// A fair queue. It is boxed, so that ports of other kinds are not as large.
+    #[derive(Clone, Debug)]
+    pub(crate) running enum FairQueue by each;
 
-macro_rules! each {
-    ($queue:expr, $q:ident => $do:expr) => {
-        match $queue {
-            FairQueue::Pfq($q) => $do,
-            FairQueue::PfqWide($q) => $do,
-            FairQueue::PfqHeap($q) => $do,
-            FairQueue::Pdrr($q) => $do,
-        }
-    };
+    /// PFQ with a ring of buckets.
+    Pfq(Box<Pfq<Ring>>);
+    /// PFQ with a larger ring, for longer packets.
+    PfqWide(Box<Pfq<WideRing>>);
+    /// PFQ with a heap.
+    PfqHeap(Box<Pfq<Heap>>);
+    /// PDRR.
+    Pdrr(Box<Pdrr>);
 }
 
 impl FairQueue {

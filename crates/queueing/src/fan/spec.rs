@@ -6,86 +6,65 @@ use spillgate_core::{Dur, Limit, Percent, RateOrPercent, Size};
 
 use crate::line::Longest;
 
-/// Parameters of a cross-protect router (Flow-Aware Networking): measurement-based admission of
-/// flows in front of a fair scheduler with implicit priority.
-///
-/// The defaults are those of Domżał, Wójcik, Jajszczyk, "The Impact of Congestion Control
-/// Mechanisms on Network Performance after Failure in Flow-Aware Networks", 2008, §4.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FanSpec {
-    /// The scheduler: `pfq`, `pdrr`, or either with its parameters.
-    pub scheduler: FanScheduler,
-    /// Limit of all queues together. A packet that would exceed it pushes out the first packet of
-    /// the flow with the longest backlog. Time is counted at the link's rate. Default 1000 packets.
-    pub limit: Limit,
-    /// Bytes of priority that a flow may get while the scheduler lists it; not below the largest
-    /// packet, the link's overhead included. Default 1500 B, or the longest packet as the link
-    /// counts it, whichever is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mtu: Option<Size>,
-    /// The link is congested while the measured fair rate is below this. Default 5 % of the link.
-    pub min_fair_rate: RateOrPercent,
-    /// The link is congested while the measured priority load is above this. Default 70 % of the
-    /// link.
-    pub max_priority_load: RateOrPercent,
-    /// A flow leaves the protected flow list after a silence longer than this. Default 20 s.
-    pub pfl_flow_timeout: Dur,
-    /// Largest number of flows on the protected flow list; flows that find it full pass
-    /// unprotected. None for no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
-    pub pfl_max: Option<u32>,
-    /// Probability, 0 to 1, that an admitted packet of an unlisted flow lists the flow. Below 1 it
-    /// keeps flows of few packets out of the list. Default 1.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub p_add: f64,
-    /// What removes flows from the list under congestion: `basic` (nothing), `efm`, `raef`,
-    /// `rbaef`, or one of them with its parameters.
-    pub mechanism: FanMechanism,
-    /// Which flows count as elastic.
-    pub elastic: ElasticRule,
-    /// Whether a removal sets the fair rate to that of an empty link, so that the packet that
-    /// triggered it is admitted at once. Default false: it waits for the next tick.
-    pub accept_trigger: bool,
-    /// How the fair rate is measured.
-    pub fair_rate: FairRateSpec,
-    /// How the priority load is measured.
-    pub priority_load: PriorityLoadSpec,
-    /// When the first measuring intervals begin; they end at this time plus multiples of their
-    /// length. Default 0 s.
-    pub tick_phase: Dur,
-    /// Largest number of flows admitted between two ticks of the fair rate, against the overshoot
-    /// when congestion ends. None for no limit, as published.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
-    pub admissions_per_tick: Option<u32>,
-    /// Name of a protected flow list that all links share whose policies name it, so that a
-    /// rerouted flow keeps its protection (GPFL). None for a list of this link alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protected_list: Option<String>,
-}
-
-impl Default for FanSpec {
-    fn default() -> Self {
-        Self {
-            scheduler: FanScheduler::Pfq(PfqSpec::default()),
-            limit: Limit::Packets(1000),
-            mtu: None,
-            min_fair_rate: RateOrPercent::Percent(Percent(0.05)),
-            max_priority_load: RateOrPercent::Percent(Percent(0.7)),
-            pfl_flow_timeout: Dur::from_secs(20),
-            pfl_max: None,
-            p_add: 1.0,
-            mechanism: FanMechanism::Basic(BasicSpec {}),
-            elastic: ElasticRule::Sticky,
-            accept_trigger: false,
-            fair_rate: FairRateSpec::default(),
-            priority_load: PriorityLoadSpec::default(),
-            tick_phase: Dur::ZERO,
-            admissions_per_tick: None,
-            protected_list: None,
-        }
+spillgate_core::spec! {
+    /// Parameters of a cross-protect router (Flow-Aware Networking): measurement-based admission of
+    /// flows in front of a fair scheduler with implicit priority.
+    ///
+    /// The defaults are those of Domżał, Wójcik, Jajszczyk, "The Impact of Congestion Control
+    /// Mechanisms on Network Performance after Failure in Flow-Aware Networks", 2008, §4.
+    pub struct FanSpec {
+        /// The scheduler: `pfq`, `pdrr`, or either with its parameters.
+        pub scheduler: FanScheduler = FanScheduler::Pfq(PfqSpec::default()),
+        /// Limit of all queues together. A packet that would exceed it pushes out the first packet
+        /// of the flow with the longest backlog. Time is counted at the link's rate. Default 1000
+        /// packets.
+        pub limit: Limit = Limit::Packets(1000),
+        /// Bytes of priority that a flow may get while the scheduler lists it; not below the
+        /// largest packet, the link's overhead included. Default 1500 B, or the longest packet as
+        /// the link counts it, whichever is more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mtu: Option<Size> = None,
+        /// The link is congested while the measured fair rate is below this. Default 5 % of the
+        /// link.
+        pub min_fair_rate: RateOrPercent = RateOrPercent::Percent(Percent(0.05)),
+        /// The link is congested while the measured priority load is above this. Default 70 % of
+        /// the link.
+        pub max_priority_load: RateOrPercent = RateOrPercent::Percent(Percent(0.7)),
+        /// A flow leaves the protected flow list after a silence longer than this. Default 20 s.
+        pub pfl_flow_timeout: Dur = Dur::from_secs(20),
+        /// Largest number of flows on the protected flow list; flows that find it full pass
+        /// unprotected. None for no limit.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1))]
+        pub pfl_max: Option<u32> = None,
+        /// Probability, 0 to 1, that an admitted packet of an unlisted flow lists the flow. Below 1
+        /// it keeps flows of few packets out of the list. Default 1.
+        #[schemars(range(min = 0.0, max = 1.0))]
+        pub p_add: f64 = 1.0,
+        /// What removes flows from the list under congestion: `basic` (nothing), `efm`, `raef`,
+        /// `rbaef`, or one of them with its parameters.
+        pub mechanism: FanMechanism = FanMechanism::Basic(BasicSpec {}),
+        /// Which flows count as elastic.
+        pub elastic: ElasticRule = ElasticRule::Sticky,
+        /// Whether a removal sets the fair rate to that of an empty link, so that the packet that
+        /// triggered it is admitted at once. Default false: it waits for the next tick.
+        pub accept_trigger: bool = false,
+        /// How the fair rate is measured.
+        pub fair_rate: FairRateSpec = FairRateSpec::default(),
+        /// How the priority load is measured.
+        pub priority_load: PriorityLoadSpec = PriorityLoadSpec::default(),
+        /// When the first measuring intervals begin; they end at this time plus multiples of their
+        /// length. Default 0 s.
+        pub tick_phase: Dur = Dur::ZERO,
+        /// Largest number of flows admitted between two ticks of the fair rate, against the
+        /// overshoot when congestion ends. None for no limit, as published.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1))]
+        pub admissions_per_tick: Option<u32> = None,
+        /// Name of a protected flow list that all links share whose policies name it, so that a
+        /// rerouted flow keeps its protection (GPFL). None for a list of this link alone.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub protected_list: Option<String> = None,
     }
 }
 
@@ -183,54 +162,29 @@ impl FanMechanism {
 #[serde(deny_unknown_fields)]
 pub struct BasicSpec {}
 
-/// Parameters of the enhanced flushing mechanism (EFM).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct EfmSpec {
-    /// Shortest time between two flushes. Default 5 s.
-    pub pfl_flushing_timer: Dur,
-}
-
-impl Default for EfmSpec {
-    fn default() -> Self {
-        Self {
-            pfl_flushing_timer: Dur::from_secs(5),
-        }
+spillgate_core::spec! {
+    /// Parameters of the enhanced flushing mechanism (EFM).
+    pub struct EfmSpec {
+        /// Shortest time between two flushes. Default 5 s.
+        pub pfl_flushing_timer: Dur = Dur::from_secs(5),
     }
 }
 
-/// Parameters of the mechanism that removes active elastic flows (RAEF).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RaefSpec {
-    /// Time since its admission from which on an elastic flow is removed. Default 5 s.
-    pub active_time: Dur,
-}
-
-impl Default for RaefSpec {
-    fn default() -> Self {
-        Self {
-            active_time: Dur::from_secs(5),
-        }
+spillgate_core::spec! {
+    /// Parameters of the mechanism that removes active elastic flows (RAEF).
+    pub struct RaefSpec {
+        /// Time since its admission from which on an elastic flow is removed. Default 5 s.
+        pub active_time: Dur = Dur::from_secs(5),
     }
 }
 
-/// Parameters of the mechanism that removes and blocks active elastic flows (RBAEF).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RbaefSpec {
-    /// Time since its admission from which on an elastic flow is removed. Default 5 s.
-    pub active_time: Dur,
-    /// How long the packets of a removed flow are dropped. Default 1 s.
-    pub blocked_time: Dur,
-}
-
-impl Default for RbaefSpec {
-    fn default() -> Self {
-        Self {
-            active_time: Dur::from_secs(5),
-            blocked_time: Dur::from_secs(1),
-        }
+spillgate_core::spec! {
+    /// Parameters of the mechanism that removes and blocks active elastic flows (RBAEF).
+    pub struct RbaefSpec {
+        /// Time since its admission from which on an elastic flow is removed. Default 5 s.
+        pub active_time: Dur = Dur::from_secs(5),
+        /// How long the packets of a removed flow are dropped. Default 1 s.
+        pub blocked_time: Dur = Dur::from_secs(1),
     }
 }
 
@@ -245,43 +199,29 @@ pub enum ElasticRule {
     Instant,
 }
 
-/// How the fair rate is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FairRateSpec {
-    /// Time between two measurements. Default 500 ms.
-    pub interval: Dur,
-    /// Weight of the past in the published value, 0 to 0.999. Default 0: the last interval alone.
-    #[schemars(range(min = 0.0, max = 0.999))]
-    pub smoothing: f64,
-}
-
-impl Default for FairRateSpec {
-    fn default() -> Self {
-        Self {
-            interval: Dur::from_ms(500),
-            smoothing: 0.0,
-        }
+spillgate_core::spec! {
+    /// How the fair rate is measured.
+    #[derive(Copy)]
+    pub struct FairRateSpec {
+        /// Time between two measurements. Default 500 ms.
+        pub interval: Dur = Dur::from_ms(500),
+        /// Weight of the past in the published value, 0 to 0.999. Default 0: the last interval
+        /// alone.
+        #[schemars(range(min = 0.0, max = 0.999))]
+        pub smoothing: f64 = 0.0,
     }
 }
 
-/// How the priority load is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PriorityLoadSpec {
-    /// Time between two measurements. Default 50 ms.
-    pub interval: Dur,
-    /// Weight of the past in the published value, 0 to 0.999. Default 0: the last interval alone.
-    #[schemars(range(min = 0.0, max = 0.999))]
-    pub smoothing: f64,
-}
-
-impl Default for PriorityLoadSpec {
-    fn default() -> Self {
-        Self {
-            interval: Dur::from_ms(50),
-            smoothing: 0.0,
-        }
+spillgate_core::spec! {
+    /// How the priority load is measured.
+    #[derive(Copy)]
+    pub struct PriorityLoadSpec {
+        /// Time between two measurements. Default 50 ms.
+        pub interval: Dur = Dur::from_ms(50),
+        /// Weight of the past in the published value, 0 to 0.999. Default 0: the last interval
+        /// alone.
+        #[schemars(range(min = 0.0, max = 0.999))]
+        pub smoothing: f64 = 0.0,
     }
 }
 

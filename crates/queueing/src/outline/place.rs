@@ -257,7 +257,7 @@ mod tests {
     /// any kind.
     #[test]
     fn every_discipline_and_every_class_has_a_place() {
-        for kind in crate::spec::KINDS.iter().map(|k| k.kind) {
+        for kind in crate::spec::DisciplineSpec::KINDS.iter().map(|k| k.kind) {
             let body = if kind == "class-based" {
                 json!({"classes": []})
             } else {

@@ -20,8 +20,6 @@
 
 use std::collections::VecDeque;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Size};
 
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
@@ -39,37 +37,26 @@ pub(crate) const LEAST_QUANTUM: u64 = 64;
 /// The largest quantum.
 pub(crate) const MOST_QUANTUM: u64 = 1 << 20;
 
-/// Deficit round robin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct DrrSpec {
-    /// Bytes that a flow of weight 1 may send in its turn, 64 B to 1 MiB. Default 1514 B, the
-    /// longest packet of Ethernet, or the longest packet as the link counts it, whichever is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quantum: Option<Size>,
-    /// The weight of a flow, by which its quantum is multiplied.
-    pub weights: WfqWeights,
-    /// Limit of all queues together. Default 1000 packets.
-    pub limit: Limit,
-    /// Number of queues, 1 to 65536, into which flows are hashed by addresses, ports and protocol.
-    /// Default: each flow has its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 65536))]
-    pub queues: Option<u32>,
-    /// Active queue management of each queue. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aqm: Option<AqmSpec>,
-}
-
-impl Default for DrrSpec {
-    fn default() -> Self {
-        Self {
-            quantum: None,
-            weights: WfqWeights::Equal,
-            limit: Limit::Packets(1000),
-            queues: None,
-            aqm: None,
-        }
+spillgate_core::spec! {
+    /// Deficit round robin.
+    pub struct DrrSpec {
+        /// Bytes that a flow of weight 1 may send in its turn, 64 B to 1 MiB. Default 1514 B, the
+        /// longest packet of Ethernet, or the longest packet as the link counts it, whichever is
+        /// more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub quantum: Option<Size> = None,
+        /// The weight of a flow, by which its quantum is multiplied.
+        pub weights: WfqWeights = WfqWeights::Equal,
+        /// Limit of all queues together. Default 1000 packets.
+        pub limit: Limit = Limit::Packets(1000),
+        /// Number of queues, 1 to 65536, into which flows are hashed by addresses, ports and
+        /// protocol. Default: each flow has its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 65536))]
+        pub queues: Option<u32> = None,
+        /// Active queue management of each queue. Default: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub aqm: Option<AqmSpec> = None,
     }
 }
 

@@ -16,9 +16,10 @@ use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Size, Time, 
 use super::flows::{Flows, Sorting};
 use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
-use crate::leaf::{Bound, ring_packets};
+use crate::leaf::{Bound, Leaf, Queue, ring_packets};
 use crate::line::Line;
 use crate::recipe::At;
+use crate::spec::Scope;
 use crate::stats::{Cx, State};
 use spillgate_core::Problem;
 
@@ -83,6 +84,11 @@ impl<O: Order> Frame<O> {
 pub(crate) trait FlowQueueSpec {
     /// Checks the parameters; the rate of `line` is that of the queue.
     fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem>;
+    /// The same as the discipline of a port.
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, Problem> {
+        let queue = Queue::Flows(self.resolve(at, &scope.line)?);
+        Ok(Leaf::new(queue, Bound::NONE, None))
+    }
     /// The limit of all queues together, with times converted at `rate`.
     fn bound(&self, rate: Rate) -> Bound;
     /// The AQM of each queue.

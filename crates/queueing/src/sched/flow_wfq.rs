@@ -28,38 +28,27 @@ use crate::evidence::{Cause, QueueLimit};
 use crate::recipe::At;
 use spillgate_core::Problem;
 
-/// Cisco's flow-based WFQ.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FairQueueSpec {
-    /// Number of dynamic conversation queues, a power of two in 16..=4096. Default 256.
-    #[schemars(range(min = 16, max = 4096))]
-    pub queues: u16,
-    /// Congestive discard threshold in packets, 1..=4096: `cdt_policy` says what happens to a
-    /// conversation that holds as many. By default that is no limit: it may take the places of
-    /// later packets of others, up to `hold_queue`. With `tail-drop` or `block-quarter` no
-    /// conversation holds more. Default 64.
-    #[schemars(range(min = 1, max = 4096))]
-    pub threshold: u16,
-    /// Packets that all conversations together may hold, and so the limit of each. Default 1000.
-    #[schemars(range(min = 1))]
-    pub hold_queue: u32,
-    /// The action at the threshold.
-    pub cdt_policy: CdtPolicy,
-    /// The field on which a flow's share depends.
-    #[serde(skip_serializing_if = "FlowWeights::is_default")]
-    pub weights: FlowWeights,
-}
-
-impl Default for FairQueueSpec {
-    fn default() -> Self {
-        Self {
-            queues: 256,
-            threshold: 64,
-            hold_queue: 1000,
-            cdt_policy: CdtPolicy::WorstSn,
-            weights: FlowWeights::Precedence,
-        }
+spillgate_core::spec! {
+    /// Cisco's flow-based WFQ.
+    pub struct FairQueueSpec {
+        /// Number of dynamic conversation queues, a power of two in 16..=4096. Default 256.
+        #[schemars(range(min = 16, max = 4096))]
+        pub queues: u16 = 256,
+        /// Congestive discard threshold in packets, 1..=4096: `cdt_policy` says what happens to a
+        /// conversation that holds as many. By default that is no limit: it may take the places of
+        /// later packets of others, up to `hold_queue`. With `tail-drop` or `block-quarter` no
+        /// conversation holds more. Default 64.
+        #[schemars(range(min = 1, max = 4096))]
+        pub threshold: u16 = 64,
+        /// Packets that all conversations together may hold, and so the limit of each. Default
+        /// 1000.
+        #[schemars(range(min = 1))]
+        pub hold_queue: u32 = 1000,
+        /// The action at the threshold.
+        pub cdt_policy: CdtPolicy = CdtPolicy::WorstSn,
+        /// The field on which a flow's share depends.
+        #[serde(skip_serializing_if = "FlowWeights::is_default")]
+        pub weights: FlowWeights = FlowWeights::Precedence,
     }
 }
 

@@ -17,8 +17,6 @@
 
 use std::collections::VecDeque;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Size};
 
 use super::drr::{check_quantum, check_queues, default_quantum};
@@ -30,43 +28,31 @@ use crate::line::{Line, Longest};
 use crate::recipe::At;
 use spillgate_core::Problem;
 
-/// Fair queueing with new queues first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FqSpec {
-    /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
-    pub limit: Limit,
-    /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB (Linux).
-    pub memory_limit: Size,
-    /// Number of queues into which flows are hashed, 1 to 65536. Default: each flow has its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 65536))]
-    pub queues: Option<u32>,
-    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2), or
-    /// the longest packet as the link counts it, whichever is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quantum: Option<Size>,
-    /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
-    #[schemars(range(min = 1))]
-    pub drop_batch: u32,
-    /// Active queue management of each queue. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aqm: Option<AqmSpec>,
-    /// The backlog that this AQM sees. Default `flow`.
-    pub guard: Guard,
-}
-
-impl Default for FqSpec {
-    fn default() -> Self {
-        Self {
-            limit: Limit::Packets(10_240),
-            memory_limit: Size(32 << 20),
-            queues: None,
-            quantum: None,
-            drop_batch: 64,
-            aqm: None,
-            guard: Guard::Flow,
-        }
+spillgate_core::spec! {
+    /// Fair queueing with new queues first.
+    pub struct FqSpec {
+        /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
+        pub limit: Limit = Limit::Packets(10_240),
+        /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB
+        /// (Linux).
+        pub memory_limit: Size = Size(32 << 20),
+        /// Number of queues into which flows are hashed, 1 to 65536. Default: each flow has its
+        /// own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 65536))]
+        pub queues: Option<u32> = None,
+        /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290
+        /// §5.2.2), or the longest packet as the link counts it, whichever is more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub quantum: Option<Size> = None,
+        /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
+        #[schemars(range(min = 1))]
+        pub drop_batch: u32 = 64,
+        /// Active queue management of each queue. Default: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub aqm: Option<AqmSpec> = None,
+        /// The backlog that this AQM sees. Default `flow`.
+        pub guard: Guard = Guard::Flow,
     }
 }
 

@@ -3,8 +3,6 @@
 //! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018.
 //! Batches and the count after an overflow are those of Linux (`tc-fq_codel(8)`).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Limit, Rate, Size};
 
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Guard};
@@ -15,64 +13,46 @@ use crate::line::Line;
 use crate::recipe::At;
 use spillgate_core::Problem;
 
-/// FQ-CoDel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FqCodelSpec {
-    /// The implementation of CoDel that is followed. Default: RFC 8289.
-    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
-    pub variant: Option<CodelVariant>,
-    /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
-    pub limit: Limit,
-    /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB (Linux).
-    pub memory_limit: Size,
-    /// Number of queues into which flows are hashed, 1 to 65536. Default 1024 (RFC 8290 §5.2.3).
-    #[schemars(range(min = 1, max = 65536))]
-    pub flows: u32,
-    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2), or
-    /// the longest packet as the link counts it, whichever is more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quantum: Option<Size>,
-    /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
-    #[schemars(range(min = 1))]
-    pub drop_batch: u32,
-    /// The acceptable standing delay, as CoDel's. Default 5 ms.
-    pub target: Dur,
-    /// The time for which delays have to stay above `target` before the first drop, as CoDel's.
-    /// Default 100 ms.
-    pub interval: Dur,
-    /// Mark ECN-capable packets instead of dropping them. Default true (RFC 8290 §5.2.7, Linux).
-    pub ecn: bool,
-    /// Mark every ECN-capable packet that waited longer, whatever `ecn` says. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ce_threshold: Option<Dur>,
-    /// CoDel drops nothing while at most this many bytes are queued. Default 1514 B.
-    pub max_packet: Size,
-    /// The backlog that is compared with `max_packet`.
-    pub guard: Guard,
-    /// How the square root is computed. Default `exact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inverse_sqrt: Option<InverseSqrt>,
-}
-
-impl Default for FqCodelSpec {
-    fn default() -> Self {
-        let codel = CodelSpec::default();
-        Self {
-            variant: None,
-            limit: Limit::Packets(10_240),
-            memory_limit: Size(32 << 20),
-            flows: 1024,
-            quantum: None,
-            drop_batch: 64,
-            target: codel.target,
-            interval: codel.interval,
-            ecn: true,
-            ce_threshold: None,
-            max_packet: codel.max_packet,
-            guard: Guard::Total,
-            inverse_sqrt: codel.inverse_sqrt,
-        }
+spillgate_core::spec! {
+    /// FQ-CoDel.
+    pub struct FqCodelSpec {
+        /// The implementation of CoDel that is followed. Default: RFC 8289.
+        #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+        pub variant: Option<CodelVariant> = None,
+        /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
+        pub limit: Limit = Limit::Packets(10_240),
+        /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB
+        /// (Linux).
+        pub memory_limit: Size = Size(32 << 20),
+        /// Number of queues into which flows are hashed, 1 to 65536. Default 1024 (RFC 8290
+        /// §5.2.3).
+        #[schemars(range(min = 1, max = 65536))]
+        pub flows: u32 = 1024,
+        /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290
+        /// §5.2.2), or the longest packet as the link counts it, whichever is more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub quantum: Option<Size> = None,
+        /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
+        #[schemars(range(min = 1))]
+        pub drop_batch: u32 = 64,
+        /// The acceptable standing delay, as CoDel's. Default 5 ms.
+        pub target: Dur = Dur::from_ms(5),
+        /// The time for which delays have to stay above `target` before the first drop, as CoDel's.
+        /// Default 100 ms.
+        pub interval: Dur = Dur::from_ms(100),
+        /// Mark ECN-capable packets instead of dropping them. Default true (RFC 8290 §5.2.7,
+        /// Linux).
+        pub ecn: bool = true,
+        /// Mark every ECN-capable packet that waited longer, whatever `ecn` says. Default: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub ce_threshold: Option<Dur> = None,
+        /// CoDel drops nothing while at most this many bytes are queued. Default 1514 B.
+        pub max_packet: Size = Size(1514),
+        /// The backlog that is compared with `max_packet`.
+        pub guard: Guard = Guard::Total,
+        /// How the square root is computed. Default `exact`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub inverse_sqrt: Option<InverseSqrt> = None,
     }
 }
 

@@ -27,25 +27,15 @@ use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
 use crate::stats::Cx;
 
-/// Parameters of PGPS weighted fair queueing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WfqSpec {
-    /// The weight of a flow.
-    pub weights: WfqWeights,
-    /// Limit of one flow; time is counted at the port's rate. Default 64 packets.
-    pub limit: Limit,
-    /// Limit of all flows together; time is counted at the port's rate. Default 1000 packets.
-    pub hold_queue: Limit,
-}
-
-impl Default for WfqSpec {
-    fn default() -> Self {
-        Self {
-            weights: WfqWeights::Equal,
-            limit: Limit::Packets(64),
-            hold_queue: Limit::Packets(1000),
-        }
+spillgate_core::spec! {
+    /// Parameters of PGPS weighted fair queueing.
+    pub struct WfqSpec {
+        /// The weight of a flow.
+        pub weights: WfqWeights = WfqWeights::Equal,
+        /// Limit of one flow; time is counted at the port's rate. Default 64 packets.
+        pub limit: Limit = Limit::Packets(64),
+        /// Limit of all flows together; time is counted at the port's rate. Default 1000 packets.
+        pub hold_queue: Limit = Limit::Packets(1000),
     }
 }
 

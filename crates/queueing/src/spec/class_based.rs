@@ -195,35 +195,24 @@ impl ClassSpec {
     }
 }
 
-/// Strict priority with an optional policer (LLQ).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PrioritySpec {
-    /// 1 is served first. Default 1.
-    #[schemars(range(min = 1, max = 16))]
-    pub level: u8,
-    /// The rate at which the class may send when the port is congested. None: it is never policed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<RateOrPercent>,
-    /// The policer's burst. Default 200 ms at `rate` (Cisco IOS), at least the longest packet as it
-    /// is counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub burst: Option<Size>,
-    /// When the policer acts.
-    pub police: PolicingWhen,
-    /// Limit of the class's queue. Default 64 packets.
-    pub limit: Limit,
-}
-
-impl Default for PrioritySpec {
-    fn default() -> Self {
-        Self {
-            level: 1,
-            rate: None,
-            burst: None,
-            police: PolicingWhen::Conditional,
-            limit: Limit::Packets(64),
-        }
+spillgate_core::spec! {
+    /// Strict priority with an optional policer (LLQ).
+    pub struct PrioritySpec {
+        /// 1 is served first. Default 1.
+        #[schemars(range(min = 1, max = 16))]
+        pub level: u8 = 1,
+        /// The rate at which the class may send when the port is congested. None: it is never
+        /// policed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rate: Option<RateOrPercent> = None,
+        /// The policer's burst. Default 200 ms at `rate` (Cisco IOS), at least the longest packet
+        /// as it is counted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub burst: Option<Size> = None,
+        /// When the policer acts.
+        pub police: PolicingWhen = PolicingWhen::Conditional,
+        /// Limit of the class's queue. Default 64 packets.
+        pub limit: Limit = Limit::Packets(64),
     }
 }
 

@@ -41,7 +41,6 @@ use crate::engine::Engine;
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::line::Line;
 use crate::recipe::At;
-use crate::registry::Kind;
 use crate::sched::flow_queue::FlowQueueSpec;
 use crate::sched::pgps::Pgps;
 use crate::tree::Tree;
@@ -57,74 +56,47 @@ pub(crate) struct Scope<'a> {
     pub(crate) line: Line,
 }
 
-/// Generates, from one line per kind, the specification enum and the list of kinds.
-macro_rules! registry {
-    (
-        $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty;)+
-        flow queues: $($(#[doc = $fdoc:literal])+ $flow:ident = $fkind:literal, $fspec:ty;)+
-    ) => {
-        /// The queue discipline of a port. Kinds may be added; code that matches on one of them
-        /// must handle the others.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[non_exhaustive]
-        pub enum DisciplineSpec {
-            $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
-            $($(#[doc = $fdoc])+ #[serde(rename = $fkind)] $flow($fspec),)+
-        }
+spillgate_core::family! {
+    /// The queue discipline of a port. Kinds may be added; code that matches on one of them must
+    /// handle the others.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[non_exhaustive]
+    pub written enum DisciplineSpec by spec;
 
-        /// Every discipline, in the order of the registry.
-        pub(crate) const KINDS: &[Kind] = &[
-            $(Kind { kind: $kind, summary: concat!($($doc),+).trim_ascii() },)+
-            $(Kind { kind: $fkind, summary: concat!($($fdoc),+).trim_ascii() },)+
-        ];
-
-        impl DisciplineSpec {
-            /// The key under which a scenario writes it.
-            pub fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind,)+ $(Self::$flow(_) => $fkind,)+ }
-            }
-
-            /// The fair queue by flow that it is, if it is one.
-            pub(crate) fn flow_queue(&self) -> Option<&dyn FlowQueueSpec> {
-                match self { $(Self::$flow(s) => Some(s),)+ _ => None }
-            }
-
-            pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, Problem> {
-                match self {
-                    $(Self::$variant(s) => at.key($kind, |at| s.engine(at, scope)).map(Engine::from),)+
-                    $(Self::$flow(s) => {
-                        let queue = Queue::Flows(at.key($fkind, |at| s.resolve(at, &scope.line))?);
-                        Ok(Leaf::new(queue, Bound::NONE, None).into())
-                    })+
-                }
-            }
-        }
-    };
-}
-
-registry! {
     /// One queue, first in first out.
-    Fifo = "fifo", FifoSpec;
+    "fifo": Fifo(FifoSpec);
     /// Weighted fair queueing by flow as packet-by-packet generalized processor sharing (PGPS).
-    Wfq = "wfq", WfqSpec;
+    "wfq": Wfq(WfqSpec);
     /// Cisco's flow-based WFQ: sequence numbers, precedence weights, congestive discard threshold.
-    FlowWfq = "flow-wfq", FairQueueSpec;
+    "flow-wfq": FlowWfq(FairQueueSpec);
     /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
-    ClassBased = "class-based", ClassBasedSpec;
+    "class-based": ClassBased(ClassBasedSpec);
     /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
-    Fan = "fan", FanSpec;
-
-    flow queues:
+    "fan": Fan(FanSpec);
     /// Deficit round robin by flow, pushing out from the longest queue.
-    Drr = "drr", DrrSpec;
+    "drr": Drr(DrrSpec);
     /// Fair queueing with new flows first, the scheduler of FQ-CoDel, under any AQM (RFC 8290).
-    Fq = "fq", FqSpec;
+    "fq": Fq(FqSpec);
     /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC
     /// 8290).
-    FqCodel = "fq-codel", FqCodelSpec;
+    "fq-codel": FqCodel(FqCodelSpec);
 }
 
 impl DisciplineSpec {
+    /// The fair queue by flow that it is, if it is one.
+    pub(crate) fn flow_queue(&self) -> Option<&dyn FlowQueueSpec> {
+        match self {
+            Self::Drr(s) => Some(s),
+            Self::Fq(s) => Some(s),
+            Self::FqCodel(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, Problem> {
+        spec!(self, s => Ok(at.key(self.kind(), |at| s.engine(at, scope))?.into()))
+    }
+
     /// The policies that its classes queue inside them.
     pub fn nested(&self) -> impl Iterator<Item = &str> {
         let classes = match self {
@@ -172,23 +144,14 @@ impl ClassBasedSpec {
     }
 }
 
-/// Parameters of a FIFO queue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FifoSpec {
-    /// Limit of the queue; a packet that would exceed it is dropped (tail drop). Default 40
-    /// packets, the output hold queue of Cisco IOS.
-    pub limit: Limit,
-    /// Active queue management in front of the limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aqm: Option<AqmSpec>,
-}
-
-impl Default for FifoSpec {
-    fn default() -> Self {
-        Self {
-            limit: Limit::Packets(40),
-            aqm: None,
-        }
+spillgate_core::spec! {
+    /// Parameters of a FIFO queue.
+    pub struct FifoSpec {
+        /// Limit of the queue; a packet that would exceed it is dropped (tail drop). Default 40
+        /// packets, the output hold queue of Cisco IOS.
+        pub limit: Limit = Limit::Packets(40),
+        /// Active queue management in front of the limit.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub aqm: Option<AqmSpec> = None,
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use spillgate_core::Kind;
 use spillgate_core::Problem;
 use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
 pub(crate) use spillgate_queueing::testkit::{flows, packet};
-use spillgate_queueing::{Discipline, Kind, Recipe};
+use spillgate_queueing::{Discipline, Recipe};
 
 pub(crate) fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).unwrap()

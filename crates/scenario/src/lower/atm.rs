@@ -53,7 +53,7 @@ pub(super) fn join(
     let plan = AtmPlan::of(&written(scenario, links, world), switches, &mut told);
     if let Some(plan) = plan {
         let path = plan.path(&world.nodes);
-        all.push(Holding::new(plan.nodes(), path, plan.into()));
+        all.push(Holding::new(plan.nodes(), path, Box::new(plan).into()));
     }
     world.holding = all.into();
 }

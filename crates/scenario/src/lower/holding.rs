@@ -48,7 +48,7 @@ impl Reading<'_, '_, '_> {
             ends[link.to as usize].0.push(id);
             ends[link.from as usize].1.push(id);
         }
-        for kind in spillgate_nodes::KINDS {
+        for kind in spillgate_nodes::NodePlan::KINDS {
             for holder in nodes.of(kind.kind) {
                 let around = Around {
                     ends: &ends,

@@ -117,7 +117,7 @@ pub(crate) fn world(
     let finished: Vec<LinkPlan> = drafts.into_iter().map(finish).collect();
     let failures = failures.into_plan();
     let inputs = inputs.into_iter();
-    let inputs = inputs.map(|(id, input)| input.on(id, &finished[id as usize]).into());
+    let inputs = inputs.map(|(id, input)| Box::new(input.on(id, &finished[id as usize])).into());
     let joins: Vec<(u32, u32)> = finished.iter().map(|l| (l.from, l.to)).collect();
     let network = Network {
         ends: &joins,

@@ -82,6 +82,19 @@ fn tick(t: Time) -> Time {
 }
 
 impl Steps {
+    pub(super) fn new(spec: &CubicSpec, cfg: &TcpConfig, start: Time) -> Self {
+        Self {
+            w: Window::new(cfg),
+            hystart: (spec.hystart == Some(true)).then(|| LinuxHyStart::new(start)),
+            epoch: None,
+            max: 0,
+            per: 0,
+            judged: (0, Time::ZERO),
+            min_rtt: Dur::ZERO,
+            fast_convergence: spec.fast_convergence,
+        }
+    }
+
     /// How many segments acknowledged it takes for one more.
     fn update(&mut self, now: Time, cwnd: u64, acked: u64) {
         if let Some(e) = &mut self.epoch {
@@ -142,21 +155,6 @@ impl Steps {
 }
 
 impl Controller for Steps {
-    type Spec = CubicSpec;
-
-    fn new(spec: &CubicSpec, cfg: &TcpConfig, start: Time) -> Self {
-        Self {
-            w: Window::new(cfg),
-            hystart: (spec.hystart == Some(true)).then(|| LinuxHyStart::new(start)),
-            epoch: None,
-            max: 0,
-            per: 0,
-            judged: (0, Time::ZERO),
-            min_rtt: Dur::ZERO,
-            fast_convergence: spec.fast_convergence,
-        }
-    }
-
     #[inline]
     fn cwnd(&self) -> u64 {
         self.w.cwnd

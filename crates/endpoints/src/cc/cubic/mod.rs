@@ -9,13 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Time};
 
-use super::{AckSample, Controller, LossSample, Traits};
+use super::{AckSample, Algorithm, Controller, LossSample, Traits};
 use crate::tcp::config::TcpConfig;
-use spillgate_core::Problem;
 
 pub use rfc::{BETA, C};
-
-pub(super) const TRAITS: Traits = Traits::MODERN;
 
 /// Whose CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,35 +26,20 @@ pub enum CubicAs {
     Linux,
 }
 
-/// Options of CUBIC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CubicSpec {
-    /// Whose arithmetic and whose HyStart: `rfc` or `linux`. Default `rfc`, in the `linux` profile
-    /// `linux`.
-    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
-    pub by: Option<CubicAs>,
-    /// Leaves the first slow start before it overflows a queue: by HyStart++ (RFC 9406), or Linux's
-    /// HyStart with `as: linux`. Default false, in the `linux` profile true.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hystart: Option<bool>,
-    /// Gives up more after a second loss below the former maximum (RFC 9438 §4.7). Default true.
-    pub fast_convergence: bool,
-}
-
-impl Default for CubicSpec {
-    fn default() -> Self {
-        Self {
-            by: None,
-            hystart: None,
-            fast_convergence: true,
-        }
-    }
-}
-
-impl CubicSpec {
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        Ok(())
+spillgate_core::spec! {
+    /// Options of CUBIC.
+    pub struct CubicSpec {
+        /// Whose arithmetic and whose HyStart: `rfc` or `linux`. Default `rfc`, in the `linux`
+        /// profile `linux`.
+        #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+        pub by: Option<CubicAs> = None,
+        /// Leaves the first slow start before it overflows a queue: by HyStart++ (RFC 9406), or
+        /// Linux's HyStart with `as: linux`. Default false, in the `linux` profile true.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub hystart: Option<bool> = None,
+        /// Gives up more after a second loss below the former maximum (RFC 9438 §4.7). Default
+        /// true.
+        pub fast_convergence: bool = true,
     }
 }
 
@@ -65,32 +47,27 @@ impl CubicSpec {
 #[derive(Clone, Debug)]
 pub struct Cubic(Kind);
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Rfc(rfc::Curve),
-    Linux(linux::Steps),
+spillgate_core::family! {
+    #[derive(Clone, Debug)]
+    running enum Kind by either;
+
+    Rfc(rfc::Curve);
+    Linux(linux::Steps);
 }
 
-/// The same call of either.
-macro_rules! either {
-    ($self:expr, $c:ident => $call:expr) => {
-        match $self {
-            Kind::Rfc($c) => $call,
-            Kind::Linux($c) => $call,
-        }
-    };
-}
-
-impl Controller for Cubic {
+impl Algorithm for Cubic {
     type Spec = CubicSpec;
+    const TRAITS: Traits = Traits::MODERN;
 
     fn new(spec: &CubicSpec, cfg: &TcpConfig, start: Time) -> Self {
         Self(match spec.by {
-            Some(CubicAs::Linux) => Kind::Linux(linux::Steps::new(spec, cfg, start)),
-            Some(CubicAs::Rfc) | None => Kind::Rfc(rfc::Curve::new(spec, cfg, start)),
+            Some(CubicAs::Linux) => linux::Steps::new(spec, cfg, start).into(),
+            Some(CubicAs::Rfc) | None => rfc::Curve::new(spec, cfg, start).into(),
         })
     }
+}
 
+impl Controller for Cubic {
     #[inline]
     fn cwnd(&self) -> u64 {
         either!(&self.0, c => c.cwnd())

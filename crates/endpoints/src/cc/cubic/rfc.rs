@@ -47,6 +47,20 @@ pub(super) struct Curve {
 }
 
 impl Curve {
+    pub(super) fn new(spec: &CubicSpec, cfg: &TcpConfig, start: Time) -> Self {
+        Self {
+            w: Window::new(cfg),
+            hystart: (spec.hystart == Some(true)).then(HyStart::new),
+            epoch: None,
+            w_max: 0.0,
+            prior: 0.0,
+            fraction: 0.0,
+            last_ack: start,
+            fast_convergence: spec.fast_convergence,
+            paced: cfg.pacing,
+        }
+    }
+
     fn segments(&self) -> f64 {
         self.w.cwnd as f64 / self.w.mss as f64
     }
@@ -87,22 +101,6 @@ impl Curve {
 }
 
 impl Controller for Curve {
-    type Spec = CubicSpec;
-
-    fn new(spec: &CubicSpec, cfg: &TcpConfig, start: Time) -> Self {
-        Self {
-            w: Window::new(cfg),
-            hystart: (spec.hystart == Some(true)).then(HyStart::new),
-            epoch: None,
-            w_max: 0.0,
-            prior: 0.0,
-            fraction: 0.0,
-            last_ack: start,
-            fast_convergence: spec.fast_convergence,
-            paced: cfg.pacing,
-        }
-    }
-
     #[inline]
     fn cwnd(&self) -> u64 {
         self.w.cwnd

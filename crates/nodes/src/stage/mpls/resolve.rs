@@ -34,7 +34,7 @@ impl StageSpec for MplsSpec {
             vpns,
             vpn_of,
         };
-        resolver.fine.then(|| plan.into())
+        resolver.fine.then(|| Box::new(plan).into())
     }
 }
 

@@ -15,7 +15,6 @@ mod stable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::Rng;
-use spillgate_queueing::Kind;
 
 pub use greedy::{LongestFirstSpec, OldestFirstSpec};
 pub use islip::IslipSpec;
@@ -65,100 +64,80 @@ pub(crate) trait Match: Clone + std::fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// From one line per algorithm: the specification, the runtime, its dispatch and the list of kinds.
-macro_rules! registry {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+) => {
-        /// The matching algorithm of a crossbar. Algorithms may be added; code that matches on one
-        /// of them must handle the others.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[non_exhaustive]
-        pub enum MatchingSpec {
-            $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
-        }
+spillgate_core::family! {
+    /// The matching algorithm of a crossbar. Algorithms may be added; code that matches on one of
+    /// them must handle the others.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[non_exhaustive]
+    pub written enum MatchingSpec by spec;
+    #[derive(Clone, Debug)]
+    running enum State by each;
 
-        /// Every algorithm, in the order of the registry.
-        pub const KINDS: &[Kind] = &[
-            $(Kind { kind: $kind, summary: concat!($($doc),+).trim_ascii() },)+
-        ];
-
-        #[derive(Clone, Debug)]
-        enum State { $($variant($runtime),)+ }
-
-        impl MatchingSpec {
-            /// The key under which a scenario writes it.
-            pub fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind,)+ }
-            }
-
-            /// The running algorithm for a switch of so many ports.
-            ///
-            /// # Errors
-            /// A parameter out of range, with its path below the matching.
-            pub fn resolve(&self, ports: usize) -> Result<Matcher, Problem> {
-                match self {
-                    $(Self::$variant(s) => s.resolve(ports).map(|m| Matcher(State::$variant(m))),)+
-                }
-                .map_err(|p| p.under(self.kind()))
-            }
-        }
-
-        impl Matcher {
-            /// Finds a matching of free ports that request each other.
-            #[inline]
-            pub fn find<W: Weights>(
-                &mut self,
-                requests: &Requests,
-                weights: &W,
-                rng: &mut Rng,
-                found: &mut Matching,
-            ) {
-                found.clear();
-                match &mut self.0 { $(State::$variant(m) => m.find(requests, weights, rng, found),)+ }
-            }
-
-            /// Whether its matchings are maximal: no requested pair of free ports can be added.
-            pub fn is_maximal(&self) -> bool {
-                match &self.0 { $(State::$variant(m) => m.is_maximal(),)+ }
-            }
-
-            /// Whether it finds a pair whenever one can be found.
-            pub fn always_finds(&self) -> bool {
-                match &self.0 { $(State::$variant(m) => m.always_finds(),)+ }
-            }
-
-            /// Whether it needs the order of arrivals, not only the lengths of queues.
-            pub fn asks_order(&self) -> bool {
-                match &self.0 { $(State::$variant(m) => m.asks_order(),)+ }
-            }
-        }
-    };
-}
-
-registry! {
     /// iSLIP: round-robin grants and accepts whose pointers move past accepted grants (McKeown
     /// 1999).
-    Islip = "islip", IslipSpec => islip::Islip;
+    "islip": Islip(IslipSpec) => islip::Islip;
     /// Round-robin matching: as iSLIP, but grant pointers move past grants that are not accepted,
     /// too.
-    Rrm = "round-robin", RrmSpec => rrm::Rrm;
+    "round-robin": Rrm(RrmSpec) => rrm::Rrm;
     /// Parallel iterative matching: random grants and accepts (Anderson and others 1993).
-    Pim = "pim", PimSpec => pim::Pim;
+    "pim": Pim(PimSpec) => pim::Pim;
     /// Maximal matching that takes the longest queue first.
-    LongestFirst = "longest-queue-first", LongestFirstSpec => greedy::LongestFirst;
+    "longest-queue-first": LongestFirst(LongestFirstSpec) => greedy::LongestFirst;
     /// Maximal matching that takes the cell first that came first.
-    OldestFirst = "oldest-cell-first", OldestFirstSpec => greedy::OldestFirst;
+    "oldest-cell-first": OldestFirst(OldestFirstSpec) => greedy::OldestFirst;
     /// Matching of maximum weight, exact: a reference, O(n³) in the ports.
-    Maximum = "maximum-weight", MaximumSpec => maximum::Maximum;
+    "maximum-weight": Maximum(MaximumSpec) => maximum::Maximum;
     /// Stable matching that emulates a FIFO output-queued switch at speedup 2 (Chuang and others
     /// 1999).
-    Stable = "stable-marriage", StableSpec => stable::Stable;
+    "stable-marriage": Stable(StableSpec) => stable::Stable;
     /// Fixed rotation: each pair has an n-th of the slots, whatever waits (time division).
-    Rotation = "rotation", RotationSpec => rotation::Rotation;
+    "rotation": Rotation(RotationSpec) => rotation::Rotation;
+}
+
+impl MatchingSpec {
+    /// The running algorithm for a switch of so many ports.
+    ///
+    /// # Errors
+    /// A parameter out of range, with its path below the matching.
+    pub fn resolve(&self, ports: usize) -> Result<Matcher, Problem> {
+        spec!(self, s => s.resolve(ports).map(|m| Matcher(m.into())))
+            .map_err(|p| p.under(self.kind()))
+    }
 }
 
 /// A running algorithm.
 #[derive(Clone, Debug)]
 pub struct Matcher(State);
+
+impl Matcher {
+    /// Finds a matching of free ports that request each other.
+    #[inline]
+    pub fn find<W: Weights>(
+        &mut self,
+        requests: &Requests,
+        weights: &W,
+        rng: &mut Rng,
+        found: &mut Matching,
+    ) {
+        found.clear();
+        each!(&mut self.0, m => m.find(requests, weights, rng, found));
+    }
+
+    /// Whether its matchings are maximal: no requested pair of free ports can be added.
+    pub fn is_maximal(&self) -> bool {
+        each!(&self.0, m => m.is_maximal())
+    }
+
+    /// Whether it finds a pair whenever one can be found.
+    pub fn always_finds(&self) -> bool {
+        each!(&self.0, m => m.always_finds())
+    }
+
+    /// Whether it needs the order of arrivals, not only the lengths of queues.
+    pub fn asks_order(&self) -> bool {
+        each!(&self.0, m => m.asks_order())
+    }
+}
 
 /// Iterations by default: log2 of the ports, rounded up, and at least one.
 fn default_iterations(ports: usize) -> u32 {
