@@ -190,6 +190,7 @@ numbers! {
     BacklogBytesP99 "backlog_bytes_p99" ["B" Less; Percentiles] "99 % bytes" "99th percentile of the backlog in bytes" "99th percentile of the bytes waiting, by time";
     BacklogBytesMax "backlog_bytes_max" ["B" Less] "most bytes" "largest backlog in bytes" "Most bytes waiting at once";
     BacklogAverageMean "backlog_average_mean" ["packets" Less] "mean average" "mean of the average backlog" "Mean of the average queue that RED or another AQM keeps, as of each packet that it judged when it came within the measured period";
+    BacklogAverageBytesMean "backlog_average_bytes_mean" ["B" Less] "mean average bytes" "mean of the average backlog in bytes" "Mean of the average queue that RED or WRED keeps where its thresholds are in bytes, as of each packet that it judged when it came within the measured period";
     CellsOffered "cells_offered" ["cells"] "cells came" "cells offered to a port" "Cells that came to a port of an ATM switch within the measured period, lost ones included";
     CellsLost "cells_lost" ["cells" Less] "cells lost" "cells lost at a port" "Of those: cells that were lost, whatever for";
     CellsTagged "cells_tagged" ["cells"] "tagged" "cells tagged" "Of those: cells that came with their loss priority set (CLP 1)";
@@ -238,6 +239,7 @@ numbers! {
     VoqBacklog "voq_backlog" ["packets"] "Virtual output queues" "backlog" "packets waiting in each virtual output queue";
     BacklogCells "backlog_cells" ["cells"] "Cells at ATM switches" "waiting cells" "cells waiting at each output port of an ATM switch";
     BacklogAverage "backlog_average" ["packets"] "Average queues" "average backlog" "average that RED or WRED keeps of each queue";
+    BacklogAverageBytes "backlog_average_bytes" ["B"] "Average queues in bytes" "average backlog" "average that RED or WRED keeps of each queue where its thresholds are in bytes";
     DropRate "drops_per_second" ["packets/s"] "Drops at queues" "drops" "packets that each queue drops in a second";
     AdaptedMaxP "adapted_max_p" ["1"] "Adapted max_p" "max_p" "largest early drop probability, as adaptive or self-configuring RED has set it";
     AdaptedMaxTh "adapted_max_th" ["packets"] "Adapted max_th" "max_th" "upper threshold, as load-adaptive RED has set it, or adaptive RIO for packets out of profile";

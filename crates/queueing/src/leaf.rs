@@ -527,9 +527,14 @@ impl Leaf {
         if let Queue::Flows(flows) = &self.queue {
             state.extend(flows.state());
         }
+        let average = |bytes| {
+            let aqm = aqm.filter(|a| a.averages_bytes() == bytes);
+            aqm.and_then(Aqm::average)
+        };
         LeafGauges {
             head: self.head().map(|p| p.arrived),
-            average_queue: aqm.and_then(Aqm::average),
+            average_queue: average(false),
+            average_bytes: average(true),
             state,
         }
     }

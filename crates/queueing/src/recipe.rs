@@ -339,12 +339,6 @@ impl Recipe {
         Some(counting).filter(|c| has_rates && !c.is_of_link())
     }
 
-    /// Whether each leaf keeps an average of its queue, as those with RED and WRED do.
-    pub fn averages(&self) -> Vec<bool> {
-        let gauges = self.gauges();
-        gauges.iter().map(|g| g.average_queue.is_some()).collect()
-    }
-
     /// The state of each leaf before the first packet: it tells which averages are kept, and what
     /// AQMs show.
     pub fn gauges(&self) -> Vec<LeafGauges> {

@@ -38,8 +38,8 @@ pub struct LeafStats {
     pub dropped_queued_bytes: u64,
     /// Packets that an AQM marked with congestion experienced, when it queued them or let them go.
     pub marks_ce: u64,
-    /// The AQM's averages of the queue in packets, as of each packet that came to it, since
-    /// [`crate::Discipline::reset_peaks`]; none if it keeps no average.
+    /// The AQM's averages of the queue, in packets or in the bytes that it counts, as of each packet
+    /// that came to it, since [`crate::Discipline::reset_peaks`]; none if it keeps no average.
     pub averages: Averages,
 }
 
@@ -111,6 +111,8 @@ pub struct LeafGauges {
     pub head: Option<Time>,
     /// The average queue of RED or WRED in packets, as of the last arrival.
     pub average_queue: Option<f64>,
+    /// The average queue of one whose thresholds are in bytes, as of the last arrival.
+    pub average_bytes: Option<f64>,
     /// What its AQM and its fair queue go by, as of the last packet.
     pub state: State,
 }

@@ -171,9 +171,10 @@ impl WorldPlan {
             let l = &self.links[*id as usize];
             let gauges = l.discipline.gauges();
             // Backlogs, drops and delay, then what AQMs and buckets show.
-            let shown = gauges
-                .iter()
-                .map(|g| 4 + usize::from(g.average_queue.is_some()) + g.state.len());
+            let shown = gauges.iter().map(|g| {
+                let averages = [g.average_queue, g.average_bytes];
+                4 + averages.iter().flatten().count() + g.state.len()
+            });
             let inputs = self
                 .stages
                 .input(*id)

@@ -207,15 +207,20 @@ impl<'a> Measured<'a> {
             let queues = self.queues(i, window);
             let names = LazyCell::new(|| plan.discipline.leaf_names());
             let mut carried = Volume::default();
-            for (leaf, averages) in plan.discipline.averages().into_iter().enumerate() {
+            for (leaf, gauges) in plan.discipline.gauges().into_iter().enumerate() {
                 let queue = queues.as_ref().map_or(&idle, |q| &q[leaf]);
                 carried += queue.carried;
                 let mut of = out.of(Scope::Queue, || format!("{}/{}", plan.name, names[leaf]));
                 queue.measure_arrivals(window, &mut of);
                 of.put(Metric::MarksCe, queue.marks_ce);
                 queue.measure_waiting(window, &mut of);
-                if averages {
-                    of.put(Metric::BacklogAverageMean, queue.averages.mean());
+                for (average, metric) in [
+                    (gauges.average_queue, Metric::BacklogAverageMean),
+                    (gauges.average_bytes, Metric::BacklogAverageBytesMean),
+                ] {
+                    if average.is_some() {
+                        of.put(metric, queue.averages.mean());
+                    }
                 }
                 of.put_drops(&queue.lost);
             }

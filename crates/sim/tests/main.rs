@@ -26,6 +26,7 @@ mod mpls;
 mod mpls_random;
 mod nodes;
 mod overhead;
+mod own_aqm;
 mod patterns;
 mod ports;
 mod precedence;

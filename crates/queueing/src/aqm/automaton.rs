@@ -137,9 +137,13 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn is_new(&self, _: &Self::Vars) -> bool {
         false
     }
-    /// The average queue in packets, if it keeps one.
+    /// The average queue, if it keeps one: in packets, or in bytes if it counts those.
     fn average(&self, _: &Self::Vars) -> Option<f64> {
         None
+    }
+    /// Whether its average is in bytes.
+    fn averages_bytes(&self) -> bool {
+        false
     }
     /// What time series show of it beside the average, at `now`: always the same names, each that
     /// of a series in the catalog of `spillgate-measure`.

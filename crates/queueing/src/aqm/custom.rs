@@ -7,6 +7,7 @@ use spillgate_core::{DropReason, Packet, Time, Verdict};
 use super::automaton::{Automaton, Backlog, Draw, DropStage};
 use super::drain::{DrainRate, DrainRule};
 use super::upstream::{Upstream, UpstreamUse};
+use crate::stats::State;
 
 /// An AQM of your own with its state of one queue: see [`crate::Recipe::manage`].
 ///
@@ -88,6 +89,12 @@ pub trait CustomAqm: Debug + Send + Sync {
     fn emptied(&mut self, _at: Time) {}
     /// A departure found no packet to send, since all were dropped.
     fn exhausted(&mut self, _now: Time) {}
+    /// What time series show of it at `now`, in a FIFO or in a class: always the same names, each
+    /// that of a series in the catalog of `spillgate-measure`, such as `drop_probability`. A run
+    /// that samples panics at any other.
+    fn state(&self, _now: Time) -> State {
+        State::new()
+    }
     /// Whether the state of its queue, which is empty, is equivalent to a new one. A fair queue
     /// forgets such queues, and keeps the state of all others.
     fn is_new(&self) -> bool {
@@ -190,6 +197,10 @@ impl Automaton for Custom {
 
     fn upstream_arrival(&self, vars: &mut CustomVars, now: Time, upstream: &Upstream, bytes: u32) {
         vars.aqm.upstream_arrival(now, upstream, bytes);
+    }
+
+    fn state(&self, vars: &Self::Vars, now: Time) -> State {
+        vars.aqm.state(now)
     }
 
     fn drain_rate(&self, vars: &Self::Vars) -> Option<f64> {

@@ -356,7 +356,11 @@ impl<L: Law> Automaton for Early<L> {
 
     #[inline]
     fn average(&self, v: &Self::Vars) -> Option<f64> {
-        self.decides_by_packets().then(|| v.averages.shown())
+        Some(v.averages.shown())
+    }
+
+    fn averages_bytes(&self) -> bool {
+        self.law.in_bytes()
     }
 
     fn state(&self, v: &Self::Vars, _: Time) -> State {

@@ -30,6 +30,7 @@ mod rio;
 mod self_configuring_red;
 mod upstream;
 mod wred;
+mod wred_defaults;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +60,8 @@ pub use red_spec::{
 pub use rio::{RioMode, RioSpec};
 pub use self_configuring_red::SelfConfiguringRedSpec;
 pub use upstream::{Upstream, UpstreamUse};
-pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
+pub use wred::{WredBy, WredProfile, WredSpec, WredUnit};
+pub use wred_defaults::WredDefaults;
 #[cfg(test)]
 pub(crate) use {codel::Codel, red::Red, wred::Wred};
 
@@ -247,6 +249,11 @@ impl Aqm {
     #[inline]
     pub(crate) fn average(&self) -> Option<f64> {
         each!(self, a => a.average())
+    }
+
+    /// Whether its average is in bytes.
+    pub(crate) fn averages_bytes(&self) -> bool {
+        each!(self, a => a.automaton.averages_bytes())
     }
 
     pub(crate) fn state(&self, now: Time) -> State {

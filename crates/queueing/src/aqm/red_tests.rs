@@ -471,7 +471,7 @@ fn thresholds_in_bytes_count_bytes() {
     assert!(red.automaton.odds.unwrap().in_bytes);
     assert_eq!(
         (red.automaton.odds.unwrap().average, red.average()),
-        (7500.0, None)
+        (7500.0, Some(7500.0))
     );
 }
 

@@ -27,6 +27,7 @@ use spillgate_core::{Dscp, Dur, Limit, Packet, Problem, Rate};
 use super::curve::RedCurve;
 use super::early::{Early, Law, early_spec};
 use super::red_spec::RedRules;
+use super::wred_defaults::WredDefaults;
 use super::{Average, AverageParams, LeafFacts, is_default};
 use crate::Thresholds;
 use crate::recipe::At;
@@ -103,26 +104,6 @@ impl WredUnit {
     }
 }
 
-/// Default thresholds, where no profile gives any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WredDefaults {
-    /// Those of Cisco IOS: minima of 20 to 36 and a maximum of 40 packets, whatever the queue's
-    /// limit; in bytes 1000 B for each.
-    #[default]
-    Ios,
-    /// Those of Cisco IOS XE: shares of the queue's limit. The maximum is half of it, the minimum
-    /// (8 + p)/32 of it for precedence p and class selector p, 12.8/32, 11.2/32 and 9.6/32 for drop
-    /// precedence 1, 2 and 3 of assured forwarding, 14.4/32 for EF, a quarter for all others,
-    /// rounded down. A packet of the limit counts 1500 B in bytes.
-    IosXe,
-    /// Shares of the queue's limit that do not overlap, so that what is in profile is dropped only
-    /// once everything else is: drop precedence 1 of assured forwarding from three quarters of it
-    /// to the whole, 2 from a quarter to a half, 3 from an eighth to a quarter. EF and CS1 .. CS7
-    /// are treated as drop precedence 1, all others as 3. For `by: dscp` only.
-    Staggered,
-}
-
 /// One WRED drop profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -142,33 +123,6 @@ pub struct WredProfile {
 
 fn ten() -> u32 {
     10
-}
-
-impl WredProfile {
-    const fn with_min(min: u32) -> Self {
-        Self {
-            min,
-            max: 40,
-            denominator: 10,
-        }
-    }
-
-    /// The default profile of a DSCP on IOS.
-    pub fn default_for_dscp(dscp: Dscp) -> Self {
-        let v = u32::from(dscp.value());
-        Self::with_min(match v {
-            46 => 36,
-            // AFcd is 8c + 2d, c 1..=4, d 1..=3.
-            10..=38 if v % 2 == 0 && (1..=3).contains(&(v % 8 / 2)) => 36 - 4 * (v % 8 / 2),
-            8..=56 if v % 8 == 0 => 20 + v / 4,
-            _ => 20,
-        })
-    }
-
-    /// The default profile of an IP precedence on IOS (only the lower three bits count).
-    pub fn default_for_precedence(precedence: u8) -> Self {
-        Self::with_min(20 + 20 * u32::from(precedence & 7) / 9)
-    }
 }
 
 /// A limit in packets of full size.
@@ -196,57 +150,6 @@ impl WredProfile {
             min: bytes(self.min),
             max: bytes(self.max),
             ..self
-        }
-    }
-
-    /// The staggered profile of a DSCP where the queue's limit is `limit`.
-    fn staggered(limit: u64, dscp: Dscp) -> Self {
-        let eighths = |n: u64| {
-            let share = limit.saturating_mul(n) / 8;
-            u32::try_from(share).unwrap_or(u32::MAX).max(1)
-        };
-        let v = dscp.value();
-        let precedence = match v {
-            46 => 1,
-            10..=38 if v % 2 == 0 && (1..=3).contains(&(v % 8 / 2)) => v % 8 / 2,
-            8..=56 if v % 8 == 0 => 1,
-            _ => 3,
-        };
-        let (min, max) = match precedence {
-            1 => (eighths(6), eighths(8)),
-            2 => (eighths(2), eighths(4)),
-            _ => (eighths(1), eighths(2)),
-        };
-        Self {
-            min,
-            max,
-            denominator: 10,
-        }
-    }
-
-    /// The default profile on IOS XE of a DSCP, or of its precedence, where the queue's limit is
-    /// `limit`.
-    fn share_of(limit: u64, by: WredBy, dscp: Dscp) -> Self {
-        let (v, precedence) = (dscp.value(), u64::from(dscp.precedence()));
-        // Tenths of a 32nd of the limit above the quarter.
-        let above = match (by, v) {
-            (WredBy::Precedence, _) => 10 * precedence,
-            // The shares of IOS's table, 20 to 40 packets, between a quarter and a half.
-            (WredBy::Dscp, 46) => 64,
-            (WredBy::Dscp, 10..=38) if v % 2 == 0 && (1..=3).contains(&(v % 8 / 2)) => {
-                64 - 16 * u64::from(v % 8 / 2)
-            }
-            (WredBy::Dscp, 8..=56) if v % 8 == 0 => 10 * precedence,
-            (WredBy::Dscp, _) => 0,
-        };
-        let counted = |tenths: u64| {
-            let share = limit.saturating_mul(tenths) / 320;
-            u32::try_from(share).unwrap_or(u32::MAX).max(1)
-        };
-        Self {
-            min: counted(80 + above),
-            max: counted(160),
-            denominator: 10,
         }
     }
 }

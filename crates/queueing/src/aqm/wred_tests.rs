@@ -426,7 +426,7 @@ fn bytes_are_averaged() {
     );
     assert_eq!(
         (w.average(), w.automaton.decides_by_packets()),
-        (None, false)
+        (Some(40_000.0), false)
     );
 }
 

@@ -112,7 +112,7 @@ impl Fan {
     /// Catches up with the ticks and the idle time before `end`, for which there were no calls.
     #[inline]
     fn catch_up(&mut self, end: Time) {
-        if !self.idle && self.queue.packets() == 0 {
+        if !self.idle && self.queue.totals().packets == 0 {
             let since = self.indicators.busy_until();
             if since < end {
                 self.ticks(since);
@@ -132,7 +132,10 @@ impl Fan {
 
     #[inline(never)]
     fn tick(&mut self, end: Time) {
-        let (fair, priority) = (self.queue.fair_bytes(), self.queue.priority_bytes());
+        let (fair, priority) = (
+            self.queue.totals().fair_bytes,
+            self.queue.totals().priority_bytes,
+        );
         if self.indicators.advance(end, fair, priority) {
             self.listed = 0;
             self.saturated &= self.queue.saturated();
@@ -269,7 +272,7 @@ impl Schedule for Fan {
             cx.refused(*packet, DropReason::Admission);
             return;
         }
-        let unlisted = self.queue.unlisted();
+        let unlisted = self.queue.totals().unlisted;
         let queued = self.queue.offer(*packet, &mut |victim| {
             cx.evicted(victim, DropReason::PushedOut);
         });
@@ -277,7 +280,7 @@ impl Schedule for Fan {
             Some(_) => cx.enqueued(packet, false),
             None => cx.refused(*packet, DropReason::Tail),
         }
-        self.saturated |= self.queue.unlisted() != unlisted;
+        self.saturated |= self.queue.totals().unlisted != unlisted;
         let (queue, mechanism, member) = (&self.queue, &mut self.mechanism, self.member);
         if mechanism.may_mark(queued == Some(FanClass::Backlog)) {
             self.list
@@ -342,7 +345,7 @@ impl Schedule for Fan {
     }
 
     fn held(&self, _: usize) -> u32 {
-        self.queue.packets()
+        self.queue.totals().packets
     }
 
     fn evidence(&self, _: Time, lost: &Dropped, _: (u32, u64)) -> Evidence {
@@ -412,10 +415,13 @@ struct Sight {
 
 impl Sight {
     fn look(&mut self, fan: &Fan, end: Time) {
-        let (fair, priority) = (fan.queue.fair_bytes(), fan.queue.priority_bytes());
+        let (fair, priority) = (
+            fan.queue.totals().fair_bytes,
+            fan.queue.totals().priority_bytes,
+        );
         let mut saturated = fan.queue.saturated();
         let since = self.indicators.busy_until();
-        if !fan.idle && fan.queue.packets() == 0 && since < end {
+        if !fan.idle && fan.queue.totals().packets == 0 && since < end {
             let ticked = self.indicators.advance(since, fair, priority);
             self.saturated &= saturated || !ticked;
             saturated = false;

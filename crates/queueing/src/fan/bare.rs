@@ -78,17 +78,17 @@ impl BareFairQueue {
 
     /// Waiting packets and bytes.
     pub fn backlog(&self) -> (u32, u64) {
-        (self.0.packets(), self.0.bytes())
+        (self.0.totals().packets, self.0.totals().bytes)
     }
 
     /// The bytes that a permanently backlogged flow would have sent so far.
     pub fn fair_bytes(&self) -> u64 {
-        self.0.fair_bytes()
+        self.0.totals().fair_bytes
     }
 
     /// The bytes that got priority so far.
     pub fn priority_bytes(&self) -> u64 {
-        self.0.priority_bytes()
+        self.0.totals().priority_bytes
     }
 
     /// Upper estimate of the memory in bytes with a full buffer and so many flows.

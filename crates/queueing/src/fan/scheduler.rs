@@ -33,24 +33,49 @@ pub(crate) trait FairScheduler {
     /// Whether a packet of the flow would be denied priority now: the flow is remembered and has
     /// used its allowance.
     fn is_backlogged(&self, flow: u32) -> bool;
-    /// The total of bytes that got priority.
-    fn priority_bytes(&self) -> u64;
-    /// The total of bytes that a permanently backlogged flow would have sent: virtual time (PFQ),
-    /// the service of a fictitious flow (PDRR).
-    fn fair_bytes(&self) -> u64;
+    /// What waits, and what was served.
+    fn totals(&self) -> FairTotals;
     /// Whether the list of active flows is full, so that the next new flow could not be listed.
-    fn saturated(&self) -> bool;
-    /// The number of packets of flows that could not be listed since the list was full.
-    fn unlisted(&self) -> u64;
-    /// Waiting packets.
-    fn packets(&self) -> u32;
-    /// Waiting bytes.
-    fn bytes(&self) -> u64;
+    fn saturated(&self) -> bool {
+        false
+    }
     /// Upper estimate of the memory in bytes with a full buffer and so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
     /// Drops all queued packets, those with priority first, then flow by flow; then the link is
     /// idle.
     fn flush(&mut self, lost: &mut impl FnMut(Packet));
+}
+
+/// What a fair queue counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FairTotals {
+    /// Waiting packets.
+    pub(crate) packets: u32,
+    /// Waiting bytes.
+    pub(crate) bytes: u64,
+    /// Bytes that got priority.
+    pub(crate) priority_bytes: u64,
+    /// Bytes that a permanently backlogged flow would have sent: virtual time (PFQ), the service of
+    /// a fictitious flow (PDRR).
+    pub(crate) fair_bytes: u64,
+    /// Packets of flows that could not be listed since the list of active flows was full.
+    pub(crate) unlisted: u64,
+}
+
+impl FairTotals {
+    /// A packet is queued.
+    #[inline]
+    pub(crate) fn enters(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.len);
+    }
+
+    /// A packet is taken out.
+    #[inline]
+    pub(crate) fn leaves(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+    }
 }
 
 /// Parameters of a fair queue.
@@ -156,33 +181,13 @@ impl FairScheduler for FairQueue {
     }
 
     #[inline]
-    fn priority_bytes(&self) -> u64 {
-        each!(self, q => q.priority_bytes())
-    }
-
-    #[inline]
-    fn fair_bytes(&self) -> u64 {
-        each!(self, q => q.fair_bytes())
+    fn totals(&self) -> FairTotals {
+        each!(self, q => q.totals())
     }
 
     #[inline]
     fn saturated(&self) -> bool {
         each!(self, q => q.saturated())
-    }
-
-    #[inline]
-    fn unlisted(&self) -> u64 {
-        each!(self, q => q.unlisted())
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        each!(self, q => q.packets())
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        each!(self, q => q.bytes())
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

@@ -21,7 +21,7 @@ use spillgate_core::Packet;
 use super::longest::LongestFlow;
 use super::slab::{List, Slab};
 use super::table::{Flow, Table};
-use crate::fan::scheduler::{FairQueueParams, FairScheduler, FanClass};
+use crate::fan::scheduler::{FairQueueParams, FairScheduler, FairTotals, FanClass};
 use crate::leaf::{Bound, ring_packets};
 
 /// The marker's place in the round.
@@ -56,10 +56,7 @@ pub(crate) struct Pdrr {
     /// A packet without priority has left since the marker was first.
     served: bool,
     longest: LongestFlow,
-    priority_bytes: u64,
-    fair_bytes: u64,
-    packets: u32,
-    bytes: u64,
+    totals: FairTotals,
 }
 
 impl Pdrr {
@@ -80,22 +77,18 @@ impl Pdrr {
             in_turn: false,
             served: false,
             longest: LongestFlow::default(),
-            priority_bytes: 0,
-            fair_bytes: 0,
-            packets: 0,
-            bytes: 0,
+            totals: FairTotals::default(),
         }
     }
 
     /// Takes the first packet out of the queue of the flow with the most bytes waiting.
     fn evict(&mut self) -> Option<Packet> {
-        let slot = self.longest.find(self.packets, &self.flows)?;
+        let slot = self.longest.find(self.totals.packets, &self.flows)?;
         let flow = self.flows.at_mut(slot);
         let at = self.slab.unlink(&mut flow.queue)?;
         let packet = self.slab.packet(at);
         flow.waiting -= packet.len;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.len);
+        self.totals.leaves(packet);
         Some(*packet)
     }
 
@@ -121,7 +114,7 @@ impl Pdrr {
             let slot = *self.round.front()?;
             if slot == MARKER {
                 if self.served {
-                    self.fair_bytes += u64::from(self.quantum);
+                    self.totals.fair_bytes += u64::from(self.quantum);
                     self.served = false;
                 }
                 self.next_turn();
@@ -159,11 +152,13 @@ impl FairScheduler for Pdrr {
         if !self.bound.admits(0, 0, len) {
             return None;
         }
-        while !self.bound.admits(self.packets, self.bytes, len) {
+        while !self
+            .bound
+            .admits(self.totals.packets, self.totals.bytes, len)
+        {
             evicted(self.evict()?);
         }
-        self.packets += 1;
-        self.bytes += u64::from(len);
+        self.totals.enters(&packet);
         let slot = match self.flows.find(packet.flow) {
             Some(slot) => slot,
             None => {
@@ -181,7 +176,7 @@ impl FairScheduler for Pdrr {
         flow.own.count = flow.own.count.saturating_add(len);
         // After the packet is counted, unlike PFQ.
         if flow.own.count <= self.quantum {
-            self.priority_bytes += u64::from(len);
+            self.totals.priority_bytes += u64::from(len);
             if self.charged {
                 flow.own.deficit -= i64::from(len);
             }
@@ -201,13 +196,12 @@ impl FairScheduler for Pdrr {
                 self.flows.at_mut(slot).waiting -= self.slab.packet(at).len;
                 at
             }
-            None if self.packets == 0 => return None,
+            None if self.totals.packets == 0 => return None,
             None => self.serve()?,
         };
         let packet = self.slab.packet(at);
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.len);
-        self.longest.shrunk(self.packets);
+        self.totals.leaves(packet);
+        self.longest.shrunk(self.totals.packets);
         Some(*packet)
     }
 
@@ -229,34 +223,8 @@ impl FairScheduler for Pdrr {
     }
 
     #[inline]
-    fn priority_bytes(&self) -> u64 {
-        self.priority_bytes
-    }
-
-    #[inline]
-    fn fair_bytes(&self) -> u64 {
-        self.fair_bytes
-    }
-
-    /// Never: the active list has no limit.
-    #[inline]
-    fn saturated(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn unlisted(&self) -> u64 {
-        0
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        self.packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.bytes
+    fn totals(&self) -> FairTotals {
+        self.totals
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
@@ -275,7 +243,7 @@ impl FairScheduler for Pdrr {
                 lost(packet);
             }
         }
-        (self.packets, self.bytes) = (0, 0);
+        (self.totals.packets, self.totals.bytes) = (0, 0);
         self.idle();
     }
 }

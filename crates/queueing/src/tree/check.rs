@@ -2,7 +2,8 @@
 
 use spillgate_core::{Rate, RateOrPercent};
 
-use super::parts::{check_cos, check_group, positive};
+use super::parts::positive;
+use super::policer::{check_cos, check_exp, check_group};
 use super::resolve::DEFAULT;
 use super::shares::{ROUNDING, Want};
 use crate::recipe::At;
@@ -272,13 +273,7 @@ pub(crate) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), Problem>
         )?;
     }
     for exp in m.exp.iter().flat_map(|l| &l.0) {
-        at.check(
-            *exp <= 7,
-            "exp",
-            exp,
-            "the EXP bits of a label are between 0 and 7",
-            "write 0 to 7",
-        )?;
+        check_exp("exp", *exp, at)?;
     }
     for cos in m.cos.iter().flat_map(|l| &l.0) {
         check_cos("cos", *cos, at)?;

@@ -2,9 +2,8 @@
 
 use spillgate_core::Rate;
 
-use super::parts::{
-    asks_for_queue, default_burst, policer_depth, second_bucket, shaper_depth, want,
-};
+use super::parts::{asks_for_queue, default_burst, shaper_depth, want};
+use super::policer::{policer_depth, second_bucket};
 use super::resolve::DEFAULT;
 use super::shares::{Share, Want, shares};
 use crate::line::{Line, Longest};

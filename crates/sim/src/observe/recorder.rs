@@ -177,8 +177,13 @@ fn sample_queue(
 ) {
     out.put(Sampled::BacklogPackets, packets);
     out.put(Sampled::BacklogBytes, bytes);
-    if let Some(average) = gauges.average_queue {
-        out.put(Sampled::BacklogAverage, average);
+    for (average, sampled) in [
+        (gauges.average_queue, Sampled::BacklogAverage),
+        (gauges.average_bytes, Sampled::BacklogAverageBytes),
+    ] {
+        if let Some(average) = average {
+            out.put(sampled, average);
+        }
     }
     out.put_rate(Sampled::DropRate, dropped, 1.0);
     put_state(&gauges.state, out);
@@ -187,8 +192,8 @@ fn sample_queue(
 /// Puts what has names of series.
 fn put_state(state: &State, out: &mut SampledPlace<'_>) {
     for (name, value) in state {
-        // `names_of_state_are_series` covers every AQM.
-        let sampled = Sampled::from_name(name).expect("a name of the catalog");
+        // `names_of_state_are_series` covers every AQM but those of users.
+        let sampled = Sampled::from_name(name).expect("the state of an AQM has names of series");
         out.put(sampled, *value);
     }
 }

@@ -151,7 +151,7 @@ impl<S: FairScheduler> Plain<S> {
     fn tick_load(&mut self, now: Time) {
         let (at, measures) = self.load_tick;
         let interval = self.spec.priority_load.interval;
-        let total = self.scheduler.priority_bytes();
+        let total = self.scheduler.totals().priority_bytes;
         if measures {
             let bits = u128::from(8 * (total - self.priority_base)) * 1_000_000_000_000;
             let could = u128::from(self.rate.bps()) * u128::from(interval.as_ps());
@@ -166,7 +166,7 @@ impl<S: FairScheduler> Plain<S> {
     fn tick_fair(&mut self, now: Time) {
         let (at, measures) = self.fair_tick;
         let interval = self.spec.fair_rate.interval;
-        let total = self.scheduler.fair_bytes();
+        let total = self.scheduler.totals().fair_bytes;
         if measures {
             let mut idle = self.idle;
             if let Some(since) = self.idle_since {
@@ -226,13 +226,13 @@ impl<S: FairScheduler> Plain<S> {
             return;
         }
         self.wait(now, flow).admitted.get_or_insert(now);
-        let before = self.scheduler.unlisted();
+        let before = self.scheduler.totals().unlisted;
         let mut out = Vec::new();
         let class = self.scheduler.offer(packet, &mut |p| {
             out.push((now, p.flow, p.seq, "drops_pushed_out"));
         });
         self.ledger.append(&mut out);
-        self.saturated |= self.scheduler.unlisted() > before;
+        self.saturated |= self.scheduler.totals().unlisted > before;
         match class {
             None => self.ledger.push((now, flow, seq, "drops_tail")),
             Some(FanClass::Priority) => {}
@@ -242,7 +242,7 @@ impl<S: FairScheduler> Plain<S> {
                 }
             }
         }
-        if self.sending_until.is_none() && self.scheduler.packets() > 0 {
+        if self.sending_until.is_none() && self.scheduler.totals().packets > 0 {
             self.send_next(now);
         }
     }

@@ -50,12 +50,12 @@ fn step(queue: &mut impl FairScheduler, op: Op, seq: u32, flows: u32) -> Seen {
         out.sort_by_key(|(flow, _)| *flow);
     }
     let numbers = [
-        queue.priority_bytes(),
-        queue.fair_bytes(),
-        u64::from(queue.packets()),
-        queue.bytes(),
+        queue.totals().priority_bytes,
+        queue.totals().fair_bytes,
+        u64::from(queue.totals().packets),
+        queue.totals().bytes,
         u64::from(queue.saturated()),
-        queue.unlisted(),
+        queue.totals().unlisted,
     ];
     let backlogged = (0..flows).map(|f| queue.is_backlogged(f)).collect();
     (out, result, numbers, backlogged)

@@ -207,7 +207,7 @@ impl<Q: FairScheduler> Link<Q> {
     }
 
     fn send(&mut self) {
-        let fair = self.queue.fair_bytes();
+        let fair = self.queue.totals().fair_bytes;
         let packet = self.queue.pop();
         // S1: work is conserved; S3: so are packets.
         assert_eq!(packet.is_none(), self.waiting.is_empty());
@@ -227,7 +227,7 @@ impl<Q: FairScheduler> Link<Q> {
                 assert!((0..self.flows.len()).all(|f| !self.queue.is_backlogged(f as u32)));
             }
         }
-        assert!(self.queue.fair_bytes() >= fair, "S4: v goes back");
-        assert_eq!(self.queue.packets() as usize, self.waiting.len());
+        assert!(self.queue.totals().fair_bytes >= fair, "S4: v goes back");
+        assert_eq!(self.queue.totals().packets as usize, self.waiting.len());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use spillgate_core::Packet;
 
-use crate::fan::scheduler::{FairQueueParams, FairScheduler, FanClass};
+use crate::fan::scheduler::{FairQueueParams, FairScheduler, FairTotals, FanClass};
 
 /// An entry of the active flow list.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,7 +96,7 @@ impl FairScheduler for PlainPfq {
         while !self
             .params
             .limit
-            .admits(self.packets(), self.bytes(), packet.len)
+            .admits(self.totals().packets, self.totals().bytes, packet.len)
         {
             evicted(self.evict()?);
         }
@@ -179,28 +179,18 @@ impl FairScheduler for PlainPfq {
             .is_some_and(|f| f.bytes >= u64::from(self.params.mtu))
     }
 
-    fn priority_bytes(&self) -> u64 {
-        self.priority_bytes
-    }
-
-    fn fair_bytes(&self) -> u64 {
-        self.v
-    }
-
     fn saturated(&self) -> bool {
         self.afl.len() >= self.params.afl_max as usize
     }
 
-    fn unlisted(&self) -> u64 {
-        self.unlisted
-    }
-
-    fn packets(&self) -> u32 {
-        self.waiting().count() as u32
-    }
-
-    fn bytes(&self) -> u64 {
-        self.waiting().map(|p| u64::from(p.len)).sum()
+    fn totals(&self) -> FairTotals {
+        FairTotals {
+            priority_bytes: self.priority_bytes,
+            fair_bytes: self.v,
+            unlisted: self.unlisted,
+            packets: self.waiting().count() as u32,
+            bytes: self.waiting().map(|p| u64::from(p.len)).sum(),
+        }
     }
 
     fn memory_bytes(&self, _: usize) -> u64 {
@@ -284,7 +274,7 @@ impl FairScheduler for PlainPdrr {
         if !limit.admits(0, 0, packet.len) {
             return None;
         }
-        while !limit.admits(self.packets(), self.bytes(), packet.len) {
+        while !limit.admits(self.totals().packets, self.totals().bytes, packet.len) {
             evicted(self.evict()?);
         }
         let flow = self.flows.entry(packet.flow).or_insert_with(|| {
@@ -308,7 +298,7 @@ impl FairScheduler for PlainPdrr {
         if let Some(packet) = self.priority.pop_front() {
             return Some(packet);
         }
-        if self.packets() == 0 {
+        if self.totals().packets == 0 {
             return None;
         }
         loop {
@@ -359,28 +349,18 @@ impl FairScheduler for PlainPdrr {
         flow.is_some_and(|f| f.count > u64::from(self.params.quantum))
     }
 
-    fn priority_bytes(&self) -> u64 {
-        self.priority_bytes
-    }
-
-    fn fair_bytes(&self) -> u64 {
-        self.fair_bytes
-    }
-
     fn saturated(&self) -> bool {
         false
     }
 
-    fn unlisted(&self) -> u64 {
-        0
-    }
-
-    fn packets(&self) -> u32 {
-        self.waiting().count() as u32
-    }
-
-    fn bytes(&self) -> u64 {
-        self.waiting().map(|p| u64::from(p.len)).sum()
+    fn totals(&self) -> FairTotals {
+        FairTotals {
+            priority_bytes: self.priority_bytes,
+            fair_bytes: self.fair_bytes,
+            unlisted: 0,
+            packets: self.waiting().count() as u32,
+            bytes: self.waiting().map(|p| u64::from(p.len)).sum(),
+        }
     }
 
     fn memory_bytes(&self, _: usize) -> u64 {

@@ -41,13 +41,13 @@ fn replay(mut queue: FairQueue, trace: &str) {
                     queue.idle();
                 }
                 assert_eq!(
-                    queue.fair_bytes(),
+                    queue.totals().fair_bytes,
                     fair.parse::<u64>().unwrap(),
                     "line {at}"
                 );
             }
             ["priority", bytes] => {
-                assert_eq!(queue.priority_bytes(), bytes.parse::<u64>().unwrap());
+                assert_eq!(queue.totals().priority_bytes, bytes.parse::<u64>().unwrap());
             }
             _ => panic!("line {at}: {line}"),
         }

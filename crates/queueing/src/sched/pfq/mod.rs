@@ -29,7 +29,7 @@ use spillgate_core::Packet;
 use super::longest::LongestFlow;
 use super::slab::{List, Slab};
 use super::table::{Flow, Table};
-use crate::fan::scheduler::{FairQueueParams, FairScheduler, FanClass};
+use crate::fan::scheduler::{FairQueueParams, FairScheduler, FairTotals, FanClass};
 use crate::leaf::{Bound, ring_packets};
 pub(crate) use order::{Heap, TagOrder};
 use ring::Buckets;
@@ -83,10 +83,7 @@ pub(crate) struct Pfq<O> {
     /// Flows without queued packets, by finish tag; they are forgotten when v reaches it.
     resting: O,
     longest: LongestFlow,
-    priority_bytes: u64,
-    unlisted: u64,
-    packets: u32,
-    bytes: u64,
+    totals: FairTotals,
 }
 
 impl<O: TagOrder> Pfq<O> {
@@ -107,10 +104,7 @@ impl<O: TagOrder> Pfq<O> {
             heads: O::new(span),
             resting: O::new(span),
             longest: LongestFlow::default(),
-            priority_bytes: 0,
-            unlisted: 0,
-            packets: 0,
-            bytes: 0,
+            totals: FairTotals::default(),
         }
     }
 
@@ -141,10 +135,7 @@ impl<O: TagOrder> Pfq<O> {
             heads,
             resting,
             longest: self.longest,
-            priority_bytes: self.priority_bytes,
-            unlisted: self.unlisted,
-            packets: self.packets,
-            bytes: self.bytes,
+            totals: self.totals,
         }
     }
 
@@ -159,17 +150,10 @@ impl<O: TagOrder> Pfq<O> {
         Some(self.flows.at(self.flows.find(flow)?).own.finish)
     }
 
-    /// Counts a packet that leaves the queue.
-    #[inline]
-    fn left(&mut self, packet: &Packet) {
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.len);
-    }
-
     /// Removes the first packet from the longest queue. The next one inherits its tag: otherwise
     /// the dropped packet would count as service.
     fn evict(&mut self) -> Option<Packet> {
-        let slot = self.longest.find(self.packets, &self.flows)?;
+        let slot = self.longest.find(self.totals.packets, &self.flows)?;
         let flow = self.flows.at_mut(slot);
         let tag = flow.own.head();
         let (packet, _) = self.slab.pop(&mut flow.queue)?;
@@ -183,7 +167,7 @@ impl<O: TagOrder> Pfq<O> {
                 self.resting.insert(slot, flow.own.finish);
             }
         }
-        self.left(&packet);
+        self.totals.leaves(&packet);
         Some(packet)
     }
 
@@ -205,10 +189,9 @@ impl<O: TagOrder> Pfq<O> {
     #[inline]
     fn take_in(&mut self, packet: Packet) -> FanClass {
         let len = packet.len;
-        self.packets += 1;
-        self.bytes += u64::from(len);
+        self.totals.enters(&packet);
         let Some(slot) = self.flows.find(packet.flow) else {
-            self.priority_bytes += u64::from(len);
+            self.totals.priority_bytes += u64::from(len);
             let slot = if self.flows.len() < self.afl_max {
                 let fresh = Tags {
                     finish: self.v + u64::from(len),
@@ -217,7 +200,7 @@ impl<O: TagOrder> Pfq<O> {
                 };
                 self.flows.insert(packet.flow, len, fresh)
             } else {
-                self.unlisted += 1;
+                self.totals.unlisted += 1;
                 UNLISTED
             };
             self.slab.push(&mut self.priority, packet, slot);
@@ -233,7 +216,7 @@ impl<O: TagOrder> Pfq<O> {
         // Before the packet is counted: a flow gets up to one MTU and a packet.
         if flow.own.given < self.mtu {
             flow.own.given += len;
-            self.priority_bytes += u64::from(len);
+            self.totals.priority_bytes += u64::from(len);
             self.slab.push(&mut self.priority, packet, slot);
             return FanClass::Priority;
         }
@@ -266,7 +249,7 @@ impl<O: TagOrder> Pfq<O> {
         let unlisted = self.slab.iter(&self.priority);
         let unlisted = unlisted.filter(|(_, note)| *note == UNLISTED);
         let unlisted: u64 = unlisted.map(|(p, _)| u64::from(p.len)).sum();
-        assert_eq!(listed + unlisted, self.bytes, "bytes are lost");
+        assert_eq!(listed + unlisted, self.totals.bytes, "bytes are lost");
     }
 }
 
@@ -285,7 +268,10 @@ impl<O: TagOrder> FairScheduler for Pfq<O> {
         if !self.bound.admits(0, 0, len) {
             return None;
         }
-        while !self.bound.admits(self.packets, self.bytes, len) {
+        while !self
+            .bound
+            .admits(self.totals.packets, self.totals.bytes, len)
+        {
             evicted(self.evict()?);
         }
         Some(self.take_in(packet))
@@ -312,8 +298,7 @@ impl<O: TagOrder> FairScheduler for Pfq<O> {
             }
         };
         let packet = self.slab.packet(at);
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.len);
+        self.totals.leaves(packet);
         if slot != UNLISTED {
             let flow = self.flows.at_mut(slot);
             flow.waiting -= packet.len;
@@ -321,7 +306,7 @@ impl<O: TagOrder> FairScheduler for Pfq<O> {
                 self.resting.insert(slot, flow.own.finish);
             }
         }
-        self.longest.shrunk(self.packets);
+        self.longest.shrunk(self.totals.packets);
         Some(*packet)
     }
 
@@ -341,33 +326,16 @@ impl<O: TagOrder> FairScheduler for Pfq<O> {
     }
 
     #[inline]
-    fn priority_bytes(&self) -> u64 {
-        self.priority_bytes
-    }
-
-    #[inline]
-    fn fair_bytes(&self) -> u64 {
-        self.v
+    fn totals(&self) -> FairTotals {
+        FairTotals {
+            fair_bytes: self.v,
+            ..self.totals
+        }
     }
 
     #[inline]
     fn saturated(&self) -> bool {
         self.flows.len() >= self.afl_max
-    }
-
-    #[inline]
-    fn unlisted(&self) -> u64 {
-        self.unlisted
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        self.packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
@@ -379,15 +347,14 @@ impl<O: TagOrder> FairScheduler for Pfq<O> {
 
     fn flush(&mut self, lost: &mut impl FnMut(Packet)) {
         while let Some((packet, _)) = self.slab.pop(&mut self.priority) {
-            self.left(&packet);
+            self.totals.leaves(&packet);
             lost(packet);
         }
         while let Some(slot) = self.heads.first(self.v) {
             let flow = self.flows.at_mut(slot);
             self.heads.remove(slot, flow.own.head());
             while let Some((packet, _)) = self.slab.pop(&mut flow.queue) {
-                self.packets -= 1;
-                self.bytes -= u64::from(packet.len);
+                self.totals.leaves(&packet);
                 lost(packet);
             }
             flow.own.queued = 0;
