@@ -21,9 +21,7 @@ impl Kind {
 /// *Written*: the enum that a scenario writes, with `KINDS` and `kind()`. *Running*: the enum of
 /// what runs, with `From` for each member, and `TryFrom` back. A family has one of them, or both.
 /// `by name` defines a macro that dispatches: `name!(value, x => call)` does the same with any
-/// member, and `name!(value, x: X => call)` knows the running type of that member as `X`. Of what is
-/// written `name!(all, S, make => call)` does something for each: its parameters are an `S`, of
-/// which `make` makes the member.
+/// member, and `name!(value, x: X => call)` knows the running type of that member as `X`.
 ///
 /// ```
 /// use spillgate_core::family;
@@ -74,9 +72,6 @@ macro_rules! family {
             };
             ($value:expr, $x:ident: $X:ident => $call:expr) => {
                 match $value { $($Spec::$variant($x) => { $(type $X = $run;)? $call })+ }
-            };
-            (all, $X:ident, $make:ident => $call:expr) => {
-                [$({ type $X = $spec; let $make = $Spec::$variant; $call }),+]
             };
         }
     };

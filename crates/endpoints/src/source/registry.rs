@@ -86,10 +86,7 @@ impl Source {
     ///
     /// # Errors
     /// If its numbers are too large for a curve.
-    pub fn arrivals(
-        spec: &SourceSpec,
-        occupied: Occupied<'_>,
-    ) -> Option<Result<Curve, NoBound>> {
+    pub fn arrivals(spec: &SourceSpec, occupied: Occupied<'_>) -> Option<Result<Curve, NoBound>> {
         spec!(spec, s: M => M::arrivals(s, occupied))
     }
 

@@ -83,15 +83,15 @@ impl FanSpec {
     }
 }
 
-/// The scheduler behind the admission control.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub enum FanScheduler {
+spillgate_core::family! {
+    /// The scheduler behind the admission control.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub written enum FanScheduler by scheduler;
+
     /// Priority fair queueing: start-time fair queueing with implicit priority.
-    #[serde(rename = "pfq")]
-    Pfq(PfqSpec),
+    "pfq": Pfq(PfqSpec);
     /// Priority deficit round robin.
-    #[serde(rename = "pdrr")]
-    Pdrr(PdrrSpec),
+    "pdrr": Pdrr(PdrrSpec);
 }
 
 /// Parameters of priority fair queueing (PFQ).
@@ -127,34 +127,20 @@ pub enum PdrrMode {
     Literal,
 }
 
-/// The mechanism that acts on listed flows when a packet of an unlisted flow meets a congested
-/// link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub enum FanMechanism {
-    /// None: the new flow waits until others end.
-    #[serde(rename = "basic")]
-    Basic(BasicSpec),
-    /// Enhanced flushing mechanism: all elastic flows leave the list.
-    #[serde(rename = "efm")]
-    Efm(EfmSpec),
-    /// Remove active elastic flows: those listed for a long time leave the list.
-    #[serde(rename = "raef")]
-    Raef(RaefSpec),
-    /// Remove and block active elastic flows: they may not return at once.
-    #[serde(rename = "rbaef")]
-    Rbaef(RbaefSpec),
-}
+spillgate_core::family! {
+    /// The mechanism that acts on listed flows when a packet of an unlisted flow meets a congested
+    /// link.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub written enum FanMechanism by mechanism;
 
-impl FanMechanism {
-    /// The key under which a scenario writes it.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Basic(_) => "basic",
-            Self::Efm(_) => "efm",
-            Self::Raef(_) => "raef",
-            Self::Rbaef(_) => "rbaef",
-        }
-    }
+    /// None: the new flow waits until others end.
+    "basic": Basic(BasicSpec);
+    /// Enhanced flushing mechanism: all elastic flows leave the list.
+    "efm": Efm(EfmSpec);
+    /// Remove active elastic flows: those listed for a long time leave the list.
+    "raef": Raef(RaefSpec);
+    /// Remove and block active elastic flows: they may not return at once.
+    "rbaef": Rbaef(RbaefSpec);
 }
 
 /// The basic router has no parameters.
