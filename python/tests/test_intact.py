@@ -1,6 +1,7 @@
 """What is on disk is what was written, or it is said that it is not."""
 
 import random
+import re
 import shutil
 
 import pytest
@@ -91,7 +92,7 @@ def test_a_damaged_run_is_named(saved, tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(InputError, match=said) as refused:
             spillgate.load(out)
-        assert f"`spillgate run --resume {out}` makes what is missing anew" in str(refused.value)
+        assert re.search(rf"`spillgate run .*--resume {out}` makes", str(refused.value))
 
 
 def test_a_study_is_not_resumed_with_a_changed_scenario(cli, root, tmp_path):

@@ -139,9 +139,10 @@ SWITCH = {
         "nodes": ["a", {"name": "s", "switch": {"architecture": "voq"}}, "b"],
         "links": {
             "in": {"from": "a", "to": "s", "rate": "10 Mb/s"},
-            "out": {"from": "s", "to": "b", "rate": "10 Mb/s"},
+            "out": {"from": "s", "to": "b", "rate": "10 Mb/s", "policy": "RED"},
         },
     },
+    "policies": {"RED": {"fifo": {"aqm": {"red": {"unit": "bytes"}}}}},
     "traffic": [
         {
             "flow": {

@@ -231,7 +231,7 @@ fn fan() -> Vec<Row> {
         None,
         "FanSpec",
         &[
-            ("scheduler", json!(["pdrr"])),
+            ("scheduler", json!([{"pdrr": {}}])),
             ("limit", json!(["999 packets", "1 MB", "20 ms"])),
             ("mtu", json!(["1600 B"])),
             ("min_fair_rate", json!(["6 %", "1 Mb/s"])),
@@ -239,7 +239,10 @@ fn fan() -> Vec<Row> {
             ("pfl_flow_timeout", json!(["21 s"])),
             ("pfl_max", json!([100])),
             ("p_add", json!([0.5])),
-            ("mechanism", json!(["efm", "raef", "rbaef"])),
+            (
+                "mechanism",
+                json!([{"efm": {}}, {"raef": {}}, {"rbaef": {}}]),
+            ),
             ("elastic", json!(["instant"])),
             ("accept_trigger", json!([true])),
             ("fair_rate", json!([{"interval": "1 s"}])),

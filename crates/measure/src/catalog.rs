@@ -190,7 +190,7 @@ numbers! {
     BacklogBytesP99 "backlog_bytes_p99" ["B" Less; Percentiles] "99 % bytes" "99th percentile of the backlog in bytes" "99th percentile of the bytes waiting, by time";
     BacklogBytesMax "backlog_bytes_max" ["B" Less] "most bytes" "largest backlog in bytes" "Most bytes waiting at once";
     BacklogAverageMean "backlog_average_mean" ["packets" Less] "mean average" "mean of the average backlog" "Mean of the average queue that RED or another AQM keeps, as of each packet that it judged when it came within the measured period";
-    BacklogAverageBytesMean "backlog_average_bytes_mean" ["B" Less] "mean average bytes" "mean of the average backlog in bytes" "Mean of the average queue that RED or WRED keeps where its thresholds are in bytes, as of each packet that it judged when it came within the measured period";
+    BacklogAverageBytesMean "backlog_average_bytes_mean" ["B" Less] "average bytes" "mean of the average backlog in bytes" "Mean of the average queue that RED or WRED keeps where its thresholds are in bytes, as of each packet that it judged when it came within the measured period";
     CellsOffered "cells_offered" ["cells"] "cells came" "cells offered to a port" "Cells that came to a port of an ATM switch within the measured period, lost ones included";
     CellsLost "cells_lost" ["cells" Less] "cells lost" "cells lost at a port" "Of those: cells that were lost, whatever for";
     CellsTagged "cells_tagged" ["cells"] "tagged" "cells tagged" "Of those: cells that came with their loss priority set (CLP 1)";

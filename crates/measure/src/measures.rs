@@ -7,7 +7,8 @@ use crate::Losses;
 use crate::table::{Key, Layout, Metric, Scope};
 
 /// The range of a value whose packets or transfers were still outstanding when the run ended: had
-/// all been lost, all arrived at once, or all arrived arbitrarily late. Stored runs have it in this form.
+/// all been lost, all arrived at once, or all arrived arbitrarily late. Stored runs have it in
+/// this form.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The index of the value.

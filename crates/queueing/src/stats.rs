@@ -38,8 +38,9 @@ pub struct LeafStats {
     pub dropped_queued_bytes: u64,
     /// Packets that an AQM marked with congestion experienced, when it queued them or let them go.
     pub marks_ce: u64,
-    /// The AQM's averages of the queue, in packets or in the bytes that it counts, as of each packet
-    /// that came to it, since [`crate::Discipline::reset_peaks`]; none if it keeps no average.
+    /// The AQM's averages of the queue, in packets or in the bytes that it counts, as of each
+    /// packet that came to it, since [`crate::Discipline::reset_peaks`]; none if it keeps no
+    /// average.
     pub averages: Averages,
 }
 

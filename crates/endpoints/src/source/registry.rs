@@ -82,7 +82,8 @@ impl Source {
         spec!(spec, s: M => M::envelope(s))
     }
 
-    /// What `spec` describes never exceeds, in bytes on a link; none where it may exceed everything.
+    /// What `spec` describes never exceeds, in bytes on a link; none where it may exceed
+    /// everything.
     ///
     /// # Errors
     /// If its numbers are too large for a curve.

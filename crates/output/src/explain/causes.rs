@@ -307,7 +307,7 @@ mod tests {
         .map(|ps| duration(Dur::from_ps(ps)));
         assert_eq!(
             said,
-            ["7.9 ms", "120 µs", "0 s", "12 ps", "1000 ms", "1.23 µs"]
+            ["7.9 ms", "120 µs", "0 ms", "0.012 ns", "1 s", "1.23 µs"]
         );
         assert_eq!([1, 12_000].map(packets), ["1 packet", "12,000 packets"]);
     }
