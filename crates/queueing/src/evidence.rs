@@ -30,21 +30,6 @@ pub struct Odds {
     pub draw: Option<f64>,
 }
 
-impl Odds {
-    /// Above the thresholds.
-    pub(crate) fn certain(average: f64, min: f64, max: f64) -> Self {
-        Self {
-            average,
-            min,
-            max,
-            in_bytes: false,
-            probability: 1.0,
-            count: None,
-            draw: None,
-        }
-    }
-}
-
 /// The sojourn time for which CoDel dropped or marked a packet at departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waited {

@@ -9,7 +9,7 @@ use spillgate_core::{DropReason, Packet, Time, Verdict};
 
 use super::automaton::DropStage;
 use super::curve::{RedCurve, Region};
-use super::gap::Gap;
+use super::gap::{Fell, Gap};
 use super::red_spec::{RedMarks, RedRules, RedSpread};
 use super::{Automaton, Average, AverageParams, Backlog, Draw, UpstreamUse};
 use crate::evidence::Odds;
@@ -287,16 +287,25 @@ impl<L: Law> Automaton for Early<L> {
             true => Region::Pass,
             false => law.region(&curve, average, self.gentle),
         };
-        let certain = Odds {
-            in_bytes,
-            ..Odds::certain(average, curve.min_th, curve.max_th)
-        };
         let mut apart = Gap::NONE;
         let gap = v.averages.gap(class).unwrap_or(&mut apart);
-        let verdict = match gap.judge(rules, region, certain, packet, draw) {
+        let verdict = match gap.judge(rules, region, packet, draw) {
             None => Verdict::Pass,
-            Some((reason, odds)) => {
-                self.odds = Some(odds);
+            Some(Fell {
+                reason,
+                probability,
+                count,
+                draw,
+            }) => {
+                self.odds = Some(Odds {
+                    average,
+                    min: curve.min_th,
+                    max: curve.max_th,
+                    in_bytes,
+                    probability,
+                    count,
+                    draw,
+                });
                 let marks = match rules.marks {
                     RedMarks::BelowMax => average < curve.max_th,
                     // RFC 3168 section 7: between the thresholds mark, above them drop.

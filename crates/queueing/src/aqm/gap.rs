@@ -6,7 +6,15 @@ use spillgate_core::{DropReason, Packet};
 use super::Draw;
 use super::curve::Region;
 use super::red_spec::{RedRules, RedSpread, SizeScaling};
-use crate::evidence::Odds;
+
+/// Why a packet is dropped, and what [`Odds`](crate::evidence::Odds) say of chance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fell {
+    pub(super) reason: DropReason,
+    pub(super) probability: f64,
+    pub(super) count: Option<i64>,
+    pub(super) draw: Option<f64>,
+}
 
 /// Arrivals since the last mark or drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,17 +45,17 @@ impl Gap {
         self.begin(0);
     }
 
-    /// Why this packet is dropped, and by which odds; none if it passes. `certain` has the average
-    /// and its thresholds.
-    #[inline]
+    /// Why this packet is dropped; none if it passes.
+    ///
+    /// Always inlined: most laws have constant rules, of which little is left then.
+    #[inline(always)]
     pub(super) fn judge<D: Draw>(
         &mut self,
         rules: &RedRules,
         region: Region,
-        certain: Odds,
         packet: &Packet,
         draw: &mut D,
-    ) -> Option<(DropReason, Odds)> {
+    ) -> Option<Fell> {
         let per_gap = rules.spread == RedSpread::PerGap;
         let mut p_b = match region {
             Region::Pass => {
@@ -58,7 +66,12 @@ impl Gap {
                 // Linux and figure 17 of 1993 start as after a short queue, figure 2 as after a
                 // drop.
                 self.begin(if per_gap { -1 } else { 0 });
-                return Some((DropReason::Forced, certain));
+                return Some(Fell {
+                    reason: DropReason::Forced,
+                    probability: 1.0,
+                    count: None,
+                    draw: None,
+                });
             }
             Region::Random(p_b) => p_b,
         };
@@ -97,14 +110,14 @@ impl Gap {
         if per_gap {
             self.random = draw.draw();
         }
-        let odds = Odds {
-            probability: p_a.min(1.0),
-            count: (rules.spread != RedSpread::None).then_some(self.count.into()),
-            draw: Some(u),
-            ..certain
-        };
+        let count = (rules.spread != RedSpread::None).then_some(self.count.into());
         self.restart();
-        Some((DropReason::Early, odds))
+        Some(Fell {
+            reason: DropReason::Early,
+            probability: p_a.min(1.0),
+            count,
+            draw: Some(u),
+        })
     }
 
     /// The probability that this packet is dropped.
