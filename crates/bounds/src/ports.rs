@@ -82,18 +82,28 @@ impl<'a> Ports<'a> {
         over.iter().map(leaf).collect()
     }
 
-    /// Finds the bounds of a port, and of those before it.
+    /// Finds the bounds of a port, and of those before it: the first of them first. A stack of our
+    /// own, since a chain of ports may be longer than the machine's.
     pub(crate) fn solve(&mut self, link: usize) {
-        if !matches!(self.ports[link], Port::Unsolved) {
-            return;
-        }
-        self.ports[link] = Port::Solving;
-        for (flow, hop) in self.flows.over[link].clone() {
-            if hop > 0 {
-                let route = &self.world.routes[self.flows.all[flow].route];
-                self.solve(route[hop - 1] as usize);
+        let mut to_do = vec![(link, false)];
+        while let Some((link, ready)) = to_do.pop() {
+            if ready {
+                self.ports[link] = Port::Solved(self.leaves_of(link));
+            } else if matches!(self.ports[link], Port::Unsolved) {
+                self.ports[link] = Port::Solving;
+                to_do.push((link, true));
+                let over = self.flows.over[link].iter().rev();
+                to_do.extend(over.filter(|(_, hop)| *hop > 0).map(|&(flow, hop)| {
+                    let route = &self.world.routes[self.flows.all[flow].route];
+                    (route[hop - 1] as usize, false)
+                }));
             }
         }
+    }
+
+    /// The bounds of the leaves of a port, where packets may come; those of the ports before it are
+    /// known, or depend on this one.
+    fn leaves_of(&self, link: usize) -> Vec<Option<Hop>> {
         let plan = &self.world.links[link];
         let names = plan.discipline.leaf_names();
         let (load, shortest) = self.load(link, names.len());
@@ -119,7 +129,7 @@ impl<'a> Ports<'a> {
                 bound,
             })
         });
-        self.ports[link] = Port::Solved(hops.collect());
+        hops.collect()
     }
 
     /// Why a port has no bounds at all.

@@ -54,7 +54,7 @@ fn the_first_example() {
     assert!(voice.by == Some("burst") && data.by == Some("limit"));
     assert_eq!((data.own, data.rate), (Some(75_000), Some(9_900_000)));
     assert_eq!(data.backlog, Some(75_000));
-    // The policer of LLQ may drop, if the rate is as measured here it does not; the queue cannot.
+    // LLQ's policer may drop calls, and the data's queue may be full.
     assert!(!voice.lossless && !data.lossless);
 }
 
@@ -210,4 +210,33 @@ fn reasons_are_given() {
         "  failures: [{link: wan, at: 100 ms, repair: 200 ms}]\npolicies:",
     );
     assert!(of(&fails, 0).without_failures);
+}
+
+/// Each port's bound needs that of the port before it, the last one first: too many for a stack.
+#[test]
+fn a_chain_may_be_longer_than_the_stack() {
+    const NODES: usize = 6_000;
+    let nodes: Vec<_> = (0..NODES).map(|i| format!("n{i}")).collect();
+    let links = (1..NODES).rev().map(|i| {
+        format!(
+            "    l{i}: {{from: n{}, to: n{i}, rate: 1 Gb/s, delay: 0 ms, policy: P}}\n",
+            i - 1
+        )
+    });
+    let flows = (2..NODES).map(|i| {
+        let (from, source) = (i - 2, "{cbr: {rate: 1 Mb/s, packet: 1000 B}}");
+        format!("  - flow: {{name: f{i}, class: c, from: n{from}, to: n{i}, source: {source}}}\n")
+    });
+    let yaml = format!(
+        "schema_version: 1\ntopology:\n  nodes: [{}]\n  links:\n{}policies: {{P: {{fifo: {{limit: 100 packets}}}}}}\ntraffic:\n{}measurement: {{duration: 1 s}}\n",
+        nodes.join(", "),
+        links.collect::<String>(),
+        flows.collect::<String>()
+    );
+    let report = of(&yaml, 0);
+    assert_eq!(report.queues.len(), NODES - 1);
+    // Two links, at each a packet of the other flow and its own, of 8 us each. What comes over a
+    // link may be 16 us early, in which 1 Mb/s are 2 B: 16 ns more at each.
+    let owd = owd(&report, "c");
+    assert!((32e-6..=32e-6 + 40e-9).contains(&owd), "{owd}");
 }
