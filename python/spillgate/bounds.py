@@ -41,9 +41,10 @@ class QueueBound:
         by: `burst` if sources and policers bound the delay, `limit` if the queue's limit does.
         own: The bytes of the burst, or of the full queue.
         rate: The rate in b/s that it is guaranteed in the end.
-        own_part: The part of the delay in seconds that these bytes take at that rate.
-        others_part: The rest in seconds: packets in front, and what goes first meanwhile.
-        why: Why there is no bound; then the numbers are none.
+        parts: The parts of the delay in seconds: `own`, these bytes on an empty line, and what is
+            added by classes that go first (`priority`), packets that are sent before (`front`), a
+            `shaper`, and what other classes or flows get (`share`). They add up to the delay.
+        why: Why there is no bound; then the numbers are none, and there are no parts.
     """
 
     link: str
@@ -55,8 +56,7 @@ class QueueBound:
     by: str | None
     own: int | None
     rate: int | None
-    own_part: float | None
-    others_part: float | None
+    parts: dict[str, float]
     why: str | None
 
 

@@ -1,8 +1,8 @@
 //! The bound of one leaf, by what it is guaranteed.
 
 use spillgate_core::Dur;
-use spillgate_core::curve::{Curve, UNITS};
-use spillgate_queueing::{Guarantee, Load, QueueLimit, Reason};
+use spillgate_core::curve::{Curve, NoBound, UNITS};
+use spillgate_queueing::{Guarantee, Load, Part, QueueLimit, Reason, Service};
 
 /// What a leaf cannot exceed.
 #[derive(Clone, Debug)]
@@ -16,10 +16,12 @@ pub struct HopBound {
     pub from: From,
     /// The bytes that are served first in, first out in this time: the burst, or the full queue.
     pub own: u64,
+    /// What these bytes take on an empty line.
+    pub alone: Dur,
+    /// What each step down from the line's service adds; the delay is the sum of it all.
+    pub parts: Vec<(Part, Dur)>,
     /// The rate that is guaranteed in the end, in b/s, rounded down.
     pub rate: u64,
-    /// What these bytes take at this rate, at most the delay.
-    pub queue: Dur,
     /// Whether no packet can be lost here.
     pub lossless: bool,
     limited: Option<Limited>,
@@ -41,14 +43,14 @@ struct Limited {
     bytes: u64,
     /// The longest packet, if it is limited in packets; else 0.
     longest: u32,
-    drain: Curve,
+    drain: Service,
 }
 
 impl Limited {
-    /// The longest delay of a packet of `len` bytes on the link.
-    fn delay(&self, len: u32) -> Result<Dur, Reason> {
+    /// The longest delay of a packet of `len` bytes on the link, by `service`.
+    fn delay(&self, len: u32, service: &Curve) -> Result<Dur, NoBound> {
         let shorter = u64::from(self.longest.saturating_sub(len));
-        Ok(self.drain.serves(self.bytes.saturating_sub(shorter))?)
+        service.serves(self.bytes.saturating_sub(shorter))
     }
 }
 
@@ -59,8 +61,10 @@ impl HopBound {
     /// # Errors
     /// If its exact value is too large.
     pub fn delay_of(&self, len: u32) -> Result<Dur, Reason> {
-        let limited = self.limited.as_ref().map(|l| l.delay(len)).transpose()?;
-        Ok(limited.map_or(self.delay, |d| d.min(self.delay)))
+        let Some(limited) = &self.limited else {
+            return Ok(self.delay);
+        };
+        Ok(limited.delay(len, limited.drain.curve())?.min(self.delay))
     }
 
     /// Of a leaf of which this is guaranteed; `limit`: of each leaf, `shortest`: by leaf the
@@ -91,16 +95,22 @@ impl HopBound {
         });
         let waits = guarantee.arrivals.as_ref().map(|a| (a, drain));
         let alone = guarantee.alone.as_ref().map(|(a, s)| (a, s));
-        let by_arrivals = [alone, waits]
-            .into_iter()
-            .flatten()
-            .filter_map(|(a, s)| Some((a.horizontal(s).ok()?, a.vertical(s).ok()?)))
-            .reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
-        let by_limit = limited.as_ref().map(|l| l.delay(longest(leaf)));
-        let (delay, from) = match (by_arrivals, by_limit) {
-            (Some((delay, _)), Some(Ok(limit))) if limit < delay => (limit, From::Limit),
-            (Some((delay, _)), _) => (delay, From::Arrivals),
-            (None, Some(delay)) => (delay?, From::Limit),
+        let by_arrivals = [alone, waits].into_iter().flatten().filter_map(|(a, s)| {
+            let backlog = a.vertical(s.curve()).ok()?;
+            Some((s.parts(|s| a.horizontal(s)).ok()?, backlog))
+        });
+        let by_arrivals = by_arrivals.reduce(|a, b| (shorter(a.0, b.0), a.1.min(b.1)));
+        let by_limit = limited.as_ref().map(|l| {
+            let longest = longest(leaf);
+            drain.parts(|s| l.delay(longest, s))
+        });
+        let come = by_arrivals
+            .as_ref()
+            .map_or(u64::MAX, |(_, backlog)| *backlog);
+        let ((alone, parts), from) = match (by_arrivals, by_limit) {
+            (Some((come, _)), Some(Ok(limit))) if sum(&limit) < sum(&come) => (limit, From::Limit),
+            (Some((come, _)), _) => (come, From::Arrivals),
+            (None, Some(limit)) => (limit?, From::Limit),
             (None, None) => {
                 return Err(match waits {
                     Some(_) => "its queue has no limit, and more may come than is served",
@@ -109,7 +119,6 @@ impl HopBound {
                 .into());
             }
         };
-        let come = by_arrivals.map_or(u64::MAX, |(_, backlog)| backlog);
         let least = beside.iter().map(|l| shortest[usize::from(*l)]).min();
         let packets = come / u64::from(least.unwrap_or(1).max(1));
         let fits = |l: &u16| {
@@ -119,26 +128,37 @@ impl HopBound {
         };
         // The discipline knows nothing of packets in the ring.
         let ring = u64::from(load.ring - 1) * u64::from(longest(leaf));
-        let rate = drain.final_slope().floor().to_integer();
+        let rate = drain.curve().final_slope().floor().to_integer();
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
         let own = match from {
             From::Limit => all_full.unwrap_or(0),
             From::Arrivals => burst(guarantee),
         };
-        let queue = u128::from(own) * (UNITS as u128) / u128::from(rate.max(1));
         Ok(Self {
-            delay,
+            delay: sum(&(alone, parts.clone())),
             backlog: come
                 .min(full(leaf).unwrap_or(u64::MAX))
                 .saturating_add(ring),
             from,
             own,
+            alone,
+            parts,
             rate,
-            queue: Dur::from_ps(u64::try_from(queue).unwrap_or(u64::MAX)).min(delay),
             lossless: guarantee.only_limits && beside.iter().all(fits),
             limited,
         })
     }
+}
+
+/// A delay: that over an empty line, and what else adds to it.
+type Parts = (Dur, Vec<(Part, Dur)>);
+
+fn sum(of: &Parts) -> Dur {
+    of.1.iter().fold(of.0, |sum, (_, part)| sum + *part)
+}
+
+fn shorter(a: Parts, b: Parts) -> Parts {
+    if sum(&b) < sum(&a) { b } else { a }
 }
 
 /// What may come at once, in bytes, rounded down.

@@ -1,11 +1,13 @@
 //! The bounds of a world as a table: per class of service and flow end to end, and per queue.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use spillgate_core::Dur;
-use spillgate_queueing::Reason;
+use spillgate_queueing::{Part, Reason};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::{Bounds, From};
+use crate::{Bounds, From, HopBound};
 
 /// All bounds of a point of a scenario.
 #[derive(Clone, Debug, Serialize)]
@@ -54,10 +56,9 @@ pub struct QueueBound {
     pub own: Option<u64>,
     /// The rate that it is guaranteed in the end, in b/s.
     pub rate: Option<u64>,
-    /// The part of the delay in seconds that its own bytes take at that rate.
-    pub own_part: Option<f64>,
-    /// The rest in seconds: packets in front, and what goes first meanwhile.
-    pub others_part: Option<f64>,
+    /// The parts of the delay in seconds, by what causes them: `own`, its own bytes on an empty
+    /// line, and what is more: `priority`, `front`, `shaper`, `share`.
+    pub parts: BTreeMap<&'static str, f64>,
     /// Why there is no bound.
     pub why: Option<String>,
 }
@@ -99,6 +100,18 @@ pub fn report(world: &WorldPlan, bounds: &Bounds) -> Report {
     }
 }
 
+fn parts(bound: &HopBound) -> BTreeMap<&'static str, f64> {
+    let name = |part: &Part| match part {
+        Part::Priority => "priority",
+        Part::Front => "front",
+        Part::Shaper => "shaper",
+        Part::Share => "share",
+    };
+    let steps = bound.parts.iter().map(|(part, more)| (name(part), *more));
+    let all = std::iter::once(("own", bound.alone)).chain(steps);
+    all.map(|(part, time)| (part, time.as_secs_f64())).collect()
+}
+
 fn queue(world: &WorldPlan, hop: &crate::Hop) -> QueueBound {
     let bound = hop.bound.as_ref().ok();
     QueueBound {
@@ -118,8 +131,7 @@ fn queue(world: &WorldPlan, hop: &crate::Hop) -> QueueBound {
         }),
         own: bound.map(|b| b.own),
         rate: bound.map(|b| b.rate),
-        own_part: bound.map(|b| b.queue.as_secs_f64()),
-        others_part: bound.map(|b| (b.delay - b.queue).as_secs_f64()),
+        parts: bound.map_or_else(BTreeMap::new, parts),
         why: hop.bound.as_ref().err().map(ToString::to_string),
     }
 }

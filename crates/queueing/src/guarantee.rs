@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use spillgate_core::curve::{Curve, Exact, NoBound};
-use spillgate_core::{Overhead, Rate};
+use spillgate_core::{Dur, Overhead, Rate};
 
 use crate::leaf::Leaf;
 
@@ -97,18 +97,118 @@ impl Load {
     }
 }
 
+/// What makes a service less than that of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// What goes first for as long as it comes.
+    Priority,
+    /// Packets that are sent before: in the transmit ring, and a last one of others.
+    Front,
+    /// The rate that a shaper or policer leaves of the line's.
+    Shaper,
+    /// What others get beside it.
+    Share,
+}
+
+/// The service of a leaf as steps down from that of the line, so that a bound can say what each of
+/// them costs.
+#[derive(Clone, Debug)]
+pub struct Service {
+    line: Curve,
+    steps: Vec<(Part, Curve)>,
+}
+
+impl Service {
+    /// A line with nothing else to send.
+    pub fn line(rate: Rate) -> Self {
+        Self {
+            line: Curve::rate(rate),
+            steps: Vec::new(),
+        }
+    }
+
+    /// The service that is left after all steps.
+    pub fn curve(&self) -> &Curve {
+        self.steps.last().map_or(&self.line, |(_, curve)| curve)
+    }
+
+    /// The line's service, and what is left after each step with its part.
+    pub fn steps(&self) -> (&Curve, &[(Part, Curve)]) {
+        (&self.line, &self.steps)
+    }
+
+    /// With one step more, to `curve`.
+    pub fn down_to(&self, part: Part, curve: Curve) -> Self {
+        let mut less = self.clone();
+        match less.steps.last_mut() {
+            _ if curve == *self.curve() => {}
+            Some((last, now)) if *last == part => *now = curve,
+            _ => less.steps.push((part, curve)),
+        }
+        less
+    }
+
+    /// After what goes first has been sent.
+    ///
+    /// # Errors
+    /// If a number is too large, as with all of these.
+    pub fn behind(&self, sent: &Curve) -> Result<Self, NoBound> {
+        Ok(self.down_to(Part::Priority, self.curve().left_over(sent)?))
+    }
+
+    /// After so many bytes of packets in front.
+    ///
+    /// # Errors
+    /// See [`Self::behind`].
+    pub fn after(&self, bytes: u64) -> Result<Self, NoBound> {
+        Ok(self.down_to(Part::Front, self.curve().after_bytes(bytes)?))
+    }
+
+    /// The part that is its own; at most 1.
+    ///
+    /// # Errors
+    /// See [`Self::behind`].
+    pub fn share(&self, part: Exact) -> Result<Self, NoBound> {
+        Ok(self.down_to(Part::Share, self.curve().scaled(part)?))
+    }
+
+    /// The longest delay of what these curves let come in the order of arrival, as the parts of
+    /// which it is the sum: that over an empty line, and what each step adds.
+    ///
+    /// # Errors
+    /// If there is no bound.
+    pub fn parts(
+        &self,
+        delay: impl Fn(&Curve) -> Result<Dur, NoBound>,
+    ) -> Result<(Dur, Vec<(Part, Dur)>), NoBound> {
+        let alone = delay(&self.line)?;
+        let (mut before, mut parts) = (alone, Vec::<(Part, Dur)>::new());
+        for (part, curve) in &self.steps {
+            let now = delay(curve)?;
+            // A smaller service is never faster.
+            let more = now - before;
+            before = now;
+            match parts.iter_mut().find(|(p, _)| p == part) {
+                Some((_, sum)) => *sum = *sum + more,
+                None => parts.push((*part, more)),
+            }
+        }
+        Ok((alone, parts))
+    }
+}
+
 /// What a leaf is guaranteed.
 #[derive(Clone, Debug)]
 pub struct Guarantee {
     /// What it is served, in bytes on the link that have left, in any time in which a packet of it,
     /// or of a leaf beside it, waits: the packets in the ring and in transmission are sent first.
-    pub drain: Curve,
+    pub drain: Service,
     /// What may come in such a time for it and the leaves beside it, where sources or policers
     /// bound it.
     pub arrivals: Option<Curve>,
     /// A second arrival curve with a service that holds from where neither waits nor is in
     /// transmission what belongs to it, so that its own last packet is not counted twice.
-    pub alone: Option<(Curve, Curve)>,
+    pub alone: Option<(Curve, Service)>,
     /// The leaves with which it is first in, first out; itself included.
     pub beside: Vec<u16>,
     /// A packet is lost only where it exceeds the limit of the queue.
@@ -120,10 +220,10 @@ pub(crate) fn fifo(leaf: &Leaf, load: &Load) -> Result<Guarantee, Reason> {
     if !leaf.is_fifo() {
         return Err("no guarantee of this fair queue is known".into());
     }
-    let line = Curve::rate(load.rate);
+    let line = Service::line(load.rate);
     let arrivals = load.leaves.first().and_then(|l| l.arrivals.clone());
     Ok(Guarantee {
-        drain: line.after_bytes(load.ring_bytes())?,
+        drain: line.after(load.ring_bytes())?,
         alone: arrivals.clone().map(|a| (a, line)),
         arrivals,
         beside: vec![0],

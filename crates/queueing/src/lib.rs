@@ -35,7 +35,7 @@ pub use evidence::{
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
-pub use guarantee::{Guarantee, LeafLoad, Load, Reason};
+pub use guarantee::{Guarantee, LeafLoad, Load, Part, Reason, Service};
 pub use line::{Counting, Line, Longest};
 pub use outline::{
     AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from rich.table import Table
@@ -15,6 +15,15 @@ from spillgate.bounds import bound as find
 from spillgate.cli.machine import write_json
 from spillgate.cli.text import console, show, table
 from spillgate.metrics import format_value
+
+PARTS = {
+    "own": "of which\nown",
+    "priority": "what goes\nfirst",
+    "front": "packets\nin front",
+    "shaper": "shaper",
+    "share": "what others\nget",
+}
+"""The parts of a delay as columns."""
 
 
 def bound(options: argparse.Namespace) -> int:
@@ -39,7 +48,7 @@ def bound(options: argparse.Namespace) -> int:
         out.print()
     out.print(
         "Delays are of queueing and transmission; the one-way delay has propagation, too. Own: "
-        "the burst that may come, or the full queue, at the rate that is guaranteed."
+        "the burst that may come, or the full queue, on an empty line; the other parts add to it."
     )
     return 0
 
@@ -69,11 +78,13 @@ def _ends(what: str, ends: Iterable[EndToEnd]) -> Table:
     return made
 
 
-def _queues(queues: Iterable[QueueBound]) -> Table:
+def _queues(queues: Sequence[QueueBound]) -> Table:
     made = table()
+    # Only what adds to a delay here.
+    parts = [p for p in PARTS if any(q.parts.get(p) for q in queues)]
     for name in ("link/queue", "classes"):
         made.add_column(name)
-    for name in ("delay\nnever above", "of which own", "others"):
+    for name in ("delay\nnever above", *(PARTS[p] for p in parts)):
         made.add_column(name, justify="right")
     made.add_column("own", justify="right")
     made.add_column("is the")
@@ -84,8 +95,7 @@ def _queues(queues: Iterable[QueueBound]) -> Table:
             f"{q.link}/{q.queue}",
             ", ".join(q.classes),
             _time(q.delay),
-            "" if q.own_part is None else _time(q.own_part),
-            "" if q.others_part is None else _time(q.others_part),
+            *(_time(q.parts[p]) if p in q.parts else "" for p in parts),
             _size(q.own),
             q.by or "",
             "" if q.rate is None else format_value(q.rate, "b/s"),

@@ -20,15 +20,15 @@ use spillgate_core::curve::{Curve, Exact, UNITS};
 
 use super::{ClassState, Content, Tree};
 use crate::condition::Step;
-use crate::guarantee::{Guarantee, LeafLoad, Load, Reason};
+use crate::guarantee::{Guarantee, LeafLoad, Load, Part, Reason, Service};
 
 /// Shares are compared in parts of this, rounded to the safe side.
 const PARTS: i128 = 1 << 20;
 
 /// A service in any time in which packets wait, and one from where none is in transmission either.
 struct Served {
-    drain: Curve,
-    alone: Option<Curve>,
+    drain: Service,
+    alone: Option<Service>,
 }
 
 impl Tree {
@@ -42,7 +42,7 @@ impl Tree {
             path.push(parent);
         }
         let mut served = Served {
-            drain: Curve::rate(load.rate),
+            drain: Service::line(load.rate),
             alone: None,
         };
         for (depth, class) in path.iter().rev().enumerate() {
@@ -233,7 +233,7 @@ impl Tree {
     fn priority(
         &self,
         class: u16,
-        whole: &Curve,
+        whole: &Service,
         outermost: bool,
         load: &Load,
     ) -> Result<Served, Reason> {
@@ -246,16 +246,16 @@ impl Tree {
         }
         let first = |c: &ClassState| c.level > 0 && c.level < own;
         let before = self.leaves_at(class, first, load);
-        let sent = self.sends(&before, whole, load, true)?;
+        let sent = self.sends(&before, whole.curve(), load, true)?;
         let Some(sent) = sent else {
             return Err(self.unpoliced(&before, load));
         };
         let ring = if outermost { load.ring_bytes() } else { 0 };
-        let drain = whole.left_over(&sent)?.after_bytes(ring)?;
-        let alone = match self.sends(&before, whole, load, false)? {
+        let drain = whole.behind(&sent)?.after(ring)?;
+        let alone = match self.sends(&before, whole.curve(), load, false)? {
             Some(sent) if outermost && load.ring == 1 => {
                 let behind = self.longest_of(class, |c| c.level == 0 || c.level > own, load);
-                Some(whole.left_over(&sent)?.after_bytes(behind)?)
+                Some(whole.behind(&sent)?.after(behind)?)
             }
             _ => None,
         };
@@ -266,7 +266,7 @@ impl Tree {
     fn shared(
         &self,
         class: u16,
-        whole: &Curve,
+        whole: &Service,
         outermost: bool,
         load: &Load,
     ) -> Result<Served, Reason> {
@@ -278,7 +278,7 @@ impl Tree {
             return self.behind_shaper(class, usize::from(shaper), outermost, load);
         }
         let before = self.leaves_at(class, |c| c.level > 0, load);
-        let Some(sent) = self.sends(&before, whole, load, true)? else {
+        let Some(sent) = self.sends(&before, whole.curve(), load, true)? else {
             return Err(self.unpoliced(&before, load));
         };
         let others = self.siblings(class, load).filter(|c| *c != class);
@@ -303,8 +303,8 @@ impl Tree {
             waits += load.ring_bytes() - load.longest();
             begins += spare;
         }
-        let leaves = |sent: &Curve, ahead| whole.left_over(sent)?.after_bytes(ahead)?.scaled(share);
-        let alone = match self.sends(&before, whole, load, false)? {
+        let leaves = |sent: &Curve, ahead| whole.behind(sent)?.after(ahead)?.share(share);
+        let alone = match self.sends(&before, whole.curve(), load, false)? {
             Some(sent) if outermost && load.ring == 1 => Some(leaves(&sent, begins)?),
             _ => None,
         };
@@ -349,10 +349,12 @@ impl Tree {
         } else {
             2 * self.longest(class, load)
         };
-        let ahead = Curve::rate(load.rate).serves(load.ring_bytes())?;
-        let drain = Curve::line(Exact::from_integer(0), slope)
-            .after_bytes(lent)?
-            .delayed(ahead)?;
+        let line = Service::line(load.rate);
+        let ahead = line.curve().serves(load.ring_bytes())?;
+        let shaped = Curve::line(Exact::from_integer(0), slope).after_bytes(lent)?;
+        let drain = line
+            .down_to(Part::Shaper, shaped.clone())
+            .down_to(Part::Front, shaped.delayed(ahead)?);
         Ok(Served { drain, alone: None })
     }
 
