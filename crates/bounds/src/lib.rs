@@ -6,8 +6,8 @@
 //! the horizontal deviation from what the leaf is guaranteed; and its *queue limit*, which bounds
 //! what waits before a packet for every traffic, TCP included: the limit with the packet itself, in
 //! the time in which the leaf is guaranteed so much. A flow is late at the next hop by at most the
-//! bound of this one, so its arrival curve there is the same curve that much earlier; ports whose
-//! bounds depend on each other in a loop get none from their sources.
+//! bound of this one, so its arrival curve there is the same curve that much earlier. Ports whose
+//! bounds depend on each other in a loop are solved together (see `loops`).
 //!
 //! A bound is of queueing and transmission at a port; propagation comes to it. It holds while no
 //! link fails. No floating-point number decides a bound; each is rounded up to a picosecond.
@@ -15,6 +15,7 @@
 
 mod flows;
 mod hop;
+mod loops;
 mod ports;
 mod report;
 
@@ -45,7 +46,7 @@ pub struct Bounds {
 pub fn bounds(world: &WorldPlan) -> Bounds {
     let flows = Flows::of(world);
     let mut ports = Ports::new(world, &flows);
-    (0..world.links.len()).for_each(|link| ports.solve(link));
+    ports.solve();
     let ends = (0..world.flows.len()).map(|f| ports.way(f));
     let (flows, lossless) = ends.unzip();
     Bounds {

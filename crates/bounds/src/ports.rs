@@ -1,5 +1,7 @@
 //! The bounds of each port, and of paths over them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Packet};
 use spillgate_queueing::{LeafLoad, Load, Reason};
@@ -7,6 +9,7 @@ use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 use crate::flows::{Flows, arrivals};
 use crate::hop::HopBound;
+use crate::loops::Place;
 
 /// A leaf of a port.
 #[derive(Debug)]
@@ -23,20 +26,14 @@ pub struct Hop {
     pub bound: Result<HopBound, Reason>,
 }
 
-/// A port.
-enum Port {
-    Unsolved,
-    /// Its bounds depend on themselves.
-    Solving,
-    /// By leaf, where packets may come.
-    Solved(Vec<Option<Hop>>),
-}
-
 /// All ports of a world.
 pub(crate) struct Ports<'a> {
     world: &'a WorldPlan,
     flows: &'a Flows,
-    ports: Vec<Port>,
+    /// By port and leaf, where packets may come; none as long as it is not solved.
+    ports: Vec<Option<Vec<Option<Hop>>>>,
+    /// Delays that are assumed of leaves without a bound, to see what follows.
+    pub(crate) assumed: BTreeMap<Place, Dur>,
     /// By link, for each of [`Flows::over`] its leaf; none: any.
     leaves: Vec<Vec<Option<u16>>>,
     /// Policies give packets other code points.
@@ -48,7 +45,8 @@ impl<'a> Ports<'a> {
         let mut ports = Self {
             world,
             flows,
-            ports: world.links.iter().map(|_| Port::Unsolved).collect(),
+            ports: world.links.iter().map(|_| None).collect(),
+            assumed: BTreeMap::new(),
             leaves: Vec::new(),
             marks: !world.marks().is_empty(),
         };
@@ -59,11 +57,8 @@ impl<'a> Ports<'a> {
     }
 
     pub(crate) fn into_hops(self) -> Vec<Hop> {
-        let hops = |port| match port {
-            Port::Solved(hops) => hops,
-            Port::Unsolved | Port::Solving => Vec::new(),
-        };
-        self.ports.into_iter().flat_map(hops).flatten().collect()
+        let solved = self.ports.into_iter().flatten();
+        solved.flatten().flatten().collect()
     }
 
     /// The leaves of the flows over a link.
@@ -82,23 +77,54 @@ impl<'a> Ports<'a> {
         over.iter().map(leaf).collect()
     }
 
-    /// Finds the bounds of a port, and of those before it: the first of them first. A stack of our
-    /// own, since a chain of ports may be longer than the machine's.
-    pub(crate) fn solve(&mut self, link: usize) {
-        let mut to_do = vec![(link, false)];
-        while let Some((link, ready)) = to_do.pop() {
-            if ready {
-                self.ports[link] = Port::Solved(self.leaves_of(link));
-            } else if matches!(self.ports[link], Port::Unsolved) {
-                self.ports[link] = Port::Solving;
-                to_do.push((link, true));
-                let over = self.flows.over[link].iter().rev();
-                to_do.extend(over.filter(|(_, hop)| *hop > 0).map(|&(flow, hop)| {
-                    let route = &self.world.routes[self.flows.all[flow].route];
-                    (route[hop - 1] as usize, false)
-                }));
-            }
-        }
+    pub(crate) fn len(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// From each port to those before it, whose bounds its own depend on.
+    pub(crate) fn dependencies(&self) -> BTreeSet<(u32, u32)> {
+        let routes = self.flows.all.iter().map(|f| &self.world.routes[f.route]);
+        let steps = routes.flat_map(|r| r.windows(2).map(|pair| (pair[1], pair[0])));
+        steps.collect()
+    }
+
+    /// Finds the bounds of a port by what is known of those before it.
+    pub(crate) fn find(&mut self, link: usize) {
+        self.ports[link] = Some(self.leaves_of(link));
+    }
+
+    /// Nothing is known of a port.
+    pub(crate) fn forget(&mut self, link: usize) {
+        self.ports[link] = None;
+    }
+
+    fn hops(&self, link: usize) -> impl Iterator<Item = &Hop> {
+        self.ports[link].iter().flatten().flatten()
+    }
+
+    /// The delay of a leaf, if it has a bound.
+    pub(crate) fn delay(&self, (link, leaf): Place) -> Option<Dur> {
+        let hop = self.hops(link).find(|h| h.leaf == leaf)?;
+        hop.bound.as_ref().ok().map(|b| b.delay)
+    }
+
+    /// The delays of the leaves of some ports, where there are bounds.
+    pub(crate) fn delays(&self, of: &[usize]) -> Vec<Option<Dur>> {
+        let hops = of.iter().flat_map(|link| self.hops(*link));
+        hops.map(|h| h.bound.as_ref().ok().map(|b| b.delay))
+            .collect()
+    }
+
+    /// Whether the line of a port keeps one rate, so that a delay of it may be assumed.
+    pub(crate) fn is_steady(&self, link: usize) -> bool {
+        self.world.links[link].server.is_none() && self.excluded(link).is_none()
+    }
+
+    /// The leaves of some ports, and whether each has a bound.
+    pub(crate) fn places(&self, of: &[usize]) -> Vec<(Place, bool)> {
+        let hops = of.iter().flat_map(|link| self.hops(*link));
+        hops.map(|h| ((h.link as usize, h.leaf), h.bound.is_ok()))
+            .collect()
     }
 
     /// The bounds of the leaves of a port, where packets may come; those of the ports before it are
@@ -223,14 +249,18 @@ impl<'a> Ports<'a> {
         let of = &self.flows.all[flow];
         let link = self.world.routes[of.route][hop] as usize;
         let plan = &self.world.links[link];
-        let Port::Solved(hops) = &self.ports[link] else {
+        if self.ports[link].is_none() {
             return Err("what comes to this port depends on its own bound".into());
-        };
+        }
         let len = plan.overhead.wire_len(*of.lengths.end());
         let leaf = self.leaves[link][self.flows.places[flow][hop]];
         let mut worst = (Dur::ZERO, true);
-        let own = hops.iter().flatten();
+        let own = self.hops(link);
         for own in own.filter(|h| leaf.is_none_or(|l| l == h.leaf)) {
+            if let Some(assumed) = self.assumed.get(&(link, own.leaf)) {
+                worst = (worst.0.max(*assumed), false);
+                continue;
+            }
             let bound = own.bound.as_ref().map_err(|why| self.located(own, why))?;
             let delay = bound.delay_of(len)?;
             worst = (worst.0.max(delay), worst.1 && bound.lossless);

@@ -144,29 +144,63 @@ runs: {count: 1}
     assert!(full.classes.iter().all(|c| !c.lossless));
 }
 
-/// Ports whose arrivals depend on each other have bounds by their limits only.
+/// A ring of ports; at each a flow begins, of packets of 1000 B, that goes over so many of them.
+fn ring(ports: usize, hops: usize, rate: &str, limit: &str) -> String {
+    let each = |of: &dyn Fn(usize) -> String| (0..ports).map(of).collect::<String>();
+    format!(
+        "schema_version: 1\ntopology:\n  nodes: [{}]\n  links:\n{}policies:\n  F: {{fifo: {{limit: {limit}}}}}\ntraffic:\n{}measurement: {{duration: 1 s, interval: 100 ms}}\nruns: {{count: 1}}\n",
+        each(&|i| format!("n{i}, ")),
+        each(&|i| format!(
+            "    l{i}: {{from: n{i}, to: n{}, rate: 10 Mb/s, delay: 0 s, policy: F}}\n",
+            (i + 1) % ports
+        )),
+        each(&|i| format!(
+            "  - flow: {{name: f{i}, class: k, from: n{i}, to: n{}, source: {{cbr: {{rate: {rate}, packet: 1000 B}}}}}}\n",
+            (i + hops) % ports
+        )),
+    )
+}
+
+/// The fixed point of D = (2 L + r D) / C, with L the packet, r the rate of a flow and C that of a
+/// line: 2 L / (C - r). A full queue would take longer.
 #[test]
-fn loops_are_left_to_limits() {
-    let yaml = "schema_version: 1
-topology:
-  nodes: [a, b, c]
-  links:
-    ab: {from: a, to: b, rate: 10 Mb/s, delay: 0 s, policy: F}
-    bc: {from: b, to: c, rate: 10 Mb/s, delay: 0 s, policy: F}
-    ca: {from: c, to: a, rate: 10 Mb/s, delay: 0 s, policy: F}
-policies:
-  F: {fifo: {limit: 9 packets}}
-traffic:
-  - flow: {name: f0, class: k, from: a, to: c, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}}
-  - flow: {name: f1, class: k, from: b, to: a, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}}
-  - flow: {name: f2, class: k, from: c, to: b, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}}
-measurement: {duration: 1 s, interval: 100 ms}
-runs: {count: 1}
-";
-    let found = of(yaml, 0);
-    let by: Vec<_> = found.queues.iter().filter_map(|q| q.by).collect();
-    assert!(by.len() == 3 && by.contains(&"limit"), "{found:#?}");
-    assert!(found.classes[0].owd.unwrap() <= 2.0 * 10.0 * 0.8e-3);
+fn a_loop_is_bounded_by_its_fixed_point() {
+    let fixed = 2.0 * 8.0 / 6.0;
+    for limit in ["20 packets", "2 GB"] {
+        let found = of(&ring(3, 2, "4 Mb/s", limit), 0);
+        assert!(
+            found.queues.iter().all(|q| q.by == Some("burst")),
+            "{found:#?}"
+        );
+        for q in &found.queues {
+            let delay = q.delay.unwrap() * 1e3;
+            assert!(
+                (fixed..fixed * 1.01).contains(&delay),
+                "{limit}: {delay} ms"
+            );
+        }
+        assert!(found.classes[0].lossless);
+    }
+    // A limit that is met sooner.
+    let full = of(&ring(3, 2, "4 Mb/s", "2 packets"), 0);
+    assert!(
+        full.queues.iter().all(|q| q.by == Some("limit")),
+        "{full:#?}"
+    );
+}
+
+/// Where the ports before may be late by more than makes them late, nothing is claimed.
+#[test]
+fn a_loop_without_a_fixed_point_has_no_bound() {
+    // 8 of 10 Mb/s, but a flow may be late by the delays of three ports at its fourth: 12 Mb/s.
+    let found = of(&ring(5, 4, "2 Mb/s", "2 GB"), 0);
+    assert!(found.classes[0].owd.is_none(), "{found:#?}");
+    assert!(
+        found
+            .queues
+            .iter()
+            .all(|q| q.delay.is_none() && q.why.is_some())
+    );
 }
 
 /// What has no bound says why, and has no number.
