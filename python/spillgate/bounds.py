@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from spillgate import _engine
 from spillgate.errors import InputError
 from spillgate.scenario import Overrides, override_texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delay:
+    """What the longest delay at a port is the sum of.
+
+    Attributes:
+        link: The link whose port it is at.
+        queue: Its name: of a class-based policy the class.
+        delay: The longest time in seconds from arrival until a packet has been sent; none if there
+            is no bound.
+        by: `burst` if sources and policers bound the delay, `limit` if the queue's limit does.
+        own: The bytes of the burst, or of the full queue.
+        parts: The parts of the delay in seconds: `own`, these bytes on an empty line, and what is
+            added by classes that go first (`priority`), packets that are sent before (`front`), a
+            `shaper`, and what other classes or flows get (`share`).
+    """
+
+    link: str
+    queue: str
+    delay: float | None = None
+    by: str | None = None
+    own: int | None = None
+    parts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueBound(Delay):
+    """What a queue of a port cannot exceed.
+
+    Attributes:
+        classes: The classes of service whose packets may come to it.
+        backlog: The most bytes that wait, in the transmit ring too.
+        lossless: Whether no packet can be lost here.
+        rate: The rate in b/s that it is guaranteed in the end.
+        why: Why there is no bound; then the numbers are none, and there are no parts.
+    """
+
+    classes: tuple[str, ...]
+    backlog: int | None
+    lossless: bool
+    rate: int | None
+    why: str | None
 
 
 @dataclass(frozen=True)
@@ -18,46 +62,22 @@ class EndToEnd:
         name: Of the class of service, or of the flow.
         owd: The longest one-way delay in seconds; none if there is no bound.
         lossless: Whether no packet can be lost in a queue.
+        propagation: The part of the delay in seconds that no queue changes.
+        steps: The ports on the way of the flow with the longest delay.
         why: Why there is no bound.
     """
 
     name: str
     owd: float | None
     lossless: bool
+    propagation: float | None
+    steps: tuple[Delay, ...]
     why: str | None
 
-
-@dataclass(frozen=True)
-class QueueBound:
-    """What a queue of a port cannot exceed.
-
-    Attributes:
-        link: The link whose port it is at.
-        queue: Its name: of a class-based policy the class.
-        classes: The classes of service whose packets may come to it.
-        delay: The longest time in seconds from arrival until a packet has been sent.
-        backlog: The most bytes that wait, in the transmit ring too.
-        lossless: Whether no packet can be lost here.
-        by: `burst` if sources and policers bound the delay, `limit` if the queue's limit does.
-        own: The bytes of the burst, or of the full queue.
-        rate: The rate in b/s that it is guaranteed in the end.
-        parts: The parts of the delay in seconds: `own`, these bytes on an empty line, and what is
-            added by classes that go first (`priority`), packets that are sent before (`front`), a
-            `shaper`, and what other classes or flows get (`share`). They add up to the delay.
-        why: Why there is no bound; then the numbers are none, and there are no parts.
-    """
-
-    link: str
-    queue: str
-    classes: tuple[str, ...]
-    delay: float | None
-    backlog: int | None
-    lossless: bool
-    by: str | None
-    own: int | None
-    rate: int | None
-    parts: dict[str, float]
-    why: str | None
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> EndToEnd:
+        """From the record of the native module."""
+        return cls(**record | {"steps": tuple(Delay(**s) for s in record["steps"])})
 
 
 @dataclass(frozen=True)
@@ -111,8 +131,8 @@ def bound(
     found = tuple(
         Bounds(
             point=record["point"],
-            classes=tuple(EndToEnd(**c) for c in record["bounds"]["classes"]),
-            flows=tuple(EndToEnd(**f) for f in record["bounds"]["flows"]),
+            classes=tuple(EndToEnd.of(c) for c in record["bounds"]["classes"]),
+            flows=tuple(EndToEnd.of(f) for f in record["bounds"]["flows"]),
             queues=tuple(
                 QueueBound(**q | {"classes": tuple(q["classes"])})
                 for q in record["bounds"]["queues"]

@@ -10,21 +10,37 @@ pub struct HopBound {
     /// The longest time from the arrival of a packet until it has been sent: queueing and
     /// transmission.
     pub delay: Dur,
+    /// What it is the sum of.
+    pub parts: Parts,
     /// The most bytes that wait, in the transmit ring too.
     pub backlog: u64,
+    /// The rate that is guaranteed in the end, in b/s, rounded down.
+    pub rate: u64,
+    /// Whether no packet can be lost here.
+    pub lossless: bool,
+    limited: Option<Limited>,
+}
+
+/// What the longest delay at a port is the sum of.
+#[derive(Clone, Debug)]
+pub struct Parts {
     /// What bounds the delay.
     pub from: From,
     /// The bytes that are served first in, first out in this time: the burst, or the full queue.
     pub own: u64,
     /// What these bytes take on an empty line.
     pub alone: Dur,
-    /// What each step down from the line's service adds; the delay is the sum of it all.
-    pub parts: Vec<(Part, Dur)>,
-    /// The rate that is guaranteed in the end, in b/s, rounded down.
-    pub rate: u64,
-    /// Whether no packet can be lost here.
-    pub lossless: bool,
-    limited: Option<Limited>,
+    /// What each step down from the line's service adds.
+    pub more: Vec<(Part, Dur)>,
+}
+
+impl Parts {
+    /// The whole delay.
+    pub fn sum(&self) -> Dur {
+        self.more
+            .iter()
+            .fold(self.alone, |sum, (_, part)| sum + *part)
+    }
 }
 
 /// What bounds a delay.
@@ -47,10 +63,22 @@ struct Limited {
 }
 
 impl Limited {
-    /// The longest delay of a packet of `len` bytes on the link, by `service`.
-    fn delay(&self, len: u32, service: &Curve) -> Result<Dur, NoBound> {
-        let shorter = u64::from(self.longest.saturating_sub(len));
-        service.serves(self.bytes.saturating_sub(shorter))
+    /// The bytes of a full queue whose last packet has `len` on the link.
+    fn up_to(&self, len: u32) -> u64 {
+        self.bytes
+            .saturating_sub(self.longest.saturating_sub(len).into())
+    }
+
+    /// The longest delay of a packet of `len` bytes on the link.
+    fn parts(&self, len: u32) -> Result<Parts, NoBound> {
+        let own = self.up_to(len);
+        let (alone, more) = self.drain.parts(|s| s.serves(own))?;
+        Ok(Parts {
+            from: From::Limit,
+            own,
+            alone,
+            more,
+        })
     }
 }
 
@@ -60,11 +88,23 @@ impl HopBound {
     ///
     /// # Errors
     /// If its exact value is too large.
-    pub fn delay_of(&self, len: u32) -> Result<Dur, Reason> {
+    pub fn delay_of(&self, len: u32) -> Result<Dur, NoBound> {
         let Some(limited) = &self.limited else {
             return Ok(self.delay);
         };
-        Ok(limited.delay(len, limited.drain.curve())?.min(self.delay))
+        let limit = limited.drain.curve().serves(limited.up_to(len))?;
+        Ok(limit.min(self.delay))
+    }
+
+    /// What this is the sum of.
+    ///
+    /// # Errors
+    /// See [`Self::delay_of`].
+    pub fn parts_of(&self, len: u32) -> Result<Parts, NoBound> {
+        match &self.limited {
+            Some(limited) if self.delay_of(len)? < self.delay => limited.parts(len),
+            _ => Ok(self.parts.clone()),
+        }
     }
 
     /// Of a leaf of which this is guaranteed; `limit`: of each leaf, `shortest`: by leaf the
@@ -97,20 +137,17 @@ impl HopBound {
         let alone = guarantee.alone.as_ref().map(|(a, s)| (a, s));
         let by_arrivals = [alone, waits].into_iter().flatten().filter_map(|(a, s)| {
             let backlog = a.vertical(s.curve()).ok()?;
-            Some((s.parts(|s| a.horizontal(s)).ok()?, backlog))
+            Some((come(a, s).ok()?, backlog))
         });
         let by_arrivals = by_arrivals.reduce(|a, b| (shorter(a.0, b.0), a.1.min(b.1)));
-        let by_limit = limited.as_ref().map(|l| {
-            let longest = longest(leaf);
-            drain.parts(|s| l.delay(longest, s))
-        });
+        let by_limit = limited.as_ref().map(|l| l.parts(longest(leaf)));
         let come = by_arrivals
             .as_ref()
             .map_or(u64::MAX, |(_, backlog)| *backlog);
-        let ((alone, parts), from) = match (by_arrivals, by_limit) {
-            (Some((come, _)), Some(Ok(limit))) if sum(&limit) < sum(&come) => (limit, From::Limit),
-            (Some((come, _)), _) => (come, From::Arrivals),
-            (None, Some(limit)) => (limit?, From::Limit),
+        let parts = match (by_arrivals, by_limit) {
+            (Some((come, _)), Some(Ok(limit))) => shorter(come, limit),
+            (Some((come, _)), _) => come,
+            (None, Some(limit)) => limit?,
             (None, None) => {
                 return Err(match waits {
                     Some(_) => "its queue has no limit, and more may come than is served",
@@ -130,19 +167,12 @@ impl HopBound {
         let ring = u64::from(load.ring - 1) * u64::from(longest(leaf));
         let rate = drain.curve().final_slope().floor().to_integer();
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
-        let own = match from {
-            From::Limit => all_full.unwrap_or(0),
-            From::Arrivals => burst(guarantee),
-        };
         Ok(Self {
-            delay: sum(&(alone, parts.clone())),
+            delay: parts.sum(),
+            parts,
             backlog: come
                 .min(full(leaf).unwrap_or(u64::MAX))
                 .saturating_add(ring),
-            from,
-            own,
-            alone,
-            parts,
             rate,
             lossless: guarantee.only_limits && beside.iter().all(fits),
             limited,
@@ -150,24 +180,18 @@ impl HopBound {
     }
 }
 
-/// A delay: that over an empty line, and what else adds to it.
-type Parts = (Dur, Vec<(Part, Dur)>);
-
-fn sum(of: &Parts) -> Dur {
-    of.1.iter().fold(of.0, |sum, (_, part)| sum + *part)
+/// The delay of what an arrival curve lets come.
+fn come(arrivals: &Curve, service: &Service) -> Result<Parts, NoBound> {
+    let (alone, more) = service.parts(|s| arrivals.horizontal(s))?;
+    let burst = (arrivals.pieces()[0].value / UNITS).floor().to_integer();
+    Ok(Parts {
+        from: From::Arrivals,
+        own: u64::try_from(burst).unwrap_or(u64::MAX),
+        alone,
+        more,
+    })
 }
 
 fn shorter(a: Parts, b: Parts) -> Parts {
-    if sum(&b) < sum(&a) { b } else { a }
-}
-
-/// What may come at once, in bytes, rounded down.
-fn burst(guarantee: &Guarantee) -> u64 {
-    let burst = |c: &Curve| {
-        let value = c.pieces()[0].value / UNITS;
-        u64::try_from(value.floor().to_integer()).unwrap_or(u64::MAX)
-    };
-    let alone = guarantee.alone.as_ref().map(|(a, _)| a);
-    let curves = alone.into_iter().chain(&guarantee.arrivals);
-    curves.map(burst).min().unwrap_or(0)
+    if b.sum() < a.sum() { b } else { a }
 }

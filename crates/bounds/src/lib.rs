@@ -18,12 +18,13 @@ mod hop;
 mod loops;
 mod ports;
 mod report;
+mod way;
 
-pub use hop::{From, HopBound};
+pub use hop::{From, HopBound, Parts};
 pub use ports::Hop;
-pub use report::{ClassBound, Report, report};
+pub use report::{ClassBound, QueueBound, Report, report};
+pub use way::{Step, Way};
 
-use spillgate_core::Dur;
 use spillgate_queueing::Reason;
 use spillgate_scenario::plan::WorldPlan;
 
@@ -35,11 +36,8 @@ use ports::Ports;
 pub struct Bounds {
     /// Of each leaf that packets may come to, by link, then leaf.
     pub hops: Vec<Hop>,
-    /// For each flow of the plan the longest one-way delay of its own packets: the sum of its hops'
-    /// bounds, and propagation.
-    pub flows: Vec<Result<Dur, Reason>>,
-    /// For each flow whether no packet of it can be lost in a queue.
-    pub lossless: Vec<bool>,
+    /// By flow of the plan, what its own packets cannot exceed from end to end.
+    pub flows: Vec<Result<Way, Reason>>,
 }
 
 /// The bounds of a world, while no link fails.
@@ -47,11 +45,8 @@ pub fn bounds(world: &WorldPlan) -> Bounds {
     let flows = Flows::of(world);
     let mut ports = Ports::new(world, &flows);
     ports.solve();
-    let ends = (0..world.flows.len()).map(|f| ports.way(f));
-    let (flows, lossless) = ends.unzip();
     Bounds {
+        flows: (0..world.flows.len()).map(|f| ports.way(f)).collect(),
         hops: ports.into_hops(),
-        flows,
-        lossless,
     }
 }

@@ -28,8 +28,8 @@ pub struct Hop {
 
 /// All ports of a world.
 pub(crate) struct Ports<'a> {
-    world: &'a WorldPlan,
-    flows: &'a Flows,
+    pub(crate) world: &'a WorldPlan,
+    pub(crate) flows: &'a Flows,
     /// By port and leaf, where packets may come; none as long as it is not solved.
     ports: Vec<Option<Vec<Option<Hop>>>>,
     /// Delays that are assumed of leaves without a bound, to see what follows.
@@ -231,7 +231,7 @@ impl<'a> Ports<'a> {
         for (before, link) in route[..hop].iter().enumerate() {
             let passed = &self.world.links[*link as usize];
             late = late
-                + self.at(i, before).ok()?.0
+                + self.delay_at(i, before)?
                 + passed.reorder.as_ref().map_or(Dur::ZERO, |r| r.by);
         }
         let held = |link: &u32| self.world.holding.at(self.world.links[*link as usize].from);
@@ -243,60 +243,39 @@ impl<'a> Ports<'a> {
             .ok()
     }
 
-    /// The bound of the packets of a flow at one of its hops, and whether none of them can be lost
-    /// there, or why there is none.
-    fn at(&self, flow: usize, hop: usize) -> Result<(Dur, bool), Reason> {
-        let of = &self.flows.all[flow];
-        let link = self.world.routes[of.route][hop] as usize;
-        let plan = &self.world.links[link];
+    /// The leaves to which packets of a flow may come at one of its hops, or why nothing is known.
+    pub(crate) fn met(
+        &self,
+        flow: usize,
+        hop: usize,
+    ) -> Result<impl Iterator<Item = &Hop>, Reason> {
+        let link = self.world.routes[self.flows.all[flow].route][hop] as usize;
         if self.ports[link].is_none() {
             return Err("what comes to this port depends on its own bound".into());
         }
-        let len = plan.overhead.wire_len(*of.lengths.end());
         let leaf = self.leaves[link][self.flows.places[flow][hop]];
-        let mut worst = (Dur::ZERO, true);
-        let own = self.hops(link);
-        for own in own.filter(|h| leaf.is_none_or(|l| l == h.leaf)) {
-            if let Some(assumed) = self.assumed.get(&(link, own.leaf)) {
-                worst = (worst.0.max(*assumed), false);
-                continue;
-            }
-            let bound = own.bound.as_ref().map_err(|why| self.located(own, why))?;
-            let delay = bound.delay_of(len)?;
-            worst = (worst.0.max(delay), worst.1 && bound.lossless);
-        }
-        Ok(worst)
+        let of_flow = move |h: &&Hop| leaf.is_none_or(|l| l == h.leaf);
+        Ok(self.hops(link).filter(of_flow))
     }
 
-    /// A reason with its place.
-    fn located(&self, hop: &Hop, why: &Reason) -> Reason {
-        let link = &self.world.links[hop.link as usize].name;
-        format!("`{link}`, queue `{}`: {why}", hop.name).into()
+    /// The length of the longest packet of a flow on a link.
+    pub(crate) fn longest(&self, flow: usize, link: u32) -> u32 {
+        let overhead = self.world.links[link as usize].overhead;
+        overhead.wire_len(*self.flows.all[flow].lengths.end())
     }
 
-    /// The longest one-way delay of the packets of a flow of the plan, and whether none can be lost
-    /// in a queue.
-    pub(crate) fn way(&self, flow: usize) -> (Result<Dur, Reason>, bool) {
-        let route = &self.world.routes[self.flows.all[flow].route];
-        let mut sum = self.world.way(route);
-        let mut lossless = true;
-        for (hop, link) in route.iter().enumerate() {
-            let from = self.world.links[*link as usize].from;
-            if self.world.holding.at(from).is_some() {
-                let node = &self.world.nodes[from as usize];
-                return (
-                    Err(format!("no bound of node `{node}` is known").into()),
-                    false,
-                );
-            }
-            match self.at(flow, hop) {
-                Ok((delay, none_lost)) => {
-                    sum = sum + delay;
-                    lossless &= none_lost;
-                }
-                Err(why) => return (Err(why), false),
-            }
+    /// The longest delay of a flow at one of its hops, if it has a bound.
+    fn delay_at(&self, flow: usize, hop: usize) -> Option<Dur> {
+        let mut longest = Dur::ZERO;
+        for own in self.met(flow, hop).ok()? {
+            let assumed = self.assumed.get(&(own.link as usize, own.leaf));
+            let delay = match (assumed, &own.bound) {
+                (Some(assumed), _) => *assumed,
+                (None, Ok(bound)) => bound.delay_of(self.longest(flow, own.link)).ok()?,
+                (None, Err(_)) => return None,
+            };
+            longest = longest.max(delay);
         }
-        (Ok(sum), lossless)
+        Some(longest)
     }
 }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spillgate_core::Dur;
 use spillgate_queueing::{Part, Reason};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::{Bounds, From, HopBound};
+use crate::{Bounds, From, Parts, Step, Way};
 
 /// All bounds of a point of a scenario.
 #[derive(Clone, Debug, Serialize)]
@@ -31,8 +30,37 @@ pub struct ClassBound {
     pub owd: Option<f64>,
     /// Whether no packet can be lost in a queue.
     pub lossless: bool,
+    /// The part of the delay in seconds that is propagation, and times of nodes between links.
+    pub propagation: Option<f64>,
+    /// The ports on the way of the flow with the longest delay.
+    pub steps: Vec<StepBound>,
     /// Why there is no bound.
     pub why: Option<String>,
+}
+
+/// A port on the way of a flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepBound {
+    /// The link whose port it is at.
+    pub link: String,
+    /// The name of the queue.
+    pub queue: String,
+    #[serde(flatten)]
+    pub parts: PartsBound,
+}
+
+/// What a delay at a port is the sum of.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartsBound {
+    /// The longest time in seconds from arrival until a packet has been sent.
+    pub delay: f64,
+    /// `burst` if sources and policers bound the delay, `limit` if the queue's limit does.
+    pub by: &'static str,
+    /// The bytes of the burst, or of the full queue.
+    pub own: u64,
+    /// The parts in seconds, by what causes them: `own`, its own bytes on an empty line, and what
+    /// is more: `priority`, `front`, `shaper`, `share`.
+    pub parts: BTreeMap<&'static str, f64>,
 }
 
 /// The bound of a queue.
@@ -44,72 +72,85 @@ pub struct QueueBound {
     pub queue: String,
     /// The classes of service whose packets may come to it.
     pub classes: Vec<String>,
-    /// The longest time in seconds from arrival until a packet has been sent.
-    pub delay: Option<f64>,
+    /// The longest delay and its parts; null if there is none.
+    #[serde(flatten)]
+    pub delay: Option<PartsBound>,
     /// The most bytes that wait.
     pub backlog: Option<u64>,
     /// Whether no packet can be lost here.
     pub lossless: bool,
-    /// `burst` if sources and policers bound the delay, `limit` if the queue's limit does.
-    pub by: Option<&'static str>,
-    /// The bytes of its own that are sent meanwhile.
-    pub own: Option<u64>,
     /// The rate that it is guaranteed in the end, in b/s.
     pub rate: Option<u64>,
-    /// The parts of the delay in seconds, by what causes them: `own`, its own bytes on an empty
-    /// line, and what is more: `priority`, `front`, `shaper`, `share`.
-    pub parts: BTreeMap<&'static str, f64>,
     /// Why there is no bound.
     pub why: Option<String>,
 }
 
-fn end(name: String, of: &[(&Result<Dur, Reason>, bool)]) -> ClassBound {
-    let failed = of.iter().find_map(|(r, _)| r.as_ref().err());
-    let longest = of.iter().filter_map(|(r, _)| r.as_ref().ok()).max();
+fn end(world: &WorldPlan, name: String, of: &[&Result<Way, Reason>]) -> ClassBound {
+    let failed = of.iter().find_map(|r| r.as_ref().err());
+    let ways = of.iter().filter_map(|r| r.as_ref().ok());
+    let longest = ways.max_by_key(|w| w.owd()).filter(|_| failed.is_none());
     ClassBound {
         name,
-        owd: longest
-            .filter(|_| failed.is_none())
-            .map(|d| d.as_secs_f64()),
-        lossless: of.iter().all(|(_, lossless)| *lossless),
+        owd: longest.map(|w| w.owd().as_secs_f64()),
+        lossless: of.iter().all(|r| r.as_ref().is_ok_and(|w| w.lossless)),
+        propagation: longest.map(|w| w.propagation.as_secs_f64()),
+        steps: longest.map_or_else(Vec::new, |w| {
+            w.steps.iter().map(|s| step(world, s)).collect()
+        }),
         why: failed.map(ToString::to_string),
+    }
+}
+
+fn step(world: &WorldPlan, step: &Step) -> StepBound {
+    let link = &world.links[step.link as usize];
+    StepBound {
+        link: link.name.clone(),
+        queue: link.discipline.leaf_names()[usize::from(step.leaf)].clone(),
+        parts: PartsBound::of(&step.parts),
     }
 }
 
 /// The bounds of a world in words and numbers.
 pub fn report(world: &WorldPlan, bounds: &Bounds) -> Report {
-    let ends: Vec<_> = bounds
-        .flows
-        .iter()
-        .zip(bounds.lossless.iter().copied())
-        .collect();
     let of_class = |class: usize| {
-        let own = world.flows.iter().zip(&ends);
+        let own = world.flows.iter().zip(&bounds.flows);
         let own = own.filter(|(f, _)| usize::from(f.class) == class);
-        own.map(|(_, end)| *end).collect::<Vec<_>>()
+        own.map(|(_, way)| way).collect::<Vec<_>>()
     };
     let classes = world.classes.iter().enumerate();
-    let flows = world.flows.iter().zip(&ends);
+    let flows = world.flows.iter().zip(&bounds.flows);
     Report {
         classes: classes
-            .map(|(i, name)| end(name.clone(), &of_class(i)))
+            .map(|(i, name)| end(world, name.clone(), &of_class(i)))
             .collect(),
-        flows: flows.map(|(f, e)| end(f.name.to_string(), &[*e])).collect(),
+        flows: flows
+            .map(|(f, way)| end(world, f.name.to_string(), &[way]))
+            .collect(),
         queues: bounds.hops.iter().map(|h| queue(world, h)).collect(),
         without_failures: !world.failures.is_empty(),
     }
 }
 
-fn parts(bound: &HopBound) -> BTreeMap<&'static str, f64> {
-    let name = |part: &Part| match part {
-        Part::Priority => "priority",
-        Part::Front => "front",
-        Part::Shaper => "shaper",
-        Part::Share => "share",
-    };
-    let steps = bound.parts.iter().map(|(part, more)| (name(part), *more));
-    let all = std::iter::once(("own", bound.alone)).chain(steps);
-    all.map(|(part, time)| (part, time.as_secs_f64())).collect()
+impl PartsBound {
+    fn of(parts: &Parts) -> Self {
+        let name = |part: &Part| match part {
+            Part::Priority => "priority",
+            Part::Front => "front",
+            Part::Shaper => "shaper",
+            Part::Share => "share",
+        };
+        let more = parts.more.iter().map(|(part, more)| (name(part), *more));
+        let all = std::iter::once(("own", parts.alone)).chain(more);
+        Self {
+            delay: parts.sum().as_secs_f64(),
+            by: match parts.from {
+                From::Arrivals => "burst",
+                From::Limit => "limit",
+            },
+            own: parts.own,
+            parts: all.map(|(part, time)| (part, time.as_secs_f64())).collect(),
+        }
+    }
 }
 
 fn queue(world: &WorldPlan, hop: &crate::Hop) -> QueueBound {
@@ -122,16 +163,10 @@ fn queue(world: &WorldPlan, hop: &crate::Hop) -> QueueBound {
             .iter()
             .map(|c| world.classes[usize::from(*c)].clone())
             .collect(),
-        delay: bound.map(|b| b.delay.as_secs_f64()),
+        delay: bound.map(|b| PartsBound::of(&b.parts)),
         backlog: bound.map(|b| b.backlog),
         lossless: bound.is_some_and(|b| b.lossless),
-        by: bound.map(|b| match b.from {
-            From::Arrivals => "burst",
-            From::Limit => "limit",
-        }),
-        own: bound.map(|b| b.own),
         rate: bound.map(|b| b.rate),
-        parts: bound.map_or_else(BTreeMap::new, parts),
         why: hop.bound.as_ref().err().map(ToString::to_string),
     }
 }

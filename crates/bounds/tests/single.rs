@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use spillgate_bounds::{Report, bounds, report};
+use spillgate_bounds::{QueueBound, Report, bounds, report};
 use spillgate_scenario::{NoImporter, Options, load};
 
 /// The report of a point of a scenario.
@@ -23,6 +23,11 @@ fn of(yaml: &str, point: usize) -> Report {
 fn owd(report: &Report, class: &str) -> f64 {
     let found = report.classes.iter().find(|c| c.name == class).unwrap();
     found.owd.unwrap_or_else(|| panic!("{report:#?}"))
+}
+
+/// What bounds a queue.
+fn by(queue: &QueueBound) -> Option<&'static str> {
+    queue.delay.as_ref().map(|d| d.by)
 }
 
 /// Times in ms to a tenth of a microsecond.
@@ -51,8 +56,13 @@ fn the_first_example() {
     let [voice, data] = &llq.queues[..] else {
         panic!("{llq:#?}");
     };
-    assert!(voice.by == Some("burst") && data.by == Some("limit"));
-    assert_eq!((data.own, data.rate), (Some(75_000), Some(9_900_000)));
+    assert!(by(voice) == Some("burst") && by(data) == Some("limit"));
+    let delay = data.delay.as_ref().unwrap();
+    assert_eq!((delay.own, data.rate), (75_000, Some(9_900_000)));
+    // 75,000 B of 10 Mb/s; 200 B go first, at 9.9 Mb/s; a packet is in front.
+    near(delay.parts["own"], 60.0);
+    near(delay.parts["priority"], (600.0 + 1.6) / 9.9 - 60.0);
+    near(delay.parts["front"], 12.0 / 9.9);
     assert_eq!(data.backlog, Some(75_000));
     // LLQ's policer may drop calls, and the data's queue may be full.
     assert!(!voice.lossless && !data.lossless);
@@ -169,11 +179,11 @@ fn a_loop_is_bounded_by_its_fixed_point() {
     for limit in ["20 packets", "2 GB"] {
         let found = of(&ring(3, 2, "4 Mb/s", limit), 0);
         assert!(
-            found.queues.iter().all(|q| q.by == Some("burst")),
+            found.queues.iter().all(|q| by(q) == Some("burst")),
             "{found:#?}"
         );
         for q in &found.queues {
-            let delay = q.delay.unwrap() * 1e3;
+            let delay = q.delay.as_ref().unwrap().delay * 1e3;
             assert!(
                 (fixed..fixed * 1.01).contains(&delay),
                 "{limit}: {delay} ms"
@@ -184,7 +194,7 @@ fn a_loop_is_bounded_by_its_fixed_point() {
     // A limit that is met sooner.
     let full = of(&ring(3, 2, "4 Mb/s", "2 packets"), 0);
     assert!(
-        full.queues.iter().all(|q| q.by == Some("limit")),
+        full.queues.iter().all(|q| by(q) == Some("limit")),
         "{full:#?}"
     );
 }

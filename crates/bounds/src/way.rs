@@ -1,0 +1,75 @@
+//! The bounds of paths: from a flow's source to its destination.
+
+use spillgate_core::Dur;
+use spillgate_queueing::Reason;
+
+use crate::hop::Parts;
+use crate::ports::Ports;
+
+/// What the packets of a flow cannot exceed from end to end.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// Propagation, and the times of the nodes between links.
+    pub propagation: Dur,
+    /// The bound at each port on the way.
+    pub steps: Vec<Step>,
+    /// Whether no packet can be lost in a queue.
+    pub lossless: bool,
+}
+
+/// A port on the way of a flow.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Id of the link.
+    pub link: u32,
+    /// The leaf, by number; where packets may come to several the one with the longest delay.
+    pub leaf: u16,
+    /// What the longest delay of its packets is the sum of.
+    pub parts: Parts,
+}
+
+impl Way {
+    /// The longest one-way delay.
+    pub fn owd(&self) -> Dur {
+        let delays = self.steps.iter().map(|s| s.parts.sum());
+        delays.fold(self.propagation, |sum, d| sum + d)
+    }
+}
+
+impl Ports<'_> {
+    /// What the packets of a flow of the plan cannot exceed.
+    pub(crate) fn way(&self, flow: usize) -> Result<Way, Reason> {
+        let route = &self.world.routes[self.flows.all[flow].route];
+        let mut way = Way {
+            propagation: self.world.way(route),
+            steps: Vec::new(),
+            lossless: true,
+        };
+        for (hop, link) in route.iter().enumerate() {
+            let from = self.world.links[*link as usize].from;
+            if self.world.holding.at(from).is_some() {
+                let node = &self.world.nodes[from as usize];
+                return Err(format!("no bound of node `{node}` is known").into());
+            }
+            let mut longest: Option<Step> = None;
+            for own in self.met(flow, hop)? {
+                let name = &self.world.links[*link as usize].name;
+                let located = |why: &Reason| -> Reason {
+                    format!("`{name}`, queue `{}`: {why}", own.name).into()
+                };
+                let bound = own.bound.as_ref().map_err(located)?;
+                let parts = bound.parts_of(self.longest(flow, *link))?;
+                way.lossless &= bound.lossless;
+                if longest.as_ref().is_none_or(|l| l.parts.sum() < parts.sum()) {
+                    longest = Some(Step {
+                        link: *link,
+                        leaf: own.leaf,
+                        parts,
+                    });
+                }
+            }
+            way.steps.extend(longest);
+        }
+        Ok(way)
+    }
+}
