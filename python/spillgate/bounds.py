@@ -55,6 +55,26 @@ class QueueBound(Delay):
 
 
 @dataclass(frozen=True)
+class Halved:
+    """A change that alone halves a bound.
+
+    Attributes:
+        link: The link at whose port it is made.
+        queue: The queue of the class or flow there.
+        what: `packets`, the limit of the queue in packets; `limit` or `burst`, in bytes; or
+            another of the parts of the delay, in seconds.
+        now: What it is now.
+        most: What it may be at most.
+    """
+
+    link: str
+    queue: str
+    what: str
+    now: float
+    most: float
+
+
+@dataclass(frozen=True)
 class EndToEnd:
     """What a class or a flow cannot exceed on its paths.
 
@@ -64,6 +84,7 @@ class EndToEnd:
         lossless: Whether no packet can be lost in a queue.
         propagation: The part of the delay in seconds that no queue changes.
         steps: The ports on the way of the flow with the longest delay.
+        halved: What halves the longest delay, each change alone.
         why: Why there is no bound.
     """
 
@@ -72,12 +93,15 @@ class EndToEnd:
     lossless: bool
     propagation: float | None
     steps: tuple[Delay, ...]
+    halved: tuple[Halved, ...]
     why: str | None
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> EndToEnd:
         """From the record of the native module."""
-        return cls(**record | {"steps": tuple(Delay(**s) for s in record["steps"])})
+        steps = tuple(Delay(**s) for s in record["steps"])
+        halved = tuple(Halved(**h) for h in record["halved"])
+        return cls(**record | {"steps": steps, "halved": halved})
 
 
 @dataclass(frozen=True)

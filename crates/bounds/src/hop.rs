@@ -4,6 +4,8 @@ use spillgate_core::Dur;
 use spillgate_core::curve::{Curve, NoBound, UNITS};
 use spillgate_queueing::{Guarantee, Load, Part, QueueLimit, Reason, Service};
 
+use crate::halve::Changed;
+
 /// What a leaf cannot exceed.
 #[derive(Clone, Debug)]
 pub struct HopBound {
@@ -19,6 +21,10 @@ pub struct HopBound {
     /// Whether no packet can be lost here.
     pub lossless: bool,
     limited: Option<Limited>,
+    /// The service of a single burst that bounds the delay.
+    burst: Option<Curve>,
+    /// The longest packet.
+    longest: u32,
 }
 
 /// What the longest delay at a port is the sum of.
@@ -107,6 +113,25 @@ impl HopBound {
         }
     }
 
+    /// The queue or burst that is served in this time, if it holds a packet.
+    pub(crate) fn own_in(&self, parts: &Parts, time: Dur) -> Result<Option<Changed>, NoBound> {
+        let service = match parts.from {
+            From::Limit => self.limited.as_ref().map(|l| l.drain.curve()),
+            From::Arrivals => self.burst.as_ref(),
+        };
+        let own = service.map(|s| s.served_in(time)).transpose()?;
+        let in_packets = self.limited.as_ref().map_or(0, |l| u64::from(l.longest));
+        Ok(own.filter(|own| *own >= self.longest.into()).map(|own| {
+            if parts.from == From::Limit && in_packets > 0 {
+                // The last packet may be a shorter one.
+                let packets = |bytes: u64| bytes.div_ceil(in_packets);
+                let shorter = packets(parts.own) * in_packets - parts.own;
+                return Changed::Packets(packets(parts.own), (own + shorter) / in_packets);
+            }
+            Changed::Bytes(parts.own, own)
+        }))
+    }
+
     /// Of a leaf of which this is guaranteed; `limit`: of each leaf, `shortest`: by leaf the
     /// shortest packet in bytes on the link.
     pub(crate) fn of(
@@ -140,6 +165,8 @@ impl HopBound {
             Some((come(a, s).ok()?, backlog))
         });
         let by_arrivals = by_arrivals.reduce(|a, b| (shorter(a.0, b.0), a.1.min(b.1)));
+        let single =
+            |(a, s): &(&Curve, &Service)| (a.pieces().len() == 1).then(|| s.curve().clone());
         let by_limit = limited.as_ref().map(|l| l.parts(longest(leaf)));
         let come = by_arrivals
             .as_ref()
@@ -176,6 +203,8 @@ impl HopBound {
             rate,
             lossless: guarantee.only_limits && beside.iter().all(fits),
             limited,
+            burst: alone.or(waits).as_ref().and_then(single),
+            longest: longest(leaf),
         })
     }
 }

@@ -14,12 +14,14 @@
 #![forbid(unsafe_code)]
 
 mod flows;
+mod halve;
 mod hop;
 mod loops;
 mod ports;
 mod report;
 mod way;
 
+pub use halve::{Change, Changed};
 pub use hop::{From, HopBound, Parts};
 pub use ports::Hop;
 pub use report::{ClassBound, QueueBound, Report, report};

@@ -6,7 +6,7 @@ use serde::Serialize;
 use spillgate_queueing::{Part, Reason};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::{Bounds, From, Parts, Step, Way};
+use crate::{Bounds, Change, Changed, From, Parts, Step, Way};
 
 /// All bounds of a point of a scenario.
 #[derive(Clone, Debug, Serialize)]
@@ -34,8 +34,26 @@ pub struct ClassBound {
     pub propagation: Option<f64>,
     /// The ports on the way of the flow with the longest delay.
     pub steps: Vec<StepBound>,
+    /// What halves the longest delay, each alone.
+    pub halved: Vec<Halved>,
     /// Why there is no bound.
     pub why: Option<String>,
+}
+
+/// A change that halves a bound.
+#[derive(Clone, Debug, Serialize)]
+pub struct Halved {
+    /// The link at whose port it is made.
+    pub link: String,
+    /// The name of the queue.
+    pub queue: String,
+    /// What is changed: `packets`, the limit of the queue in packets; `limit` or `burst`, in bytes;
+    /// or another part of the delay, in seconds.
+    pub what: &'static str,
+    /// What it is now.
+    pub now: f64,
+    /// What it may be at most.
+    pub most: f64,
 }
 
 /// A port on the way of a flow.
@@ -97,7 +115,40 @@ fn end(world: &WorldPlan, name: String, of: &[&Result<Way, Reason>]) -> ClassBou
         steps: longest.map_or_else(Vec::new, |w| {
             w.steps.iter().map(|s| step(world, s)).collect()
         }),
+        halved: longest.map_or_else(Vec::new, |w| halved(world, w)),
         why: failed.map(ToString::to_string),
+    }
+}
+
+fn halved(world: &WorldPlan, way: &Way) -> Vec<Halved> {
+    let of = |change: &Change| {
+        let at = &way.steps[change.step];
+        let bound = step(world, at);
+        let (what, now, most) = match change.to {
+            Changed::Bytes(now, most) => (bound.parts.by, now as f64, most as f64),
+            Changed::Packets(now, most) => ("packets", now as f64, most as f64),
+            Changed::Other(part, most) => {
+                let now = bound.parts.parts[name(part)];
+                (name(part), now, most.as_secs_f64())
+            }
+        };
+        Halved {
+            link: bound.link,
+            queue: bound.queue,
+            what,
+            now,
+            most,
+        }
+    };
+    way.halved.iter().map(of).collect()
+}
+
+fn name(part: Part) -> &'static str {
+    match part {
+        Part::Priority => "priority",
+        Part::Front => "front",
+        Part::Shaper => "shaper",
+        Part::Share => "share",
     }
 }
 
@@ -133,13 +184,7 @@ pub fn report(world: &WorldPlan, bounds: &Bounds) -> Report {
 
 impl PartsBound {
     fn of(parts: &Parts) -> Self {
-        let name = |part: &Part| match part {
-            Part::Priority => "priority",
-            Part::Front => "front",
-            Part::Shaper => "shaper",
-            Part::Share => "share",
-        };
-        let more = parts.more.iter().map(|(part, more)| (name(part), *more));
+        let more = parts.more.iter().map(|(part, more)| (name(*part), *more));
         let all = std::iter::once(("own", parts.alone)).chain(more);
         Self {
             delay: parts.sum().as_secs_f64(),

@@ -3,7 +3,8 @@
 use spillgate_core::Dur;
 use spillgate_queueing::Reason;
 
-use crate::hop::Parts;
+use crate::halve::{Change, changes};
+use crate::hop::{HopBound, Parts};
 use crate::ports::Ports;
 
 /// What the packets of a flow cannot exceed from end to end.
@@ -15,6 +16,8 @@ pub struct Way {
     pub steps: Vec<Step>,
     /// Whether no packet can be lost in a queue.
     pub lossless: bool,
+    /// What halves the delay, each alone.
+    pub halved: Vec<Change>,
 }
 
 /// A port on the way of a flow.
@@ -44,14 +47,16 @@ impl Ports<'_> {
             propagation: self.world.way(route),
             steps: Vec::new(),
             lossless: true,
+            halved: Vec::new(),
         };
+        let mut hops = Vec::new();
         for (hop, link) in route.iter().enumerate() {
             let from = self.world.links[*link as usize].from;
             if self.world.holding.at(from).is_some() {
                 let node = &self.world.nodes[from as usize];
                 return Err(format!("no bound of node `{node}` is known").into());
             }
-            let mut longest: Option<Step> = None;
+            let mut longest: Option<(Step, &HopBound)> = None;
             for own in self.met(flow, hop)? {
                 let name = &self.world.links[*link as usize].name;
                 let located = |why: &Reason| -> Reason {
@@ -60,16 +65,19 @@ impl Ports<'_> {
                 let bound = own.bound.as_ref().map_err(located)?;
                 let parts = bound.parts_of(self.longest(flow, *link))?;
                 way.lossless &= bound.lossless;
-                if longest.as_ref().is_none_or(|l| l.parts.sum() < parts.sum()) {
-                    longest = Some(Step {
-                        link: *link,
-                        leaf: own.leaf,
-                        parts,
-                    });
+                if longest
+                    .as_ref()
+                    .is_none_or(|(l, _)| l.parts.sum() < parts.sum())
+                {
+                    let (link, leaf) = (*link, own.leaf);
+                    longest = Some((Step { link, leaf, parts }, bound));
                 }
             }
-            way.steps.extend(longest);
+            let (step, bound) = longest.unzip();
+            way.steps.extend(step);
+            hops.extend(bound);
         }
+        way.halved = changes(&way, &hops)?;
         Ok(way)
     }
 }

@@ -68,6 +68,30 @@ fn the_first_example() {
     assert!(!voice.lossless && !data.lossless);
 }
 
+/// A queue of what is said to halve the bound halves it, and a packet more does not; a bound that
+/// is propagation and a packet in front cannot be halved at a queue.
+#[test]
+fn what_halves_a_bound_does() {
+    let data = |packets: u64| {
+        let policy = format!(
+            "{{class-based: {{classes: [{{name: voice, match: {{dscp: ef}}, priority: {{rate: 1 Mb/s, burst: 10 kB}}}}, {{name: class-default, queue_limit: {packets} packets}}]}}}}"
+        );
+        let found = of(&line(&policy, "", &[CALLS, CUBIC]), 0);
+        let data = found.classes.into_iter().find(|c| c.name == "data");
+        data.unwrap()
+    };
+    let whole = data(50);
+    let [halved] = &whole.halved[..] else {
+        panic!("{whole:#?}");
+    };
+    assert_eq!((halved.what, halved.now), ("packets", 50.0));
+    let packets = halved.most as u64;
+    let half = whole.owd.unwrap() / 2.0;
+    assert!(data(packets).owd.unwrap() <= half && data(packets + 1).owd.unwrap() > half);
+    let voice = of(include_str!("../../../examples/first/scenario.yaml"), 1);
+    assert!(voice.classes[0].name == "voice" && voice.classes[0].halved.is_empty());
+}
+
 /// A line of 10 Mb/s and 5 ms with this policy and traffic.
 fn line(policy: &str, keys: &str, traffic: &[&str]) -> String {
     let mut yaml = format!(

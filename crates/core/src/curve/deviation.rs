@@ -3,7 +3,7 @@
 
 use num_traits::Zero;
 
-use super::{Checked, Curve, Exact, NoBound, UNITS, add, div, rounded_up, sub};
+use super::{Checked, Curve, Exact, NoBound, UNITS, add, div, rounded_up, sub, whole};
 use crate::Dur;
 
 impl Curve {
@@ -75,6 +75,15 @@ impl Curve {
     /// If they never are, or a number is too large.
     pub fn serves(&self, bytes: u64) -> Checked<Dur> {
         rounded_up(self.reaches(super::bytes(bytes))?).map(Dur::from_ps)
+    }
+
+    /// The whole bytes that have been served in this time. Rounded down.
+    ///
+    /// # Errors
+    /// If a number is too large.
+    pub fn served_in(&self, time: Dur) -> Checked<u64> {
+        let bytes = self.at(whole(time.as_ps()))? / Exact::from_integer(UNITS);
+        u64::try_from(bytes.floor().to_integer()).map_err(|_| NoBound::Overflow)
     }
 
     /// The values at which the curve turns, both of a jump.

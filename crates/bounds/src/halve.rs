@@ -1,0 +1,49 @@
+//! What one would change to halve a bound.
+
+use spillgate_core::Dur;
+use spillgate_core::curve::NoBound;
+use spillgate_queueing::Part;
+
+use crate::hop::HopBound;
+use crate::way::Way;
+
+/// A change that alone halves a bound from end to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The step of the way at which it is made.
+    pub step: usize,
+    /// What is changed, and to what at most.
+    pub to: Changed,
+}
+
+/// What is changed, and to what at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// The burst that may come, or the limit of the queue, from so many bytes to so many.
+    Bytes(u64, u64),
+    /// The limit of the queue, from so many packets to so many.
+    Packets(u64, u64),
+    /// What else adds to the delay.
+    Other(Part, Dur),
+}
+
+/// The changes that halve a bound, each alone; `hops`: of each step the bound of its leaf.
+pub(crate) fn changes(way: &Way, hops: &[&HopBound]) -> Result<Vec<Change>, NoBound> {
+    let owd = way.owd().as_ps();
+    let excess = owd - owd / 2;
+    let less = |time: Dur| time.as_ps().checked_sub(excess).map(Dur::from_ps);
+    let mut found = Vec::new();
+    for (step, (at, hop)) in way.steps.iter().zip(hops).enumerate() {
+        if let Some(left) = less(at.parts.sum()) {
+            let own = hop.own_in(&at.parts, left)?;
+            found.extend(own.map(|to| Change { step, to }));
+        }
+        for (part, time) in &at.parts.more {
+            found.extend(less(*time).map(|left| Change {
+                step,
+                to: Changed::Other(*part, left),
+            }));
+        }
+    }
+    Ok(found)
+}
