@@ -26,11 +26,18 @@ def test_what_it_prints(cli, first):
     assert done.returncode == 0, done.stderr
     text = done.stdout
     assert re.search(r"^llq\n", text, re.MULTILINE)
-    assert re.search(r"^voice +6\.36 ms +possible$", text, re.MULTILINE)
+    assert re.search(r"^voice +6\.36 ms +possible +propagation +5 ms$", text, re.MULTILINE)
     # Rounded up.
-    assert re.search(r"^data +66\.98 ms +possible$", text, re.MULTILINE)
+    assert re.search(r"^data +66\.98 ms +possible +propagation", text, re.MULTILINE)
     of_data = r"^uplink/class\S+ +data +61\.98 ms .*limit +9\.9 Mb/s"
     assert re.search(of_data, text, re.MULTILINE)
+    # The queue, what voice sends meanwhile, and a packet in front.
+    assert re.search(
+        r"uplink/class\S+ +61\.98 ms +60 ms +767\.7 µs +1\.213 ms$", text, re.MULTILINE
+    )
+    to_halve = "To halve data: a queue limit of 22 packets (now 50) at uplink/class-default."
+    assert to_halve in text.splitlines()
+    assert "To halve voice: nothing at a queue: propagation is 5 ms." in text.splitlines()
     assert text.count("\ndata-1 ") == 2
 
 

@@ -29,8 +29,8 @@ pub enum Changed {
 
 /// The changes that halve a bound, each alone; `hops`: of each step the bound of its leaf.
 pub(crate) fn changes(way: &Way, hops: &[&HopBound]) -> Result<Vec<Change>, NoBound> {
-    let owd = way.owd().as_ps();
-    let excess = owd - owd / 2;
+    // Of the sum over all ports, which is no less than the bound.
+    let excess = way.sum().as_ps() - way.owd().as_ps() / 2;
     let less = |time: Dur| time.as_ps().checked_sub(excess).map(Dur::from_ps);
     let mut found = Vec::new();
     for (step, (at, hop)) in way.steps.iter().zip(hops).enumerate() {

@@ -21,6 +21,9 @@ pub struct HopBound {
     /// Whether no packet can be lost here.
     pub lossless: bool,
     limited: Option<Limited>,
+    /// From where none of its packets is at the port: its service, and the leaves that share it in
+    /// the order of arrival.
+    pub(crate) through: Option<(Curve, Vec<u16>)>,
     /// The service of a single burst that bounds the delay.
     burst: Option<Curve>,
     /// The longest packet.
@@ -203,6 +206,7 @@ impl HopBound {
             rate,
             lossless: guarantee.only_limits && beside.iter().all(fits),
             limited,
+            through: alone.map(|(_, s)| (s.curve().clone(), beside.clone())),
             burst: alone.or(waits).as_ref().and_then(single),
             longest: longest(leaf),
         })

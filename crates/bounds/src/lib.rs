@@ -6,8 +6,9 @@
 //! the horizontal deviation from what the leaf is guaranteed; and its *queue limit*, which bounds
 //! what waits before a packet for every traffic, TCP included: the limit with the packet itself, in
 //! the time in which the leaf is guaranteed so much. A flow is late at the next hop by at most the
-//! bound of this one, so its arrival curve there is the same curve that much earlier. Ports whose
-//! bounds depend on each other in a loop are solved together (see `loops`).
+//! bound of this one, so its arrival curve there is the same curve that much earlier. Along a path a
+//! burst counts once (see `once`). Ports whose bounds depend on each other in a loop are solved
+//! together (see `loops`).
 //!
 //! A bound is of queueing and transmission at a port; propagation comes to it. It holds while no
 //! link fails. No floating-point number decides a bound; each is rounded up to a picosecond.
@@ -17,12 +18,14 @@ mod flows;
 mod halve;
 mod hop;
 mod loops;
+mod once;
 mod ports;
 mod report;
 mod way;
 
 pub use halve::{Change, Changed};
 pub use hop::{From, HopBound, Parts};
+pub use once::Once;
 pub use ports::Hop;
 pub use report::{ClassBound, QueueBound, Report, report};
 pub use way::{Step, Way};
@@ -31,6 +34,7 @@ use spillgate_queueing::Reason;
 use spillgate_scenario::plan::WorldPlan;
 
 use flows::Flows;
+use once::groups;
 use ports::Ports;
 
 /// The bounds of a world.
@@ -47,8 +51,20 @@ pub fn bounds(world: &WorldPlan) -> Bounds {
     let flows = Flows::of(world);
     let mut ports = Ports::new(world, &flows);
     ports.solve();
+    let groups = groups(&ports);
+    let sums = ports.sums(&groups);
+    let mut once = vec![Vec::new(); world.flows.len()];
+    for (group, flows) in &groups {
+        let found = ports.once(group, flows, &sums);
+        for flow in flows {
+            if let Some(of_flow) = once.get_mut(*flow) {
+                of_flow.clone_from(&found);
+            }
+        }
+    }
+    let flows = once.iter().enumerate();
     Bounds {
-        flows: (0..world.flows.len()).map(|f| ports.way(f)).collect(),
+        flows: flows.map(|(f, once)| ports.way(f, once)).collect(),
         hops: ports.into_hops(),
     }
 }

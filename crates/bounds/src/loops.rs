@@ -106,7 +106,8 @@ impl Ports<'_> {
         for round in 1..=ROUNDS {
             self.assumed = open.iter().copied().zip(now.iter().copied()).collect();
             ports.iter().for_each(|p| self.find(*p));
-            let follow: Vec<Option<Dur>> = open.iter().map(|p| self.delay(*p)).collect();
+            let follow: Vec<Option<Dur>> =
+                open.iter().map(|p| Some(self.bound(*p)?.delay)).collect();
             let lost = open.iter().zip(&follow).filter(|(_, d)| d.is_none());
             let lost: Vec<Place> = lost.map(|(p, _)| *p).collect();
             if !lost.is_empty() {

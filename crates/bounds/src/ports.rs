@@ -10,6 +10,7 @@ use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 use crate::flows::{Flows, arrivals};
 use crate::hop::HopBound;
 use crate::loops::Place;
+use crate::once::Group;
 
 /// A leaf of a port.
 #[derive(Debug)]
@@ -102,10 +103,30 @@ impl<'a> Ports<'a> {
         self.ports[link].iter().flatten().flatten()
     }
 
-    /// The delay of a leaf, if it has a bound.
-    pub(crate) fn delay(&self, (link, leaf): Place) -> Option<Dur> {
-        let hop = self.hops(link).find(|h| h.leaf == leaf)?;
-        hop.bound.as_ref().ok().map(|b| b.delay)
+    /// The bound of a leaf, if it has one.
+    pub(crate) fn bound(&self, (link, leaf): Place) -> Option<&HopBound> {
+        self.hops(link)
+            .find(|h| h.leaf == leaf)?
+            .bound
+            .as_ref()
+            .ok()
+    }
+
+    /// The flows over a link with the hop that it is for them, and their leaf; none: any.
+    pub(crate) fn over(&self, link: u32) -> impl Iterator<Item = (usize, usize, Option<u16>)> {
+        let link = link as usize;
+        let over = self.flows.over[link].iter().zip(&self.leaves[link]);
+        over.map(|(&(flow, hop), leaf)| (flow, hop, *leaf))
+    }
+
+    /// The route of a flow and its leaf at each link, if they are known.
+    pub(crate) fn group(&self, flow: usize) -> Option<Group> {
+        let route = self.flows.all[flow].route;
+        let places = self.world.routes[route]
+            .iter()
+            .zip(&self.flows.places[flow]);
+        let leaves = places.map(|(link, place)| self.leaves[*link as usize][*place]);
+        Some((route, leaves.collect::<Option<_>>()?))
     }
 
     /// The delays of the leaves of some ports, where there are bounds.
@@ -224,7 +245,7 @@ impl<'a> Ports<'a> {
     }
 
     /// What a flow never exceeds where it comes to a port: late by the bounds of the hops before.
-    fn arrivals(&self, i: usize, hop: usize, plan: &LinkPlan) -> Option<Curve> {
+    pub(crate) fn arrivals(&self, i: usize, hop: usize, plan: &LinkPlan) -> Option<Curve> {
         let flow = &self.flows.all[i];
         let route = &self.world.routes[flow.route];
         let mut late = Dur::ZERO;

@@ -34,6 +34,8 @@ pub struct ClassBound {
     pub propagation: Option<f64>,
     /// The ports on the way of the flow with the longest delay.
     pub steps: Vec<StepBound>,
+    /// What their sum is too large by in seconds, since a burst counts once along a path.
+    pub once: Option<f64>,
     /// What halves the longest delay, each alone.
     pub halved: Vec<Halved>,
     /// Why there is no bound.
@@ -115,6 +117,7 @@ fn end(world: &WorldPlan, name: String, of: &[&Result<Way, Reason>]) -> ClassBou
         steps: longest.map_or_else(Vec::new, |w| {
             w.steps.iter().map(|s| step(world, s)).collect()
         }),
+        once: longest.map(|w| w.saved().as_secs_f64()),
         halved: longest.map_or_else(Vec::new, |w| halved(world, w)),
         why: failed.map(ToString::to_string),
     }

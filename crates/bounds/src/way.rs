@@ -1,10 +1,13 @@
 //! The bounds of paths: from a flow's source to its destination.
 
+use std::ops::Range;
+
 use spillgate_core::Dur;
 use spillgate_queueing::Reason;
 
 use crate::halve::{Change, changes};
 use crate::hop::{HopBound, Parts};
+use crate::once::Once;
 use crate::ports::Ports;
 
 /// What the packets of a flow cannot exceed from end to end.
@@ -14,6 +17,8 @@ pub struct Way {
     pub propagation: Dur,
     /// The bound at each port on the way.
     pub steps: Vec<Step>,
+    /// Ports in a row whose delays together are less than the sum of these.
+    pub once: Vec<Once>,
     /// Whether no packet can be lost in a queue.
     pub lossless: bool,
     /// What halves the delay, each alone.
@@ -34,18 +39,34 @@ pub struct Step {
 impl Way {
     /// The longest one-way delay.
     pub fn owd(&self) -> Dur {
-        let delays = self.steps.iter().map(|s| s.parts.sum());
-        delays.fold(self.propagation, |sum, d| sum + d)
+        self.sum() - self.saved()
+    }
+
+    /// The sum of propagation and the bounds of the ports.
+    pub fn sum(&self) -> Dur {
+        self.of(0..self.steps.len()) + self.propagation
+    }
+
+    /// What the sum is too large by, since bursts count at each port.
+    pub fn saved(&self) -> Dur {
+        let saved = self.once.iter().map(|o| self.of(o.steps.clone()) - o.delay);
+        saved.fold(Dur::ZERO, |sum, d| sum + d)
+    }
+
+    fn of(&self, steps: Range<usize>) -> Dur {
+        let delays = self.steps[steps].iter().map(|s| s.parts.sum());
+        delays.fold(Dur::ZERO, |sum, d| sum + d)
     }
 }
 
 impl Ports<'_> {
     /// What the packets of a flow of the plan cannot exceed.
-    pub(crate) fn way(&self, flow: usize) -> Result<Way, Reason> {
+    pub(crate) fn way(&self, flow: usize, once: &[Once]) -> Result<Way, Reason> {
         let route = &self.world.routes[self.flows.all[flow].route];
         let mut way = Way {
             propagation: self.world.way(route),
             steps: Vec::new(),
+            once: Vec::new(),
             lossless: true,
             halved: Vec::new(),
         };
@@ -77,6 +98,8 @@ impl Ports<'_> {
             way.steps.extend(step);
             hops.extend(bound);
         }
+        let less = |o: &&Once| o.delay < way.of(o.steps.clone());
+        way.once = once.iter().filter(less).cloned().collect();
         way.halved = changes(&way, &hops)?;
         Ok(way)
     }

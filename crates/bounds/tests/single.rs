@@ -172,10 +172,36 @@ runs: {count: 1}
     let found = of(yaml, 0);
     // 0.8 and 0.4 ms at the first hop, by which each is late: 1000 B and 100 B, 500 B and 100 B.
     near(owd(&found, "k"), 0.8 + 1700.0 * 8.0 / 10_000.0);
-    near(owd(&found, "l"), 0.4 + 1700.0 * 8.0 / 10_000.0);
+    // The other's 1100 B, its own packet to the second port, and at the rate that is left.
+    near(owd(&found, "l"), 0.88 + 0.4 + 4.0 / 9.0);
     assert!(found.classes.iter().all(|c| c.lossless));
     let full = of(&yaml.replace("8 packets", "2 packets"), 0);
     assert!(full.classes.iter().all(|c| !c.lossless));
+}
+
+/// Ten flows over three ports, at each of which one of others is beside them for this port only.
+#[test]
+fn a_burst_counts_once_along_a_path() {
+    let mut yaml = String::from(
+        "schema_version: 1\ntopology:\n  nodes: [n0, n1, n2, n3]\n  links:\n    l0: {from: n0, to: n1, rate: 10 Mb/s, delay: 1 ms, policy: F}\n    l1: {from: n1, to: n2, rate: 10 Mb/s, delay: 1 ms, policy: F}\n    l2: {from: n2, to: n3, rate: 10 Mb/s, delay: 1 ms, policy: F}\npolicies: {F: {fifo: {limit: 2 GB}}}\ntraffic:\n",
+    );
+    let mut flow = |name: &str, from: usize, to: usize| {
+        let class = &name[..1];
+        yaml += &format!(
+            "  - flow: {{name: {name}, class: {class}, from: n{from}, to: n{to}, source: {{cbr: {{rate: 100 kb/s, packet: 1000 B}}}}}}\n"
+        );
+    };
+    (0..10).for_each(|i| flow(&format!("k{i}"), 0, 3));
+    (0..3).for_each(|i| flow(&format!("x{i}"), i, i + 1));
+    yaml += "measurement: {duration: 1 s}\nruns: {count: 1}\n";
+    let found = of(&yaml, 0);
+    // At each port 0.8 ms for the packet of the other, and 9.9 Mb/s are left; at the first two a
+    // packet; and 10 packets once.
+    near(owd(&found, "k"), 3.0 + 3.0 * 0.8 + (2.0 + 10.0) * 8.0 / 9.9);
+    let k = &found.classes[0];
+    let sum: f64 = k.steps.iter().map(|s| s.parts.delay).sum();
+    assert!(sum > 26.4e-3, "{sum}");
+    near(k.once.unwrap() + k.owd.unwrap(), 3.0 + sum * 1e3);
 }
 
 /// A ring of ports; at each a flow begins, of packets of 1000 B, that goes over so many of them.

@@ -92,6 +92,33 @@ proptest! {
         agrees(&a.scaled(n(3)).unwrap(), of(|x, _| 3 * x));
     }
 
+    /// A summand is taken away; what was none is refused.
+    #[test]
+    fn a_sum_without_a_summand_is_the_other(f in plain(), g in plain()) {
+        let (a, b) = (f.curve(), g.curve());
+        let other = a.plus(&b).unwrap().minus(&b).unwrap();
+        agrees(&other, |t, right| f.value(t, right));
+        prop_assert!(b.minus(&a.plus(&b).unwrap()).is_err() || f.0.iter().all(|p| (p.1, p.2) == (0, 0)));
+    }
+
+    /// The least difference from a time on, at least 0, after the delay.
+    #[test]
+    fn what_is_left_in_the_order_of_arrival(f in plain(), g in plain(), theta in 0..2 * STEP) {
+        let late = Dur::from_ps(u64::try_from(theta).unwrap());
+        let left = f.curve().in_order_beside(&g.curve(), late);
+        if g.slope() > f.slope() {
+            prop_assert_eq!(left, Err(NoBound::Unbounded));
+        } else {
+            let difference = |s, right| f.value(s, right) - g.value(s - theta, right);
+            let least = |t: i128| {
+                let later = (t + 1..=5 * LAST).flat_map(|s| [difference(s, false), difference(s, true)]);
+                let least = later.chain([difference(t, true)]).min().unwrap().max(0);
+                if t < theta { 0 } else { least }
+            };
+            agrees_after(&left.unwrap(), least);
+        }
+    }
+
     /// The least sum over all ways to divide a time; it is reached where a curve turns.
     #[test]
     fn convolutions_are_the_least_sums(f in plain(), g in plain()) {

@@ -85,6 +85,8 @@ def _ends(what: str, ends: Sequence[EndToEnd]) -> Table:
         for step in e.steps:
             made.add_row(*cells, f"{step.link}/{step.queue}", *_delay(step, parts))
             cells = [""] * 3
+        if e.once:
+            made.add_row(*cells, "bursts count once", f"-{_time(e.once)}")
         if not e.steps:
             made.add_row(*cells)
     return made

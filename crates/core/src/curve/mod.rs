@@ -324,6 +324,70 @@ impl Curve {
         Ok(left)
     }
 
+    /// This curve without one of those of which it is the sum.
+    ///
+    /// # Errors
+    /// If it is not such a sum, or a number is too large.
+    pub fn minus(&self, summand: &Self) -> Checked<Self> {
+        let differs = |from| {
+            Ok(Piece {
+                from,
+                value: sub(self.right_of(from)?, summand.right_of(from)?)?,
+                slope: sub(self.after(from).slope, summand.after(from).slope)?,
+            })
+        };
+        let begins = self.begins(summand).into_iter();
+        let pieces: Vec<Piece> = begins.map(differs).collect::<Checked<_>>()?;
+        Self::new(&pieces)
+    }
+
+    /// What is left of this service, in the order of arrival, for some of those who come if
+    /// `others` come too: [β(t) - α(t - θ)]^+ after θ (Le Boudec and Thiran, proposition 6.2.1),
+    /// where it does not fall later. Any θ will do; the longest delay of the others is a good one.
+    ///
+    /// # Errors
+    /// If others may take all, or a number is too large.
+    pub fn in_order_beside(&self, others: &Self, theta: Dur) -> Checked<Self> {
+        let (late, theta) = (others.delayed(theta)?, whole(theta.as_ps()));
+        let mut begins = self.begins(&late);
+        begins.retain(|b| *b > theta);
+        begins.insert(0, theta);
+        // From the end: the least that is still to come.
+        let (mut least, mut until): (Option<Exact>, Option<Exact>) = (None, None);
+        let mut pieces = Vec::new();
+        for from in begins.into_iter().rev() {
+            let value = sub(self.right_of(from)?, late.right_of(from)?)?;
+            let slope = sub(self.after(from).slope, late.after(from).slope)?;
+            let end = until.map_or(Ok(value), |u| Piece { from, value, slope }.at(u))?;
+            let flat = |from, value| Piece {
+                from,
+                value,
+                slope: Exact::zero(),
+            };
+            let rises = slope >= Exact::zero();
+            if until.is_none() && !rises {
+                return Err(NoBound::Unbounded);
+            }
+            let low = least.map_or(end, |l| l.min(end));
+            match least {
+                _ if !rises => pieces.push(flat(from, low)),
+                Some(least) if value >= least => pieces.push(flat(from, least)),
+                Some(least) if end > least => {
+                    pieces.push(flat(add(from, div(sub(least, value)?, slope)?)?, least));
+                    pieces.push(Piece { from, value, slope });
+                }
+                _ => pieces.push(Piece { from, value, slope }),
+            }
+            least = Some(if rises { low.min(value) } else { low });
+            until = Some(from);
+        }
+        if theta > Exact::zero() {
+            pieces.push(Self::zero().pieces[0]);
+        }
+        pieces.reverse();
+        Self { pieces }.max(&Self::zero())
+    }
+
     /// The same curve `by` later: of a server behind a fixed delay.
     ///
     /// # Errors
