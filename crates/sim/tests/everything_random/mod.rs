@@ -6,6 +6,7 @@
 
 mod bounds;
 mod net;
+mod paths;
 mod precedences;
 mod worst;
 

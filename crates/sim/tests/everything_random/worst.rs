@@ -15,7 +15,7 @@ use crate::common::{outcome, overhead, ring};
 
 /// How many bounds were checked.
 #[track_caller]
-fn holds(plan: &Plan, of: &Outcome) -> Result<usize, TestCaseError> {
+pub(super) fn holds(plan: &Plan, of: &Outcome) -> Result<usize, TestCaseError> {
     let world = &plan.variants[0].world;
     let layout = layout(world);
     let value = |scope, name: &str, metric| {
