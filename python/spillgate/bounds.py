@@ -84,8 +84,8 @@ class EndToEnd:
         lossless: Whether no packet can be lost in a queue.
         propagation: The part of the delay in seconds that no queue changes.
         steps: The ports on the way of the flow with the longest delay.
-        once: What the sum of propagation and these is too large by in seconds, since a burst counts
-            once along a path.
+        once: What the sum of these is too large by in seconds, since a burst counts once along a
+            path.
         halved: What halves the longest delay, each change alone.
         why: Why there is no bound.
     """

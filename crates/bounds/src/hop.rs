@@ -161,10 +161,14 @@ impl HopBound {
             longest: if in_packets { longest(leaf) } else { 0 },
             drain: drain.clone(),
         });
+        let packet = beside.iter().map(|l| u64::from(longest(*l))).max();
+        let packet = packet.unwrap_or(0);
         let waits = guarantee.arrivals.as_ref().map(|a| (a, drain));
         let alone = guarantee.alone.as_ref().map(|(a, s)| (a, s));
         let by_arrivals = [alone, waits].into_iter().flatten().filter_map(|(a, s)| {
-            let backlog = a.vertical(s.curve()).ok()?;
+            // A packet that has not been sent is there as a whole.
+            let unsent = if s.is_smooth() { 0 } else { packet };
+            let backlog = a.vertical(s.curve()).ok()?.checked_add(unsent)?;
             Some((come(a, s).ok()?, backlog))
         });
         let by_arrivals = by_arrivals.reduce(|a, b| (shorter(a.0, b.0), a.1.min(b.1)));

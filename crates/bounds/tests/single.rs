@@ -142,6 +142,19 @@ fn classes_wait_for_a_packet_of_every_other() {
     near(owd(&alone, "af11"), 5.0 + 21.0 * 1.2);
 }
 
+/// A packet that waits is there as a whole, though the class's share would have served a part of it:
+/// 500 B, what comes at 400 kb/s while a packet of the other is sent, and a packet.
+#[test]
+fn packets_wait_as_a_whole() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 30 %}, {name: class-default}]}}";
+    let of_x = "class: x, dscp: af11, source: {cbr: {rate: 400 kb/s, packet: 500 B}}";
+    let other = "class: y, source: {cbr: {rate: 400 kb/s, packet: 1000 B}}";
+    let found = of(&line(policy, "", &[of_x, other]), 0);
+    let x = found.queues.iter().find(|q| q.queue == "x").unwrap();
+    assert_eq!(x.backlog, Some(500 + 40 + 500));
+    assert!(x.lossless);
+}
+
 /// Behind a shaper of 4 Mb/s one packet of its line is in front, in the policy inside as elsewhere.
 #[test]
 fn a_shaper_around_classes() {

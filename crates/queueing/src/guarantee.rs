@@ -137,6 +137,13 @@ impl Service {
         (&self.line, &self.steps)
     }
 
+    /// Whether bits leave as the curve has it. Where others get a share or a shaper waits for
+    /// tokens, whole packets leave when it has served them.
+    pub fn is_smooth(&self) -> bool {
+        let whole = |(part, _): &(Part, Curve)| matches!(part, Part::Share | Part::Shaper);
+        !self.steps.iter().any(whole)
+    }
+
     /// With one step more, to `curve`.
     pub fn down_to(&self, part: Part, curve: Curve) -> Self {
         let mut less = self.clone();
