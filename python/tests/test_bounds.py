@@ -54,7 +54,7 @@ def test_what_has_no_bound_says_so(cli, first):
     done = cli("bound", first, "--variant", "fifo", "--set", "policies.fifo={drr: {}}")
     assert done.returncode == 0
     assert "no bound" in done.stdout
-    assert "No bound at uplink/drr: no guarantee of this fair queue is known." in done.stdout
+    assert "No bound of uplink/drr: no guarantee of this fair queue is known." in done.stdout
 
 
 def test_bad_input(cli, first, tmp_path):

@@ -43,7 +43,7 @@ def bound(options: argparse.Namespace) -> int:
         if options.flows:
             show(out, _ends("flow", b.flows))
         show(out, _queues(b.queues))
-        for line in [*_reasons(b, flows=options.flows), *_halved(b)]:
+        for line in (*_reasons(b, flows=options.flows), *_halved(b)):
             out.print(Text(line), soft_wrap=True)
         out.print()
     out.print(
@@ -160,8 +160,14 @@ def _halved(b: Bounds) -> Iterator[str]:
         yield f"To halve {c.name}: {', or '.join(ways) or 'no single change is enough'}."
 
 
-def _reasons(b: Bounds, *, flows: bool) -> list[str]:
-    """Why there is no bound, a line each."""
-    ends = [("class", c) for c in b.classes] + [("flow", f) for f in b.flows if flows]
-    lines = [f"No bound of {what} {e.name}: {e.why}." for what, e in ends if e.why]
-    return lines + [f"No bound at {q.link}/{q.queue}: {q.why}." for q in b.queues if q.why]
+def _reasons(b: Bounds, *, flows: bool) -> Iterator[str]:
+    """Why there is no bound, each reason once."""
+    of: dict[str, list[str]] = {}
+    for e in (*b.classes, *(b.flows if flows else ())):
+        if e.why:
+            of.setdefault(e.why, []).append(e.name)
+    for q in b.queues:
+        if q.why:
+            of.setdefault(q.why, []).append(f"{q.link}/{q.queue}")
+    for why, names in of.items():
+        yield f"No bound of {', '.join(names)}: {why}."
