@@ -17,6 +17,7 @@ from spillgate.errors import (
     OutputError,
     SpillgateError,
 )
+from spillgate.estimates import Assumption, Beside, Estimate, Estimates, Unknown, estimate
 from spillgate.explain import Explanation, explain
 from spillgate.lint import Finding, Findings, Rule, lint, reader_warnings, rules
 from spillgate.metrics import Metric, metrics
@@ -45,13 +46,17 @@ __commit__: str = _engine.COMMIT
 
 __all__ = [
     "Admission",
+    "Assumption",
     "Axis",
+    "Beside",
     "Bounds",
     "Conclusion",
     "Description",
     "Diagnostic",
     "Distribution",
     "EndToEnd",
+    "Estimate",
+    "Estimates",
     "Explanation",
     "Exported",
     "Finding",
@@ -74,6 +79,7 @@ __all__ = [
     "Series",
     "Simulation",
     "SpillgateError",
+    "Unknown",
     "Unmodelled",
     "Verdict",
     "__commit__",
@@ -81,6 +87,7 @@ __all__ = [
     "bound",
     "catalog",
     "check",
+    "estimate",
     "explain",
     "export",
     "lint",

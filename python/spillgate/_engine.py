@@ -264,6 +264,11 @@ class Job:
         parsed: list[dict[str, Any]] = json.loads(self._job.loops(variant))
         return parsed
 
+    def arriving(self, variant: int) -> dict[str, Any]:
+        """What comes to each port of a variant, and to paths and sessions."""
+        parsed: dict[str, Any] = json.loads(self._job.arriving(variant))
+        return parsed
+
     def explain(self, variant: int, run: int, question: dict[str, Any]) -> dict[str, Any]:
         """Repeats one run with a tap and answers a question about its packets."""
         parsed: dict[str, Any] = json.loads(

@@ -105,6 +105,7 @@ def test_every_command_that_reads_a_scenario_refuses(cli, folder, tmp_path):
         ("export", path, "--to", "tc"),
         ("fluid", path),
         ("bound", path),
+        ("estimate", path),
     ):
         fine = cli(*command)
         assert fine.returncode == 0, fine.stderr

@@ -109,6 +109,7 @@ RANK = {
     "described": 8,
     "pilot": 5,
     "run": 8,
+    "estimates": 8,
     "saved": 8.5,
     "explain": 8.75,
     "analysis": 9,

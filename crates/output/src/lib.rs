@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod arriving;
 mod curves;
 mod describe;
 mod differences;
@@ -20,6 +21,7 @@ mod verdicts;
 mod words;
 
 pub use admission::AdmissionRow;
+pub use arriving::{Arriving, arriving};
 pub use curves::write_series;
 pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,

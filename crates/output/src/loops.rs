@@ -10,6 +10,8 @@ use spillgate_queueing::aqm::ControlLaw;
 use spillgate_queueing::spec::{AqmSpec, DisciplineSpec};
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
+use crate::arriving::loss;
+
 /// A link that connections cross, with its queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoopLink {
@@ -61,13 +63,23 @@ pub struct LoopSwitch {
 pub struct Connections {
     /// How many.
     pub count: u32,
+    /// Their class of service.
+    pub class: String,
     /// Congestion control.
     pub cc: &'static str,
     /// Bytes of a full packet on this link.
     pub frame: u32,
+    /// Bytes of data in it.
+    pub mss: u16,
     /// Round trip without queueing: propagation, forwarding, and the transmission of a full packet
     /// and of an acknowledgment on every link.
     pub rtt: f64,
+    /// The part of the round trip until the data arrive.
+    pub there: f64,
+    /// The share of their packets that links on their way lose.
+    pub loss: f64,
+    /// The shortest retransmission timeout.
+    pub min_rto: f64,
     /// Segments that one acknowledgment covers.
     pub every: u8,
     /// Whether windows grow by acknowledged bytes (RFC 3465), not by acknowledgments.
@@ -193,11 +205,18 @@ fn connection(world: &WorldPlan, flow: &FlowPlan, link: u32) -> Option<Connectio
     let there = passage(world, flow.route, packet);
     // An acknowledgment has the headers and options of a full packet.
     let back = passage(world, flow.back?, packet - config.mss);
+    let way = world.routes[flow.route as usize].iter();
+    let kept: f64 = way.map(|l| 1.0 - loss(&world.links[*l as usize])).product();
     Some(Connections {
         count: 1,
+        class: world.classes[usize::from(flow.class)].clone(),
         cc: CcSpec::kind(&config.cc),
         frame: world.links[link as usize].overhead.wire_len(packet),
+        mss: config.mss,
         rtt: (there + back).as_secs_f64(),
+        there: there.as_secs_f64(),
+        loss: 1.0 - kept,
+        min_rto: config.min_rto.as_secs_f64(),
         every: config.delayed_ack.map_or(1, |d| d.every),
         by_bytes: config.abc_limit > 0,
         max_window: config.max_window as f64 / f64::from(config.mss),

@@ -14,7 +14,7 @@ use spillgate_import::IosImporter;
 use spillgate_measure::{extent, outline};
 use spillgate_output::store::{self, Store};
 use spillgate_output::{
-    Report, SeriesRow, describe, explanation, loops, pcapng, write_json, write_parquet,
+    Report, SeriesRow, arriving, describe, explanation, loops, pcapng, write_json, write_parquet,
     write_series,
 };
 use spillgate_scenario::plan::{Plan, VariantPlan};
@@ -278,6 +278,12 @@ impl Job {
     /// as JSON.
     fn loops(&self, variant: usize) -> PyResult<String> {
         serde_json::to_string(&loops(&self.variant(variant)?.world))
+            .map_err(|e| PyRuntimeError::new_err(e.to_string()))
+    }
+
+    /// What comes to each port of a variant, as JSON.
+    fn arriving(&self, variant: usize) -> PyResult<String> {
+        serde_json::to_string(&arriving(&self.variant(variant)?.world))
             .map_err(|e| PyRuntimeError::new_err(e.to_string()))
     }
 

@@ -387,6 +387,13 @@ def bound(options: argparse.Namespace) -> int:
     return bound.bound(options)
 
 
+def estimate(options: argparse.Namespace) -> int:
+    """`spillgate estimate`."""
+    from spillgate.cli import estimate
+
+    return estimate.estimate(options)
+
+
 def import_config(options: argparse.Namespace) -> int:
     """`spillgate import`."""
     if options.kind == "show-policy-map" or (
@@ -549,6 +556,7 @@ COMMANDS = {
     "reproduce": reproduce,
     "check": check,
     "bound": bound,
+    "estimate": estimate,
     "import": import_config,
     "export": export,
     "explain": explain,

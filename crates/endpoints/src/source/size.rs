@@ -17,6 +17,39 @@ pub(super) enum Sizes {
     Cycle { packets: Arc<[u16]>, next: u16 },
 }
 
+/// A part of the sizes of packets, from which a formula takes their distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SizePart {
+    /// One size in bytes.
+    Fixed(u16),
+    /// Each of the sizes from the first to the last with the same probability.
+    Uniform(u16, u16),
+    /// Exponential with this mean, rounded and cut.
+    Exponential(f64),
+}
+
+/// The parts of sizes with their shares, which add up to 1.
+pub(super) fn parts(spec: &PacketSizeSpec) -> Vec<(f64, SizePart)> {
+    let fixed = |len: u16, share: f64| (share, SizePart::Fixed(len));
+    match Sizes::new(spec).0 {
+        Sizes::Fixed(len) => vec![fixed(len, 1.0)],
+        Sizes::Uniform { min, span } => {
+            let max = (u32::from(min) + span - 1) as u16;
+            vec![(1.0, SizePart::Uniform(min, max))]
+        }
+        Sizes::Exponential(mean) => vec![(1.0, SizePart::Exponential(mean))],
+        Sizes::Table(entries) => {
+            let before = std::iter::once(0.0).chain(entries.iter().map(|e| e.upto));
+            let of = |(e, before): (&Entry, f64)| fixed(e.len, e.upto - before);
+            entries.iter().zip(before).map(of).collect()
+        }
+        Sizes::Cycle { packets, .. } => {
+            let share = 1.0 / packets.len() as f64;
+            packets.iter().map(|len| fixed(*len, share)).collect()
+        }
+    }
+}
+
 /// A size and the probability of it or an earlier one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {

@@ -7,6 +7,7 @@ use spillgate_core::{Dur, Percent, Problem, Rate, Size};
 pub use super::codec::Codec;
 pub use super::imix::{GenomeSpec, Imix};
 pub use super::registry::SourceSpec;
+pub use super::size::SizePart;
 pub use super::video::{FrameWeights, SizeDistribution, VideoSpec};
 pub use super::voip::{Headers, VadModel, VadSpec, VoipSpec};
 
@@ -163,6 +164,11 @@ impl PacketSizeSpec {
     /// The mean size in bytes; sizes out of range count as the nearest that an IP packet has.
     pub fn mean(&self) -> f64 {
         super::size::Sizes::new(self).1
+    }
+
+    /// Their distribution in parts with shares, which add up to 1.
+    pub fn parts(&self) -> Vec<(f64, SizePart)> {
+        super::size::parts(self)
     }
 
     /// Checks sizes and weights.

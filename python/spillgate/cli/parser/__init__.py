@@ -10,6 +10,7 @@ from spillgate.cli.parser.configs import add_check, add_export, add_import, add_
 from spillgate.cli.parser.looking import (
     add_bound,
     add_completion,
+    add_estimate,
     add_explain,
     add_fluid,
     add_list,
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_report,
         add_check,
         add_bound,
+        add_estimate,
         add_import,
         add_export,
         add_explain,

@@ -94,6 +94,25 @@ def add_pcap(commands: Commands) -> None:
     add_confine(pcap)
 
 
+def add_estimate(commands: Commands) -> None:
+    """Say by formulas what a run should show."""
+    estimate = add_command(
+        commands,
+        "estimate",
+        "say by formulas what a run should show, and how far runs are from that",
+    )
+    estimate.add_argument(
+        "scenario",
+        type=Path,
+        metavar="FILE",
+        help="scenario file (YAML), or run directory, whose values are then set beside",
+    )
+    add_set(estimate)
+    add_confine(estimate)
+    estimate.add_argument("--variant", metavar="V", help="of this variant only; default all")
+    add_format(estimate, "table", "json")
+
+
 def add_fluid(commands: Commands) -> None:
     """Analyze a queue with TCP as a fluid."""
     fluid = add_command(
