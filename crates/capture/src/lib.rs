@@ -31,6 +31,7 @@
 //! whose framing is broken is a [`CaptureError`] that says at which byte.
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod buffer;
 mod counts;
 mod decode;
@@ -48,6 +49,7 @@ mod replay;
 mod survey;
 pub mod testkit;
 
+pub use arrivals::Sent;
 pub use counts::Counts;
 pub use decode::{Decoded, Other, decode};
 pub use error::{CaptureError, Fault};

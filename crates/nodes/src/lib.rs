@@ -8,6 +8,7 @@
 
 pub mod atm;
 mod describe;
+mod guarantee;
 mod holdings;
 mod node;
 mod recipe;
@@ -19,6 +20,7 @@ pub mod switch;
 mod words;
 
 pub use describe::{Description, Fact, Value};
+pub use guarantee::{NodeBound, NodeQueue, Passage};
 pub use holdings::{Holding, Holdings};
 pub use node::{AtPort, Carried, Carries, Node, Outbox, Passed, PortEvent, Put, Sent, Start};
 pub use recipe::{Around, Declared, LinkFacts, Names, NodeSpec, Reader, Recipe};

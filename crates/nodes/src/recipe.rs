@@ -6,7 +6,7 @@ use std::ops::Range;
 use spillgate_core::{Dur, Rate};
 use spillgate_queueing::Recipe as Policy;
 
-use crate::{Fact, Node, NodePlan, Start};
+use crate::{Fact, Node, NodePlan, NodeQueue, Passage, Start};
 use spillgate_core::Problem;
 
 /// A kind of node, as written.
@@ -96,6 +96,16 @@ pub trait Recipe: Debug + Send + Sync {
 
     /// What the engine and the checks of a scenario have to know of it.
     fn declares(&self) -> Declared;
+
+    /// Its queues with what they cannot exceed if this goes through it; each of `load` goes through
+    /// one at most. By default nothing is known.
+    fn bounds(&self, load: &[Passage], _: &dyn Names) -> Vec<NodeQueue> {
+        vec![NodeQueue {
+            name: "queues".to_owned(),
+            of: (0..load.len()).collect(),
+            bound: Err("no bound of this kind of node is known".into()),
+        }]
+    }
 
     /// Upper estimate, in bytes, of the memory of full queues, in a network of so many flows and
     /// paths.

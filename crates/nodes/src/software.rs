@@ -11,14 +11,16 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spillgate_core::curve::{Curve, Exact, NoBound, Slope, UNITS};
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Rank, Time};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_measure::{Measures, QueueMeter, Window};
 use spillgate_queueing::{Evidence, QueueLimit};
 
+use crate::guarantee::{in_order, sum};
 use crate::{
-    Around, Carried, Declared, Fact, Names, Node, NodePlan, NodeSpec, Outbox, Passed, Reader,
-    Recipe, Start,
+    Around, Carried, Declared, Fact, Names, Node, NodeBound, NodePlan, NodeQueue, NodeSpec, Outbox,
+    Passage, Passed, Reader, Recipe, Start,
 };
 use spillgate_core::{Mistake, Problem};
 
@@ -126,6 +128,48 @@ impl Recipe for SoftwarePlan {
             Fact::count("input_queue", spec.input_queue.into(), "packets"),
         ];
         vec![(self.node, facts)]
+    }
+
+    /// The processor serves in the order of arrival, a packet in each `per_packet`. Before a packet
+    /// wait no more than the full queues of all links that packets come over, its own included, and
+    /// the one that it works on. A packet is lost only if it finds a full queue of its link and the
+    /// processor at work, so there is none while at most one more than a queue is in the node.
+    fn bounds(&self, load: &[Passage], _: &dyn Names) -> Vec<NodeQueue> {
+        let ForwardingSpec {
+            per_packet,
+            delay,
+            input_queue,
+        } = self.spec;
+        let bound = || -> Result<NodeBound, NoBound> {
+            let mut inputs: Vec<u32> = load.iter().map(|t| t.from).collect();
+            inputs.sort_unstable();
+            inputs.dedup();
+            let longest = load.iter().map(|t| u64::from(t.longest)).max().unwrap_or(0);
+            let waiting = inputs.len() as u64 * u64::from(input_queue);
+            let full = per_packet.as_ps().checked_mul(waiting + 1);
+            let full = Dur::from_ps(full.ok_or(NoBound::Overflow)?);
+            let (work, in_order) = match Slope::below(UNITS, per_packet.as_ps().into()) {
+                // It takes no time.
+                Err(_) => (Dur::ZERO, Some((Dur::ZERO, 0))),
+                Ok(rate) => {
+                    let service = Curve::line(Exact::from_integer(0), rate.exact());
+                    let come = sum(load.iter().map(|t| t.packets.as_ref()));
+                    (full, in_order(come.as_ref(), &service))
+                }
+            };
+            let (come, packets) = in_order.unwrap_or((Dur::MAX, u64::MAX));
+            Ok(NodeBound {
+                delay: come.min(work) + delay,
+                backlog: packets.min(waiting).saturating_mul(longest),
+                by_limit: work < come,
+                lossless: packets <= u64::from(input_queue) + 1,
+            })
+        };
+        vec![NodeQueue {
+            name: "processor".to_owned(),
+            of: (0..load.len()).collect(),
+            bound: bound().map_err(Into::into),
+        }]
     }
 
     fn declares(&self) -> Declared {

@@ -449,6 +449,10 @@ impl Discipline {
     /// # Errors
     /// Why nothing is guaranteed.
     pub fn guarantee(&self, leaf: u16, load: &Load) -> Result<Guarantee, Reason> {
+        if load.line.is_some() && !self.engine.follows_line() {
+            let why = "no guarantee of this discipline on a line whose rate varies is known";
+            return Err(why.into());
+        }
         self.engine.guarantee(leaf, load)
     }
 

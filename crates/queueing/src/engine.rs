@@ -93,6 +93,11 @@ pub(crate) trait Schedule {
     fn guarantee(&self, _leaf: u16, _load: &Load) -> Result<Guarantee, Reason> {
         Err("no guarantee of this discipline is known".into())
     }
+    /// Whether what it guarantees follows from what its line sends, at whatever rates
+    /// ([`Load::line`]). By default that is not known.
+    fn follows_line(&self) -> bool {
+        false
+    }
     /// Upper estimate of the memory of the full queues in bytes.
     fn memory_bytes(&self, flows: usize) -> u64;
 }
@@ -219,6 +224,10 @@ impl Schedule for Leaf {
 
     fn guarantee(&self, _: u16, load: &Load) -> Result<Guarantee, Reason> {
         guarantee::fifo(self, load)
+    }
+
+    fn follows_line(&self) -> bool {
+        true
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

@@ -45,13 +45,15 @@ impl From<String> for Reason {
 /// The port of a discipline, and what comes to it.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// The rate at which it sends.
+    /// The rate at which it sends; if that varies, the one that disciplines are made for.
     pub rate: Rate,
+    /// What it sends at least in any time in which packets wait, if its rate varies.
+    pub line: Option<Curve>,
     /// The packets of its transmit ring, the one in transmission included; at least 1.
     pub ring: u32,
     /// What its link adds to packets.
     pub overhead: Overhead,
-    /// The lengths of the IP packets that come, in bytes.
+    /// The lengths of the IP packets with their labels that come, in bytes.
     pub lengths: RangeInclusive<u16>,
     /// By leaf.
     pub leaves: Vec<LeafLoad>,
@@ -67,6 +69,17 @@ pub struct LeafLoad {
 }
 
 impl Load {
+    /// What the port serves with nothing else to send.
+    pub(crate) fn service(&self) -> Service {
+        match &self.line {
+            None => Service::line(self.rate),
+            Some(line) => Service {
+                line: line.clone(),
+                steps: Vec::new(),
+            },
+        }
+    }
+
     /// The longest packet of any leaf, in bytes on the link.
     pub(crate) fn longest(&self) -> u64 {
         self.leaves
@@ -227,7 +240,7 @@ pub(crate) fn fifo(leaf: &Leaf, load: &Load) -> Result<Guarantee, Reason> {
     if !leaf.is_fifo() {
         return Err("no guarantee of this fair queue is known".into());
     }
-    let line = Service::line(load.rate);
+    let line = load.service();
     let arrivals = load.leaves.first().and_then(|l| l.arrivals.clone());
     Ok(Guarantee {
         drain: line.after(load.ring_bytes())?,

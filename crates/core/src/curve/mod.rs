@@ -17,6 +17,7 @@
 
 mod deviation;
 mod envelope;
+mod hull;
 
 use std::fmt;
 
@@ -26,6 +27,7 @@ use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub, Zero};
 use crate::time::PS_PER_SEC;
 use crate::{Dur, Rate};
 use envelope::{Side, envelope};
+pub use hull::{Slope, Tangent};
 
 /// A number of a curve.
 pub type Exact = Ratio<i128>;

@@ -3,7 +3,9 @@
 
 use std::fmt;
 
+use spillgate_core::curve::{Curve, Exact, Slope, UNITS};
 use spillgate_core::{Dur, Rate, Rng, Time, aal5::CELL};
+use spillgate_queueing::Reason;
 
 use super::{CellPhase, CellShaper, Contract, VcSpec};
 use crate::Put;
@@ -68,6 +70,31 @@ impl ServerRecipe for Cells {
             in_parts: true,
             why: "cells are shaped to a contract, so packets are served one by one",
         }
+    }
+
+    /// Let T be the longest increment of a GCRA, at least a slot. The first cell after any time
+    /// begins within T, since the theoretical arrival time is at most T and the tolerance after the
+    /// last one, and each other within T of the one before. Each has left after its slot and the
+    /// phase of its packet, together less than two slots. What waits has begun no later.
+    fn serves(&self) -> Result<Curve, Reason> {
+        if self.shares.is_some() {
+            return Err("no guarantee of circuits that share a line is known".into());
+        }
+        let (shape, slot) = (self.shape(), self.line.tx_time(CELL));
+        let increments = [Some(shape.peak()), shape.sustained()]
+            .into_iter()
+            .flatten();
+        let increments = increments.map(|g| g.increment());
+        let each = increments.fold(slot, Dur::max).max(Dur::from_ps(1));
+        let slope = Slope::below(UNITS * i128::from(CELL), each.as_ps().into())?;
+        let even = Curve::line(Exact::from_integer(0), slope.exact());
+        Ok(even.delayed(each + slot)?)
+    }
+
+    /// The phases of two packets differ by less than a slot.
+    fn peak(&self) -> Option<(Rate, Dur)> {
+        let slot = self.line.tx_time(CELL);
+        self.shares.is_none().then_some((self.line, slot))
     }
 }
 

@@ -5,6 +5,7 @@
 //! ([`ServerRecipe`]), and what it does ([`Server`]). Servers whose packets leave in parts that
 //! nodes look at stand beside these nodes.
 
+mod least;
 mod on_off;
 mod opportunities;
 mod registry;
@@ -15,7 +16,9 @@ use std::fmt::{Debug, Display};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, Rng, Time};
+use spillgate_queueing::Reason;
 
 use crate::Put;
 use spillgate_core::Problem;
@@ -62,6 +65,21 @@ pub trait ServerRecipe: Debug + Display {
 
     /// What others may know of it.
     fn facts(&self) -> ServerFacts;
+
+    /// What it sends at least in any time in which packets wait, in bytes on the link that have
+    /// left.
+    ///
+    /// # Errors
+    /// Why nothing is guaranteed.
+    fn serves(&self) -> Result<Curve, Reason> {
+        Err("no guarantee of this line is known".into())
+    }
+
+    /// From the end of one packet to that of the next, it takes at least the time of that at this
+    /// rate, less this time; none if several may leave together.
+    fn peak(&self) -> Option<(Rate, Dur)> {
+        None
+    }
 }
 
 /// What others may know of a server.

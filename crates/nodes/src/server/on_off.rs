@@ -5,7 +5,9 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, RateOrZero, Rng, Time};
+use spillgate_queueing::Reason;
 
 use super::{Segment, Server, ServerFacts, ServerReader, ServerRecipe, finish, integral};
 use spillgate_core::Problem;
@@ -62,6 +64,19 @@ impl ServerRecipe for OnOff {
 
     fn facts(&self) -> ServerFacts {
         ServerFacts::VARIES
+    }
+
+    /// The lower of its rates: periods may be of any length.
+    fn serves(&self) -> Result<Curve, Reason> {
+        let off = self
+            .off_rate
+            .ok_or("its line may stand still for any time")?;
+        Ok(Curve::rate(off.min(self.on_rate)))
+    }
+
+    fn peak(&self) -> Option<(Rate, Dur)> {
+        let fastest = self.off_rate.map_or(self.on_rate, |r| r.max(self.on_rate));
+        Some((fastest, Dur::ZERO))
     }
 }
 

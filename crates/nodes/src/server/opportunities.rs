@@ -4,8 +4,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, Rng, Time, show};
+use spillgate_queueing::Reason;
 
+use super::least::least;
 use super::{Server, ServerFacts, ServerReader, ServerRecipe, TraceSpec};
 use spillgate_core::Problem;
 
@@ -72,6 +75,17 @@ impl ServerRecipe for Opportunities {
 
     fn facts(&self) -> ServerFacts {
         ServerFacts::VARIES
+    }
+
+    /// Packets that wait use all of an opportunity; one that comes with it is too late.
+    fn serves(&self) -> Result<Curve, Reason> {
+        let mut before = Dur::ZERO;
+        let stretch = |at: &Dur| {
+            let time = *at - std::mem::replace(&mut before, *at);
+            (time.as_ps(), 0, BYTES.into())
+        };
+        let stretches: Vec<_> = self.at.iter().map(stretch).collect();
+        Ok(least(&stretches, true)?)
     }
 }
 

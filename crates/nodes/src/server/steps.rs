@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, RateOrZero, Rng, Time};
+use spillgate_queueing::Reason;
 
+use super::least::least;
 use super::{
     Segment, Server, ServerFacts, ServerReader, ServerRecipe, TraceSpec, finish, integral,
 };
@@ -155,6 +158,23 @@ impl ServerRecipe for Steps {
 
     fn facts(&self) -> ServerFacts {
         ServerFacts::VARIES
+    }
+
+    fn serves(&self) -> Result<Curve, Reason> {
+        let ends = self.steps.iter().skip(1).map(|(at, _)| *at);
+        // Without a period the last rate holds for ever.
+        let ends = ends.chain([self.period.unwrap_or(self.steps[self.steps.len() - 1].0)]);
+        let stretch = |((from, rate), until): (&(Dur, Option<Rate>), Dur)| {
+            let bps = rate.map_or(0, Rate::bps);
+            ((until - *from).as_ps(), bps, 0)
+        };
+        let stretches: Vec<_> = self.steps.iter().zip(ends).map(stretch).collect();
+        Ok(least(&stretches, self.period.is_some())?)
+    }
+
+    fn peak(&self) -> Option<(Rate, Dur)> {
+        let fastest = self.steps.iter().filter_map(|(_, rate)| *rate).max();
+        fastest.map(|rate| (rate, Dur::ZERO))
     }
 }
 

@@ -142,6 +142,17 @@ impl Buffer {
         Some(each.saturating_mul(times))
     }
 
+    /// The most bytes that wait in a queue of packets of up to `longest`; none without a limit.
+    pub(crate) fn bytes(&self, longest: u32) -> Option<u64> {
+        match self {
+            Self::Unlimited => None,
+            Self::Queue(Limited(b)) | Self::Input(Limited(b)) | Self::Shared(Limited(b), _) => {
+                let each = if b.in_bytes { 1 } else { longest };
+                Some(b.limit.saturating_mul(each.into()))
+            }
+        }
+    }
+
     /// Whether a packet of `len` bytes finds no room, with the limit that it met.
     #[inline]
     pub(crate) fn refuses(

@@ -10,17 +10,18 @@
 //! Arrivals come before what the fabric does at the same instant, so a cell that arrives as a slot
 //! begins takes part in its matching.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{Packet, Rank, Rng, Time};
+use spillgate_core::{Dur, Packet, Rank, Rng, Time};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_measure::{Histogram, Measures, Place, Sampled, Samples, Window};
 
 use super::{Backlog, Counts, Switch, SwitchRecipe, SwitchSpec};
 use crate::{
-    AtPort, Carries, Declared, Fact, Names, Node, Outbox, Passed, PortEvent, Recipe, Start,
+    AtPort, Carries, Declared, Fact, Names, Node, NodeBound, NodeQueue, Outbox, Passage, Passed,
+    PortEvent, Recipe, Start,
 };
 
 /// Resolution of the histograms of delay.
@@ -200,6 +201,36 @@ impl Recipe for SwitchPlan {
             Fact::names("outputs", links(&self.outputs)),
         ];
         vec![(self.node, facts)]
+    }
+
+    fn bounds(&self, load: &[Passage], names: &dyn Names) -> Vec<NodeQueue> {
+        let at = |links: &[u32], link| links.iter().position(|l| *l == link);
+        let place = |t: &Passage| Some((at(&self.inputs, t.from)?, at(&self.outputs, t.to)?));
+        let (mut queues, mut passing) = (BTreeMap::<_, Vec<usize>>::new(), Vec::new());
+        for (i, through) in load.iter().enumerate() {
+            match place(through).filter(|_| self.recipe.queues_inputs()) {
+                Some(pair) => queues.entry(pair).or_default().push(i),
+                None => passing.push(i),
+            }
+        }
+        let queues = queues.into_iter().map(|((input, output), of)| NodeQueue {
+            name: self.name_of_voq(names, (input as u16, output as u16)),
+            bound: self.recipe.bound(of.iter().map(|i| &load[*i])),
+            of,
+        });
+        // Where nothing waits at inputs, packets pass at once.
+        let at_once = NodeQueue {
+            name: "passing".to_owned(),
+            of: passing,
+            bound: Ok(NodeBound {
+                delay: Dur::ZERO,
+                backlog: 0,
+                by_limit: false,
+                lossless: true,
+            }),
+        };
+        let at_once = Some(at_once).filter(|q| !q.of.is_empty());
+        queues.chain(at_once).collect()
     }
 
     fn declares(&self) -> Declared {

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use spillgate_core::curve::{Curve, Exact, NoBound, Slope};
 use spillgate_core::{FlowKey, Rate};
-use spillgate_queueing::Recipe;
+use spillgate_queueing::{Reason, Recipe};
 
+use crate::guarantee::{in_order, sum};
 use crate::switch::buffer::Buffer;
 use crate::switch::fabric::{Crossbar, Fabric, Packets, Parallel};
 use crate::switch::matcher::MatchingSpec;
@@ -14,6 +16,7 @@ use crate::switch::ports::MAX_PORTS;
 use crate::switch::queues::Inputs;
 use crate::switch::running::Switch;
 use crate::switch::spec::{Architecture, FabricSpec, SlotSize, Speedup, SwitchSpec};
+use crate::{NodeBound, Passage};
 use spillgate_core::Problem;
 
 /// A packet that waits, in a ring that is full and grows to twice its size.
@@ -155,6 +158,47 @@ impl SwitchRecipe {
                 format!("crossbar, {}, {cells}", spec.matching.kind())
             }
         }
+    }
+
+    /// What the virtual output queue that this goes through cannot exceed: behind a parallel fabric
+    /// each is first in, first out, and has a link of its own.
+    pub(crate) fn bound<'a>(
+        &self,
+        load: impl Iterator<Item = &'a Passage> + Clone,
+    ) -> Result<NodeBound, Reason> {
+        if !matches!(self.fabric, Some(FabricSpec::Parallel(_))) {
+            let why = "when a crossbar serves an input depends on what waits at all others, and no bound of its matching is known";
+            return Err(why.into());
+        }
+        if self.policy.is_some() {
+            return Err("no bound of virtual output queues with a policy is known".into());
+        }
+        let (num, den) = self.speedup.fraction();
+        let bits = u128::from(self.line.bps()) * u128::from(num);
+        let parts = i128::from(den) * self.ports as i128;
+        let bits = i128::try_from(bits).map_err(|_| NoBound::Overflow)?;
+        let service = Curve::line(Exact::from_integer(0), Slope::below(bits, parts)?.exact());
+        let longest = load.clone().map(|t| t.longest).max().unwrap_or(0);
+        let come = sum(load.map(|t| t.bytes.as_ref()));
+        let in_order = in_order(come.as_ref(), &service);
+        // The packet that crosses is beside them.
+        let full = self.buffer.bytes(longest);
+        let by_limit = full.map(|full| service.serves(full.saturating_add(longest.into())));
+        let by_limit = by_limit.transpose()?;
+        let nothing = "nothing bounds what comes, and the queue has no limit";
+        let delay = in_order
+            .map(|(delay, _)| delay)
+            .into_iter()
+            .chain(by_limit)
+            .min();
+        let delay = delay.ok_or(nothing)?;
+        let backlog = in_order.map_or(u64::MAX, |(_, backlog)| backlog);
+        Ok(NodeBound {
+            delay,
+            backlog: backlog.min(full.unwrap_or(u64::MAX)),
+            by_limit: in_order.is_none_or(|(come, _)| come > delay),
+            lossless: full.is_none(),
+        })
     }
 
     /// The rate of a line.

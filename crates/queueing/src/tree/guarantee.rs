@@ -42,7 +42,7 @@ impl Tree {
             path.push(parent);
         }
         let mut served = Served {
-            drain: Service::line(load.rate),
+            drain: load.service(),
             alone: None,
         };
         for (depth, class) in path.iter().rev().enumerate() {
@@ -334,6 +334,9 @@ impl Tree {
     ) -> Result<Served, Reason> {
         if !outermost || self.siblings(class, load).any(|c| c != class) {
             return Err("no guarantee of a shaped class beside others is known".into());
+        }
+        if load.line.is_some() {
+            return Err("no guarantee of a shaper on a line whose rate varies is known".into());
         }
         let bucket = &self.shapers[shaper];
         let least = load.stretch(self.counted).0;

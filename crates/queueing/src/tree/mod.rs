@@ -294,6 +294,10 @@ impl Schedule for Tree {
         self.guaranteed(leaf, load)
     }
 
+    fn follows_line(&self) -> bool {
+        true
+    }
+
     fn held(&self, leaf: usize) -> u32 {
         self.leaves[leaf].held()
     }
