@@ -23,8 +23,8 @@ ALLOWED = {
     "nodes": {"core", "queueing", "measure"},
     # measure for the metrics that requirements bound.
     "scenario": {"core", "capture", "queueing", "endpoints", "measure", "nodes", "voice"},
-    # endpoints for what sources never exceed, nodes for what holds packets.
-    "bounds": {"core", "queueing", "endpoints", "nodes", "scenario"},
+    # capture and endpoints for what sources never exceed, nodes for what holds packets.
+    "bounds": {"core", "capture", "queueing", "endpoints", "nodes", "scenario"},
     "import": {"core", "capture", "queueing", "endpoints", "nodes", "scenario"},
     # endpoints for the rates and lengths of sources, measure and voice for requirements,
     # nodes for buffers.

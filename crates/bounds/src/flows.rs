@@ -4,11 +4,31 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use spillgate_core::curve::Curve;
 use spillgate_core::{Dscp, FlowKey, Overhead};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::MIN_PACKET;
 use spillgate_scenario::plan::{FlowPlan, Traffic, WorldPlan};
+
+/// Bytes of an MPLS label.
+const LABEL: u16 = 4;
+
+/// What counts of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unit {
+    /// The bytes that it occupies on a link, with so many bytes of labels.
+    Link(Overhead, u16),
+    /// That it is one: as a byte.
+    Packet,
+}
+
+impl Unit {
+    pub(crate) fn of(self, len: u16) -> u32 {
+        match self {
+            Self::Link(overhead, labels) => overhead.labelled_len(len, labels),
+            Self::Packet => 1,
+        }
+    }
+}
 
 /// The longest acknowledgment: IPv6 and TCP headers with all options.
 const LONGEST_ACK: u16 = 100;
@@ -36,6 +56,8 @@ pub(crate) struct Flows {
     pub(crate) over: Vec<Vec<(usize, usize)>>,
     /// By flow and hop the place among those over the link.
     pub(crate) places: Vec<Vec<usize>>,
+    /// By route and hop the bytes of the packets' labels.
+    labels: Vec<Vec<u16>>,
 }
 
 impl Flows {
@@ -64,12 +86,32 @@ impl Flows {
             places.push(route.map(|(hop, link)| place(*link, i, hop)).collect());
         }
         Self {
+            labels: labels(world),
             all,
             keys,
             over,
             places,
         }
     }
+
+    /// The bytes of the labels of the packets of a flow at one of its hops.
+    pub(crate) fn labels(&self, i: usize, hop: usize) -> u16 {
+        let labels = &self.labels[self.all[i].route];
+        labels.get(hop).copied().unwrap_or(0)
+    }
+}
+
+fn labels(world: &WorldPlan) -> Vec<Vec<u16>> {
+    let ends = |link: u32| {
+        let link = &world.links[link as usize];
+        (link.from, link.to)
+    };
+    let of = |route: &Box<[u32]>| {
+        let depths = world.stages.mpls().map(|m| m.depths(route, ends));
+        let depths = depths.unwrap_or_default().into_iter();
+        depths.map(|d| LABEL * u16::from(d)).collect()
+    };
+    world.routes.iter().map(of).collect()
 }
 
 fn forth(of: usize, flow: &FlowPlan) -> Flow {
@@ -99,15 +141,4 @@ fn back(of: usize, flow: &FlowPlan) -> Option<Flow> {
         route: flow.back? as usize,
         alike: true,
     })
-}
-
-/// What a flow never exceeds at its source, on a link with this overhead; none if it may.
-pub(crate) fn arrivals(world: &WorldPlan, flow: &Flow, overhead: Overhead) -> Option<Curve> {
-    if flow.answers {
-        return None;
-    }
-    match &world.flows[flow.of].traffic {
-        Traffic::Source(source) => Source::arrivals(source, &|len| overhead.wire_len(len))?.ok(),
-        Traffic::Tcp { .. } | Traffic::Sessions(_) | Traffic::Replay(_) => None,
-    }
 }

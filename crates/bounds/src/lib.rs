@@ -17,18 +17,23 @@
 mod flows;
 mod halve;
 mod hop;
+mod incoming;
 mod loops;
+mod nodes;
 mod once;
+mod policers;
 mod ports;
 mod report;
+mod sources;
 mod way;
 
 pub use halve::{Change, Changed};
 pub use hop::{From, HopBound, Parts};
+pub use nodes::NodeHop;
 pub use once::Once;
 pub use ports::Hop;
 pub use report::{ClassBound, QueueBound, Report, report};
-pub use way::{Step, Way};
+pub use way::{Held, Step, Way};
 
 use spillgate_queueing::Reason;
 use spillgate_scenario::plan::WorldPlan;
@@ -42,6 +47,8 @@ use ports::Ports;
 pub struct Bounds {
     /// Of each leaf that packets may come to, by link, then leaf.
     pub hops: Vec<Hop>,
+    /// Of each queue of nodes that hold packets, by node.
+    pub nodes: Vec<NodeHop>,
     /// By flow of the plan, what its own packets cannot exceed from end to end.
     pub flows: Vec<Result<Way, Reason>>,
 }
@@ -63,8 +70,7 @@ pub fn bounds(world: &WorldPlan) -> Bounds {
         }
     }
     let flows = once.iter().enumerate();
-    Bounds {
-        flows: flows.map(|(f, once)| ports.way(f, once)).collect(),
-        hops: ports.into_hops(),
-    }
+    let flows = flows.map(|(f, once)| ports.way(f, once)).collect();
+    let (hops, nodes) = ports.into_hops();
+    Bounds { hops, nodes, flows }
 }

@@ -53,6 +53,7 @@ impl Ports<'_> {
     /// Bounds without those of ports that depend on them.
     fn begin(&mut self, ports: &[usize]) {
         self.assumed.clear();
+        self.nodes.on_loop(ports.len() > 1);
         ports.iter().for_each(|p| self.forget(*p));
         ports.iter().for_each(|p| self.find(*p));
     }

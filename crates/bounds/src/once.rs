@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use spillgate_core::Dur;
 use spillgate_core::curve::{Curve, NoBound};
-use spillgate_scenario::plan::LinkPlan;
 
 use crate::loops::Place;
 use crate::ports::Ports;
@@ -61,8 +60,7 @@ impl Ports<'_> {
                     break;
                 };
                 let sum = of_link.entry(leaf).or_insert_with(|| Some(Curve::zero()));
-                let plan = &self.world.links[link as usize];
-                let more = self.arrivals(flow, hop, plan);
+                let more = self.arrivals(flow, hop);
                 *sum = sum
                     .take()
                     .zip(more)
@@ -93,7 +91,7 @@ impl Ports<'_> {
                 }
                 row = match row {
                     None => Some(service),
-                    Some(before) => self.then(&before, &service, flows, links[begin]).ok(),
+                    Some(before) => self.then(&before, &service, flows, begin).ok(),
                 };
                 hop += 1;
                 if row.is_none() || plan(hop - 1).reorder.is_some() {
@@ -101,7 +99,7 @@ impl Ports<'_> {
                 }
             }
             if let Some(delay) = row.filter(|_| hop > begin + 1).and_then(|row| {
-                let own = self.sum(flows, begin, plan(begin))?;
+                let own = self.sum(flows, begin)?;
                 own.horizontal(&row).ok()
             }) {
                 found.push(Once {
@@ -120,9 +118,9 @@ impl Ports<'_> {
         row: &Curve,
         next: &Curve,
         flows: &[usize],
-        link: u32,
+        hop: usize,
     ) -> Result<Curve, NoBound> {
-        let longest = flows.iter().map(|f| self.longest(*f, link)).max();
+        let longest = flows.iter().map(|f| self.longest(*f, hop)).max();
         row.after_bytes(longest.unwrap_or(0).into())?.convolve(next)
     }
 
@@ -142,7 +140,7 @@ impl Ports<'_> {
             return None;
         }
         let all = all.try_fold(Curve::zero(), |sum, more| sum.plus(more));
-        let others = all.ok()?.minus(&self.sum(flows, hop, plan)?).ok()?;
+        let others = all.ok()?.minus(&self.sum(flows, hop)?).ok()?;
         if others == Curve::zero() {
             return Some(service.clone());
         }
@@ -151,9 +149,9 @@ impl Ports<'_> {
     }
 
     /// What some flows never exceed together where they come to a port.
-    fn sum(&self, flows: &[usize], hop: usize, plan: &LinkPlan) -> Option<Curve> {
+    fn sum(&self, flows: &[usize], hop: usize) -> Option<Curve> {
         flows.iter().try_fold(Curve::zero(), |sum, flow| {
-            sum.plus(&self.arrivals(*flow, hop, plan)?).ok()
+            sum.plus(&self.arrivals(*flow, hop)?).ok()
         })
     }
 }

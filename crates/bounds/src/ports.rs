@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Packet};
-use spillgate_queueing::{LeafLoad, Load, Reason};
-use spillgate_scenario::plan::{LinkPlan, WorldPlan};
+use spillgate_queueing::Reason;
+use spillgate_scenario::plan::WorldPlan;
 
-use crate::flows::{Flows, arrivals};
+use crate::flows::Flows;
 use crate::hop::HopBound;
 use crate::loops::Place;
+use crate::nodes::{NodeHop, Nodes};
 use crate::once::Group;
+use crate::policers::Policers;
+use crate::sources::Sources;
 
 /// A leaf of a port.
 #[derive(Debug)]
@@ -31,12 +33,15 @@ pub struct Hop {
 pub(crate) struct Ports<'a> {
     pub(crate) world: &'a WorldPlan,
     pub(crate) flows: &'a Flows,
+    pub(crate) sources: Sources,
+    pub(crate) nodes: Nodes,
+    pub(crate) policers: Policers,
     /// By port and leaf, where packets may come; none as long as it is not solved.
     ports: Vec<Option<Vec<Option<Hop>>>>,
     /// Delays that are assumed of leaves without a bound, to see what follows.
     pub(crate) assumed: BTreeMap<Place, Dur>,
     /// By link, for each of [`Flows::over`] its leaf; none: any.
-    leaves: Vec<Vec<Option<u16>>>,
+    pub(crate) leaves: Vec<Vec<Option<u16>>>,
     /// Policies give packets other code points.
     marks: bool,
 }
@@ -46,6 +51,9 @@ impl<'a> Ports<'a> {
         let mut ports = Self {
             world,
             flows,
+            sources: Sources::of(world),
+            nodes: Nodes::of(world, flows),
+            policers: Policers::of(world, flows),
             ports: world.links.iter().map(|_| None).collect(),
             assumed: BTreeMap::new(),
             leaves: Vec::new(),
@@ -57,14 +65,18 @@ impl<'a> Ports<'a> {
         ports
     }
 
-    pub(crate) fn into_hops(self) -> Vec<Hop> {
+    pub(crate) fn into_hops(self) -> (Vec<Hop>, Vec<NodeHop>) {
+        let nodes = self.all_nodes();
         let solved = self.ports.into_iter().flatten();
-        solved.flatten().flatten().collect()
+        (solved.flatten().flatten().collect(), nodes)
     }
 
     /// The leaves of the flows over a link.
     fn classified(&self, link: usize) -> Vec<Option<u16>> {
         let plan = &self.world.links[link];
+        if plan.discipline.leaf_names().len() == 1 {
+            return vec![Some(0); self.flows.over[link].len()];
+        }
         let hidden = plan.discipline.looks_at_marks() || self.world.carries_labels(plan);
         let mut discipline = plan.discipline.build(&self.flows.keys);
         let over = &self.flows.over[link];
@@ -86,11 +98,12 @@ impl<'a> Ports<'a> {
     pub(crate) fn dependencies(&self) -> BTreeSet<(u32, u32)> {
         let routes = self.flows.all.iter().map(|f| &self.world.routes[f.route]);
         let steps = routes.flat_map(|r| r.windows(2).map(|pair| (pair[1], pair[0])));
-        steps.collect()
+        steps.chain(self.through_nodes()).collect()
     }
 
     /// Finds the bounds of a port by what is known of those before it.
     pub(crate) fn find(&mut self, link: usize) {
+        self.nodes.forget_on_loop();
         self.ports[link] = Some(self.leaves_of(link));
     }
 
@@ -184,11 +197,12 @@ impl<'a> Ports<'a> {
         let plan = &self.world.links[link];
         let why = if self.world.holding.serve(link as u32) {
             "a node serves this link itself"
-        } else if plan.server.is_some() {
-            "no guarantee of a line whose rate varies or that sends cells is known"
-        } else if self.world.carries_labels(plan) {
-            "no bound of links with MPLS labels is known"
-        } else if plan.rate.tx_time(1).as_ps() < 2 {
+        } else if let Some(Err(why)) = plan.server.as_ref().map(|s| s.serves()) {
+            return Some(why);
+        } else if self
+            .fastest(link)
+            .is_some_and(|r| r.0.tx_time(1).as_ps() < 2)
+        {
             "times at this rate are too short to be exact"
         } else {
             return None;
@@ -208,62 +222,6 @@ impl<'a> Ports<'a> {
         classes
     }
 
-    /// What comes to a port, and by leaf the shortest packet on the link.
-    fn load(&self, link: usize, leaves: usize) -> (Load, Vec<u32>) {
-        let plan = &self.world.links[link];
-        let zero = LeafLoad {
-            longest: 0,
-            arrivals: Some(Curve::zero()),
-        };
-        let mut load = Load {
-            rate: plan.rate,
-            ring: plan.tx_ring.packets,
-            overhead: plan.overhead,
-            lengths: 1..=1,
-            leaves: vec![zero; leaves],
-        };
-        let mut shortest = vec![u32::MAX; leaves];
-        let (mut least, mut most) = (u16::MAX, 0);
-        for (&(i, hop), known) in self.flows.over[link].iter().zip(&self.leaves[link]) {
-            let flow = &self.flows.all[i];
-            let (short, long) = (*flow.lengths.start(), *flow.lengths.end());
-            (least, most) = (least.min(short), most.max(long));
-            let own = self.arrivals(i, hop, plan).filter(|_| known.is_some());
-            let own_leaf = |leaf: usize| known.is_none_or(|k| usize::from(k) == leaf);
-            let of_leaves = load.leaves.iter_mut().zip(&mut shortest).enumerate();
-            for (_, (at, shortest)) in of_leaves.filter(|(leaf, _)| own_leaf(*leaf)) {
-                at.longest = at.longest.max(plan.overhead.wire_len(long)).max(1);
-                at.arrivals = match (at.arrivals.take(), &own) {
-                    (Some(sum), Some(own)) => sum.plus(own).ok(),
-                    _ => None,
-                };
-                *shortest = (*shortest).min(plan.overhead.wire_len(short)).max(1);
-            }
-        }
-        load.lengths = least.min(most)..=most;
-        (load, shortest)
-    }
-
-    /// What a flow never exceeds where it comes to a port: late by the bounds of the hops before.
-    pub(crate) fn arrivals(&self, i: usize, hop: usize, plan: &LinkPlan) -> Option<Curve> {
-        let flow = &self.flows.all[i];
-        let route = &self.world.routes[flow.route];
-        let mut late = Dur::ZERO;
-        for (before, link) in route[..hop].iter().enumerate() {
-            let passed = &self.world.links[*link as usize];
-            late = late
-                + self.delay_at(i, before)?
-                + passed.reorder.as_ref().map_or(Dur::ZERO, |r| r.by);
-        }
-        let held = |link: &u32| self.world.holding.at(self.world.links[*link as usize].from);
-        if route[..=hop].iter().any(|l| held(l).is_some()) {
-            return None;
-        }
-        arrivals(self.world, flow, plan.overhead)?
-            .jittered(late)
-            .ok()
-    }
-
     /// The leaves to which packets of a flow may come at one of its hops, or why nothing is known.
     pub(crate) fn met(
         &self,
@@ -279,20 +237,20 @@ impl<'a> Ports<'a> {
         Ok(self.hops(link).filter(of_flow))
     }
 
-    /// The length of the longest packet of a flow on a link.
-    pub(crate) fn longest(&self, flow: usize, link: u32) -> u32 {
-        let overhead = self.world.links[link as usize].overhead;
-        overhead.wire_len(*self.flows.all[flow].lengths.end())
+    /// The length of the longest packet of a flow on the link of a hop.
+    pub(crate) fn longest(&self, flow: usize, hop: usize) -> u32 {
+        let longest = *self.flows.all[flow].lengths.end();
+        self.unit(flow, hop).of(longest)
     }
 
     /// The longest delay of a flow at one of its hops, if it has a bound.
-    fn delay_at(&self, flow: usize, hop: usize) -> Option<Dur> {
+    pub(crate) fn delay_at(&self, flow: usize, hop: usize) -> Option<Dur> {
         let mut longest = Dur::ZERO;
         for own in self.met(flow, hop).ok()? {
             let assumed = self.assumed.get(&(own.link as usize, own.leaf));
             let delay = match (assumed, &own.bound) {
                 (Some(assumed), _) => *assumed,
-                (None, Ok(bound)) => bound.delay_of(self.longest(flow, own.link)).ok()?,
+                (None, Ok(bound)) => bound.delay_of(self.longest(flow, hop)).ok()?,
                 (None, Err(_)) => return None,
             };
             longest = longest.max(delay);

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use spillgate_nodes::NodeBound;
 use spillgate_queueing::{Part, Reason};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::{Bounds, Change, Changed, From, Parts, Step, Way};
+use crate::{Bounds, Change, Changed, From, NodeHop, Parts, Step, Way};
 
 /// All bounds of a point of a scenario.
 #[derive(Clone, Debug, Serialize)]
@@ -30,9 +31,9 @@ pub struct ClassBound {
     pub owd: Option<f64>,
     /// Whether no packet can be lost in a queue.
     pub lossless: bool,
-    /// The part of the delay in seconds that is propagation, and times of nodes between links.
+    /// The part of the delay in seconds that is propagation.
     pub propagation: Option<f64>,
-    /// The ports on the way of the flow with the longest delay.
+    /// The ports, and nodes that hold packets, on the way of the flow with the longest delay.
     pub steps: Vec<StepBound>,
     /// What their sum is too large by in seconds, since a burst counts once along a path.
     pub once: Option<f64>,
@@ -61,7 +62,7 @@ pub struct Halved {
 /// A port on the way of a flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepBound {
-    /// The link whose port it is at.
+    /// The link whose port it is at, or the node that holds packets.
     pub link: String,
     /// The name of the queue.
     pub queue: String,
@@ -86,7 +87,7 @@ pub struct PartsBound {
 /// The bound of a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueBound {
-    /// The link whose port it is at.
+    /// The link whose port it is at, or the node that holds packets.
     pub link: String,
     /// The name of the queue: of a class-based policy the class.
     pub queue: String,
@@ -114,9 +115,7 @@ fn end(world: &WorldPlan, name: String, of: &[&Result<Way, Reason>]) -> ClassBou
         owd: longest.map(|w| w.owd().as_secs_f64()),
         lossless: of.iter().all(|r| r.as_ref().is_ok_and(|w| w.lossless)),
         propagation: longest.map(|w| w.propagation.as_secs_f64()),
-        steps: longest.map_or_else(Vec::new, |w| {
-            w.steps.iter().map(|s| step(world, s)).collect()
-        }),
+        steps: longest.map_or_else(Vec::new, |w| steps(world, w)),
         once: longest.map(|w| w.saved().as_secs_f64()),
         halved: longest.map_or_else(Vec::new, |w| halved(world, w)),
         why: failed.map(ToString::to_string),
@@ -164,6 +163,21 @@ fn step(world: &WorldPlan, step: &Step) -> StepBound {
     }
 }
 
+/// The ports and nodes on a way, in order.
+fn steps(world: &WorldPlan, way: &Way) -> Vec<StepBound> {
+    let mut all = Vec::new();
+    for (i, port) in way.steps.iter().enumerate() {
+        let nodes = way.held.iter().filter(|h| h.before == i);
+        all.extend(nodes.map(|h| StepBound {
+            link: world.nodes[h.node as usize].clone(),
+            queue: h.queue.clone(),
+            parts: PartsBound::held(&h.bound),
+        }));
+        all.push(step(world, port));
+    }
+    all
+}
+
 /// The bounds of a world in words and numbers.
 pub fn report(world: &WorldPlan, bounds: &Bounds) -> Report {
     let of_class = |class: usize| {
@@ -180,12 +194,28 @@ pub fn report(world: &WorldPlan, bounds: &Bounds) -> Report {
         flows: flows
             .map(|(f, way)| end(world, f.name.to_string(), &[way]))
             .collect(),
-        queues: bounds.hops.iter().map(|h| queue(world, h)).collect(),
+        queues: bounds
+            .hops
+            .iter()
+            .map(|h| queue(world, h))
+            .chain(bounds.nodes.iter().map(|h| held(world, h)))
+            .collect(),
         without_failures: !world.failures.is_empty(),
     }
 }
 
 impl PartsBound {
+    /// Of a node: all is its own.
+    fn held(bound: &NodeBound) -> Self {
+        let delay = bound.delay.as_secs_f64();
+        Self {
+            delay,
+            by: if bound.by_limit { "limit" } else { "burst" },
+            own: bound.backlog,
+            parts: BTreeMap::from([("own", delay)]),
+        }
+    }
+
     fn of(parts: &Parts) -> Self {
         let more = parts.more.iter().map(|(part, more)| (name(*part), *more));
         let all = std::iter::once(("own", parts.alone)).chain(more);
@@ -201,16 +231,31 @@ impl PartsBound {
     }
 }
 
+fn named(world: &WorldPlan, classes: &[u16]) -> Vec<String> {
+    let name = |class: &u16| world.classes[usize::from(*class)].clone();
+    classes.iter().map(name).collect()
+}
+
+fn held(world: &WorldPlan, hop: &NodeHop) -> QueueBound {
+    let bound = hop.bound.as_ref().ok();
+    QueueBound {
+        link: world.nodes[hop.node as usize].clone(),
+        queue: hop.name.clone(),
+        classes: named(world, &hop.classes),
+        delay: bound.map(PartsBound::held),
+        backlog: bound.map(|b| b.backlog),
+        lossless: bound.is_some_and(|b| b.lossless),
+        rate: None,
+        why: hop.bound.as_ref().err().map(ToString::to_string),
+    }
+}
+
 fn queue(world: &WorldPlan, hop: &crate::Hop) -> QueueBound {
     let bound = hop.bound.as_ref().ok();
     QueueBound {
         link: world.links[hop.link as usize].name.clone(),
         queue: hop.name.clone(),
-        classes: hop
-            .classes
-            .iter()
-            .map(|c| world.classes[usize::from(*c)].clone())
-            .collect(),
+        classes: named(world, &hop.classes),
         delay: bound.map(|b| PartsBound::of(&b.parts)),
         backlog: bound.map(|b| b.backlog),
         lossless: bound.is_some_and(|b| b.lossless),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use spillgate_core::Dur;
+use spillgate_nodes::NodeBound;
 use spillgate_queueing::Reason;
 
 use crate::halve::{Change, changes};
@@ -13,10 +14,12 @@ use crate::ports::Ports;
 /// What the packets of a flow cannot exceed from end to end.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// Propagation, and the times of the nodes between links.
+    /// Propagation.
     pub propagation: Dur,
     /// The bound at each port on the way.
     pub steps: Vec<Step>,
+    /// Those of nodes that hold packets.
+    pub held: Vec<Held>,
     /// Ports in a row whose delays together are less than the sum of these.
     pub once: Vec<Once>,
     /// Whether no packet can be lost in a queue.
@@ -36,15 +39,31 @@ pub struct Step {
     pub parts: Parts,
 }
 
+/// A node on the way of a flow.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// Before which of the ports on the way it is.
+    pub before: usize,
+    /// Id of the node.
+    pub node: u32,
+    /// The name of its queue.
+    pub queue: String,
+    /// What its packets cannot exceed there.
+    pub bound: NodeBound,
+}
+
 impl Way {
     /// The longest one-way delay.
     pub fn owd(&self) -> Dur {
         self.sum() - self.saved()
     }
 
-    /// The sum of propagation and the bounds of the ports.
+    /// The sum of propagation and the bounds of the ports and nodes.
     pub fn sum(&self) -> Dur {
-        self.of(0..self.steps.len()) + self.propagation
+        let held = self.held.iter().map(|h| h.bound.delay);
+        held.fold(self.of(0..self.steps.len()) + self.propagation, |sum, d| {
+            sum + d
+        })
     }
 
     /// What the sum is too large by, since bursts count at each port.
@@ -64,18 +83,18 @@ impl Ports<'_> {
     pub(crate) fn way(&self, flow: usize, once: &[Once]) -> Result<Way, Reason> {
         let route = &self.world.routes[self.flows.all[flow].route];
         let mut way = Way {
-            propagation: self.world.way(route),
+            propagation: self.propagation(route),
             steps: Vec::new(),
+            held: Vec::new(),
             once: Vec::new(),
             lossless: true,
             halved: Vec::new(),
         };
         let mut hops = Vec::new();
         for (hop, link) in route.iter().enumerate() {
-            let from = self.world.links[*link as usize].from;
-            if self.world.holding.at(from).is_some() {
-                let node = &self.world.nodes[from as usize];
-                return Err(format!("no bound of node `{node}` is known").into());
+            if let Some(held) = self.held(flow, hop)? {
+                way.lossless &= held.bound.lossless;
+                way.held.push(held);
             }
             let mut longest: Option<(Step, &HopBound)> = None;
             for own in self.met(flow, hop)? {
@@ -84,7 +103,7 @@ impl Ports<'_> {
                     format!("`{name}`, queue `{}`: {why}", own.name).into()
                 };
                 let bound = own.bound.as_ref().map_err(located)?;
-                let parts = bound.parts_of(self.longest(flow, *link))?;
+                let parts = bound.parts_of(self.longest(flow, hop))?;
                 way.lossless &= bound.lossless;
                 if longest
                     .as_ref()
@@ -102,5 +121,10 @@ impl Ports<'_> {
         way.once = once.iter().filter(less).cloned().collect();
         way.halved = changes(&way, &hops)?;
         Ok(way)
+    }
+
+    fn propagation(&self, route: &[u32]) -> Dur {
+        let links = route.iter().map(|l| &self.world.links[*l as usize]);
+        links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay())
     }
 }

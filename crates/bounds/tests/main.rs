@@ -1,3 +1,4 @@
 //! The crate's tests in one binary: each file is a module of it.
 
+mod lines;
 mod single;

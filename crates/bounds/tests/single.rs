@@ -8,7 +8,7 @@ use spillgate_scenario::{NoImporter, Options, load};
 
 /// The report of a point of a scenario.
 #[track_caller]
-fn of(yaml: &str, point: usize) -> Report {
+pub(crate) fn of(yaml: &str, point: usize) -> Report {
     let files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
     let options = Options::default();
     let plan = match load(Path::new("test.yaml"), &files, &NoImporter, &options) {
@@ -20,7 +20,7 @@ fn of(yaml: &str, point: usize) -> Report {
 }
 
 #[track_caller]
-fn owd(report: &Report, class: &str) -> f64 {
+pub(crate) fn owd(report: &Report, class: &str) -> f64 {
     let found = report.classes.iter().find(|c| c.name == class).unwrap();
     found.owd.unwrap_or_else(|| panic!("{report:#?}"))
 }
@@ -32,7 +32,7 @@ fn by(queue: &QueueBound) -> Option<&'static str> {
 
 /// Times in ms to a tenth of a microsecond.
 #[track_caller]
-fn near(found: f64, ms: f64) {
+pub(crate) fn near(found: f64, ms: f64) {
     assert!(
         (found * 1e3 - ms).abs() < 1e-4,
         "{} ms, not {ms} ms",

@@ -149,8 +149,8 @@ impl Recipe for SoftwarePlan {
             let full = per_packet.as_ps().checked_mul(waiting + 1);
             let full = Dur::from_ps(full.ok_or(NoBound::Overflow)?);
             let (work, in_order) = match Slope::below(UNITS, per_packet.as_ps().into()) {
-                // It takes no time.
-                Err(_) => (Dur::ZERO, Some((Dur::ZERO, 0))),
+                // It takes no time, so each is alone.
+                Err(_) => (Dur::ZERO, Some((Dur::ZERO, 1))),
                 Ok(rate) => {
                     let service = Curve::line(Exact::from_integer(0), rate.exact());
                     let come = sum(load.iter().map(|t| t.packets.as_ref()));

@@ -26,7 +26,7 @@ mod tree;
 
 pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw, Upstream, UpstreamUse};
 pub use classify::{Metadata, View};
-pub use condition::{AverageRate, Color, Colored, Conditioner, InputRecipe};
+pub use condition::{AverageRate, Color, Colored, Conditioner, InputRecipe, Passes};
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
 pub use evidence::{

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spillgate_core::{Dscp, FlowKey, Packet, Rate, Rng, Time};
+use spillgate_core::{Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
 
 use super::{Color, Colored, Step};
 use crate::classify::{Classifier, Entry, Rules, Target};
@@ -111,6 +111,18 @@ impl InputRecipe {
     }
 }
 
+/// What a policer that drops all else lets pass in any time: a burst, and what its rate makes of
+/// that time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// In b/s.
+    pub rate: u64,
+    /// In bytes.
+    pub burst: u64,
+    /// What these count; none: what the link adds.
+    pub counted: Option<Overhead>,
+}
+
 /// A class: its name, and its steps as a range of the list of all.
 #[derive(Clone, Debug)]
 struct InputRoute {
@@ -132,6 +144,30 @@ pub struct Conditioner {
 }
 
 impl Conditioner {
+    /// The class of a packet, by number.
+    pub fn class_of(&mut self, packet: &Packet) -> u16 {
+        self.classifier.route(packet)
+    }
+
+    /// The buckets that have paid for whatever it admits of a class.
+    pub fn passes(&self, class: u16) -> impl Iterator<Item = Passes> {
+        let route = &self.routes[usize::from(class)];
+        let steps = self.route_steps[route.first..route.end].iter();
+        steps.filter_map(|s| match &self.steps[usize::from(*s)] {
+            Step::Police(p) => p.only_passes().map(|(rate, burst)| Passes {
+                rate,
+                burst,
+                counted: p.counted,
+            }),
+            _ => None,
+        })
+    }
+
+    /// Whether classes depend on what nodes note of an arrival.
+    pub fn looks_at_marks(&self) -> bool {
+        self.classifier.looks_at_marks()
+    }
+
     /// Applies the policy to a packet that arrives at `now`, [`Packet::len`] being its length on
     /// the link. Returns its class, as an index of [`InputRecipe::class_names`], and whether it is
     /// admitted.

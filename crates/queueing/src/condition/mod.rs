@@ -10,7 +10,7 @@ mod police;
 mod window;
 
 pub(crate) use bucket::TokenBucket;
-pub use input::{Conditioner, InputRecipe};
+pub use input::{Conditioner, InputRecipe, Passes};
 pub use meter::Color;
 pub(crate) use meter::{Meter, PerFlow, SingleRate, TwoRate};
 pub(crate) use police::{ColorRules, Policer, PriorityPolicer};

@@ -252,12 +252,17 @@ pub(crate) struct Policer {
 }
 
 impl Policer {
-    /// The bucket that pays for all packets that pass, if it drops all others.
-    pub(crate) fn only_passes(&self) -> Option<&TokenBucket> {
+    /// The rate in b/s and the burst in bytes of the bucket that pays for all packets that pass, if
+    /// it drops all others.
+    pub(crate) fn only_passes(&self) -> Option<(u64, u64)> {
+        let drops = |color| self.treatments[color as usize].drop;
+        let (exceeding, violating) = (drops(Color::Exceed), drops(Color::Violate));
+        let of = |bucket: &TokenBucket| (bucket.rate(), bucket.burst());
         match &self.meter {
-            Meter::OneBucket(bucket) if self.treatments[Color::Exceed as usize].drop => {
-                Some(bucket)
-            }
+            Meter::OneBucket(bucket) if exceeding => Some(of(bucket)),
+            // What passes has paid from both of its buckets, or from that of the peak.
+            Meter::TwoRate(m) if exceeding && violating => Some(of(&m.committed)),
+            Meter::TwoRate(m) if violating => Some(of(&m.peak)),
             _ => None,
         }
     }

@@ -154,17 +154,17 @@ impl Tree {
         for step in self.steps_of_all(leaf) {
             let (bucket, always) = match step {
                 Step::Police(p) => (p.only_passes(), true),
-                Step::Priority(p) => (Some(&p.bucket), p.always),
+                Step::Priority(p) => (Some((p.bucket.rate(), p.bucket.burst())), p.always),
                 _ => continue,
             };
-            let Some(bucket) = bucket.filter(|_| always || wait) else {
+            let Some((rate, burst)) = bucket.filter(|_| always || wait) else {
                 continue;
             };
             let most = load.stretch(step.counted()).1;
-            let burst = most * (UNITS * i128::from(bucket.burst()));
+            let burst = most * (UNITS * i128::from(burst));
             let first = if always { 0 } else { *longest };
             let least_burst = Exact::from_integer(UNITS * i128::from(first));
-            let curve = Curve::line(burst.max(least_burst), most * i128::from(bucket.rate()));
+            let curve = Curve::line(burst.max(least_burst), most * i128::from(rate));
             least = Some(match least {
                 Some(least) => least.min(&curve)?,
                 None => curve,

@@ -55,6 +55,28 @@ pub(super) fn holds(plan: &Plan, of: &Outcome) -> Result<usize, TestCaseError> {
         let lost: f64 = lost.into_iter().filter_map(most).sum();
         prop_assert!(!bound.lossless || lost == 0.0, "{name}: {lost} packets");
     }
+    for hop in &bounds.nodes {
+        let Ok(bound) = &hop.bound else { continue };
+        let processor = hop.name == "processor";
+        let name = match processor {
+            true => &world.nodes[hop.node as usize],
+            false => &hop.name,
+        };
+        let scope = if processor { Scope::Node } else { Scope::Voq };
+        let most = |metric| value(scope, name, metric);
+        checked += 1;
+        if let Some(backlog) = most(Metric::BacklogBytesMax) {
+            let most = bound.backlog as f64;
+            prop_assert!(backlog <= most, "{name}: {backlog} B, not {most} B");
+        }
+        if let Some(sojourn) = most(Metric::SojournMax) {
+            let most = bound.delay.as_secs_f64() * (1.0 + 1e-15);
+            prop_assert!(sojourn <= most, "{name}: {sojourn} s, not {most} s");
+        }
+        let lost = [Metric::DropsInputQueue, Metric::LossRatio];
+        let lost: f64 = lost.into_iter().filter_map(most).sum();
+        prop_assert!(!bound.lossless || lost == 0.0, "{name}: {lost} of packets");
+    }
     Ok(checked)
 }
 

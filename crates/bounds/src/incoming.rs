@@ -1,0 +1,233 @@
+//! What comes to a port.
+//!
+//! *Lateness.* A packet is at most the bound D of a hop late there, and at least the time in which
+//! the line sends the shortest one, so what comes to the next hop is what came to this one by up to
+//! the difference earlier.
+//!
+//! *A line.* Packets of one link come to the next node no faster than the line sends them: of those
+//! that come in a time t, all but the first were sent within it. Each takes the time of its bytes on
+//! that link, and counts its bytes on this one, so they are at most a longest packet and t times the
+//! largest ratio of the two. That holds for any part of them, whatever their sources, in particular
+//! for those of a leaf; what of it is reordered, or held by a node, by up to a time J comes by J
+//! earlier.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use spillgate_core::curve::{Curve, Exact, Slope, UNITS};
+use spillgate_core::{Dur, Rate};
+use spillgate_queueing::{LeafLoad, Load};
+
+use crate::flows::Unit;
+use crate::ports::Ports;
+
+/// The flows of a leaf that come over one link.
+struct Group {
+    /// By the class of a policer at the end of the link, if one bounds them, their curves together;
+    /// none if that of one is unknown.
+    sums: BTreeMap<Option<u16>, Option<Curve>>,
+    /// Their packets.
+    lengths: RangeInclusive<u16>,
+    /// The least that they occupy on the link that they come over, and the most on this one.
+    units: (Unit, Unit),
+}
+
+impl Group {
+    fn with(
+        &mut self,
+        class: Option<u16>,
+        own: Option<&Curve>,
+        lengths: &RangeInclusive<u16>,
+        units: (Unit, Unit),
+    ) {
+        let sum = self
+            .sums
+            .entry(class)
+            .or_insert_with(|| Some(Curve::zero()));
+        *sum = plus(sum.take(), own);
+        let short = *self.lengths.start().min(lengths.start());
+        self.lengths = short..=*self.lengths.end().max(lengths.end());
+        self.units = (self.units.0.min(units.0), self.units.1.max(units.1));
+    }
+}
+
+fn plus(sum: Option<Curve>, own: Option<&Curve>) -> Option<Curve> {
+    sum?.plus(own?).ok()
+}
+
+/// The smaller of two curves, as far as they are known.
+fn smaller(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
+    match (a, b) {
+        (Some(a), Some(b)) => a.min(&b).and_then(|c| c.rounded_up()).ok().or(Some(a)),
+        (a, b) => a.or(b),
+    }
+}
+
+impl Ports<'_> {
+    /// What comes to a port, and by leaf the shortest packet on the link.
+    pub(crate) fn load(&self, link: usize, leaves: usize) -> (Load, Vec<u32>) {
+        let plan = &self.world.links[link];
+        let zero = LeafLoad {
+            longest: 0,
+            arrivals: Some(Curve::zero()),
+        };
+        let mut load = Load {
+            rate: plan.rate,
+            line: plan.server.as_ref().and_then(|s| s.serves().ok()),
+            ring: plan.tx_ring.packets,
+            overhead: plan.overhead,
+            lengths: 1..=1,
+            leaves: vec![zero; leaves],
+        };
+        let mut shortest = vec![u32::MAX; leaves];
+        let (mut least, mut most) = (u16::MAX, 0);
+        let mut groups = BTreeMap::<(usize, Option<u32>), Group>::new();
+        for (&(i, hop), known) in self.flows.over[link].iter().zip(&self.leaves[link]) {
+            let flow = &self.flows.all[i];
+            let (short, long) = (*flow.lengths.start(), *flow.lengths.end());
+            let labels = self.flows.labels(i, hop);
+            least = least.min(short.saturating_add(labels));
+            most = most.max(long.saturating_add(labels));
+            let unit = self.unit(i, hop);
+            let own = self.arrivals(i, hop);
+            let over = hop.checked_sub(1).map(|h| self.world.routes[flow.route][h]);
+            let (before, class) = match over {
+                Some(over) => {
+                    let place = self.flows.places[i][hop - 1];
+                    let class = self.policers.class(over as usize, place);
+                    (self.unit(i, hop - 1), class)
+                }
+                None => (unit, None),
+            };
+            let all = match known {
+                Some(leaf) => usize::from(*leaf)..usize::from(*leaf) + 1,
+                // Each of them gets a part.
+                None => 0..leaves,
+            };
+            for leaf in all {
+                let at = &mut load.leaves[leaf];
+                at.longest = at.longest.max(unit.of(long)).max(1);
+                shortest[leaf] = shortest[leaf].min(unit.of(short)).max(1);
+                let group = groups.entry((leaf, over)).or_insert_with(|| Group {
+                    sums: BTreeMap::new(),
+                    lengths: flow.lengths.clone(),
+                    units: (before, unit),
+                });
+                group.with(class, own.as_ref(), &flow.lengths, (before, unit));
+            }
+        }
+        for ((leaf, over), group) in groups {
+            let own = self.together(over.map(|l| l as usize), plan.from, &group);
+            let at = &mut load.leaves[leaf].arrivals;
+            *at = plus(at.take(), own.as_ref());
+        }
+        load.lengths = least.min(most)..=most;
+        (load, shortest)
+    }
+
+    /// What a group never exceeds, as policers have let pass its classes and its line has sent it.
+    fn together(&self, over: Option<usize>, node: u32, group: &Group) -> Option<Curve> {
+        let Some(over) = over else {
+            return group
+                .sums
+                .values()
+                .try_fold(Curve::zero(), |sum, own| plus(Some(sum), own.as_ref()));
+        };
+        let of_class = |(class, own): (&Option<u16>, &Option<Curve>)| {
+            let passes = class.and_then(|c| {
+                let passes = self
+                    .policers
+                    .passes(over, c, &group.lengths, group.units.1)?;
+                passes.jittered(self.late_in(node)?).ok()
+            });
+            smaller(own.clone(), passes)
+        };
+        let mut classes = group.sums.iter().map(of_class);
+        let sum = classes.try_fold(Curve::zero(), |sum, own| plus(Some(sum), own.as_ref()));
+        smaller(sum, self.line(over, node, group))
+    }
+
+    /// What of packets like these comes over a link to a node and leaves it.
+    fn line(&self, over: usize, node: u32, group: &Group) -> Option<Curve> {
+        let (rate, early) = self.fastest(over)?;
+        let mut slope = Slope::bps(0);
+        for len in group.lengths.clone() {
+            let time = rate.tx_time(group.units.0.of(len)).as_ps();
+            let value = UNITS * i128::from(group.units.1.of(len));
+            slope = slope.max(Slope::above(value, time.into()).ok()?);
+        }
+        let burst = group.units.1.of(*group.lengths.end());
+        let plan = &self.world.links[over];
+        let reordered = plan.reorder.as_ref().map_or(Dur::ZERO, |r| r.by);
+        let late = early + reordered + self.late_in(node)?;
+        let burst = Exact::from_integer(UNITS * i128::from(burst));
+        Curve::line(burst, slope.exact()).jittered(late).ok()
+    }
+
+    /// The rate that a line never exceeds from the end of one packet to that of the next, and the
+    /// time by which an end may be sooner than that; none if several may leave together, or a node
+    /// sends for it.
+    pub(crate) fn fastest(&self, link: usize) -> Option<(Rate, Dur)> {
+        let plan = &self.world.links[link];
+        let holding = &self.world.holding;
+        if holding.serve(link as u32) || holding.follow(link as u32) && self.takes(link) {
+            return None;
+        }
+        match &plan.server {
+            None => Some((plan.rate, Dur::ZERO)),
+            Some(server) => server.peak(),
+        }
+    }
+
+    /// By how much a packet of a flow may be late where it has left its port of a hop, more than
+    /// another one; none if there is no bound.
+    fn late(&self, i: usize, hop: usize) -> Option<Dur> {
+        let link = self.world.routes[self.flows.all[i].route][hop] as usize;
+        let plan = &self.world.links[link];
+        let unit = self.unit(i, hop);
+        let shortest = unit.of(*self.flows.all[i].lengths.start());
+        let least = match (&plan.server, self.fastest(link)) {
+            (None, Some((rate, _))) => rate.tx_time(shortest),
+            _ => Dur::ZERO,
+        };
+        let most = self.delay_at(i, hop)?;
+        let reordered = plan.reorder.as_ref().map_or(Dur::ZERO, |r| r.by);
+        Some(Dur::from_ps(most.as_ps().saturating_sub(least.as_ps())) + reordered)
+    }
+
+    /// What a flow never exceeds where it comes to the node before a hop: what its source sends,
+    /// and what policers on its way let pass, late by the bounds of the ports and nodes since.
+    pub(crate) fn comes(&self, i: usize, hop: usize, unit: Unit) -> Option<Curve> {
+        let flow = &self.flows.all[i];
+        let route = &self.world.routes[flow.route];
+        let own = Some(flow.of).filter(|_| !flow.answers);
+        let mut least = own.and_then(|own| self.sources.arrivals(self.world, own, unit));
+        for before in 0..hop {
+            least = least.and_then(|curve| {
+                let late = self.late_before(i, before)? + self.late(i, before)?;
+                curve.jittered(late).ok()
+            });
+            let (link, place) = (route[before] as usize, self.flows.places[i][before]);
+            if let Some(class) = self.policers.class(link, place) {
+                least = smaller(
+                    least,
+                    self.policers.passes(link, class, &flow.lengths, unit),
+                );
+            }
+        }
+        least
+    }
+
+    /// What the packets of a flow occupy on the link of a hop.
+    pub(crate) fn unit(&self, i: usize, hop: usize) -> Unit {
+        let link = self.world.routes[self.flows.all[i].route][hop];
+        let overhead = self.world.links[link as usize].overhead;
+        Unit::Link(overhead, self.flows.labels(i, hop))
+    }
+
+    /// What a flow never exceeds where it comes to the port of a hop.
+    pub(crate) fn arrivals(&self, i: usize, hop: usize) -> Option<Curve> {
+        let comes = self.comes(i, hop, self.unit(i, hop))?;
+        comes.jittered(self.late_before(i, hop)?).ok()
+    }
+}

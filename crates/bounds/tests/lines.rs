@@ -1,0 +1,201 @@
+//! Bounds of lines, nodes and captures, worked out by hand.
+
+use super::single::{near, of, owd};
+use spillgate_bounds::QueueBound;
+
+/// Two access links of 2 Mb/s, a router, and a line of 10 Mb/s with this router and these links.
+fn two_hops(router: &str, out: &str, traffic: &[&str]) -> String {
+    let mut yaml = format!(
+        "schema_version: 1
+topology:
+  nodes: [a, b, {router}, z]
+  links:
+    ha: {{from: a, to: r, rate: 2 Mb/s, delay: 0 s, policy: F}}
+    hb: {{from: b, to: r, rate: 2 Mb/s, delay: 0 s, policy: F}}
+    out: {{from: r, to: z, rate: 10 Mb/s, delay: 0 s, policy: F{out}}}
+    back: {{from: z, to: r, rate: 10 Mb/s, delay: 0 s, policy: F}}
+    ra: {{from: r, to: a, rate: 2 Mb/s, delay: 0 s, policy: F}}
+    rb: {{from: r, to: b, rate: 2 Mb/s, delay: 0 s, policy: F}}
+policies:
+  F: {{fifo: {{limit: 50 packets}}}}
+traffic:
+"
+    );
+    for (i, flow) in traffic.iter().enumerate() {
+        let from = ["a", "b"][i % 2];
+        yaml += &format!("  - flow: {{name: f{i}, from: {from}, to: z, {flow}}}\n");
+    }
+    yaml + "measurement: {duration: 1 s, interval: 100 ms}\nruns: {count: 1}\n"
+}
+
+const TCP: &str = "class: data, tcp: {profile: linux}";
+const CBR: &str = "class: data, source: {cbr: {rate: 400 kb/s, packet: 500 B}}";
+
+#[track_caller]
+fn queue(yaml: &str, link: &str) -> QueueBound {
+    let found = of(yaml, 0);
+    let queue = found.queues.iter().find(|q| q.link == link);
+    queue.unwrap_or_else(|| panic!("{found:#?}")).clone()
+}
+
+/// The longest delay, and what bounds it.
+#[track_caller]
+fn most(queue: &QueueBound) -> (f64, &'static str) {
+    let delay = queue.delay.as_ref();
+    let delay = delay.unwrap_or_else(|| panic!("{queue:#?}"));
+    (delay.delay, delay.by)
+}
+
+#[track_caller]
+fn delay(yaml: &str, link: &str) -> f64 {
+    most(&queue(yaml, link)).0
+}
+
+/// Connections without end come over two links of 2 Mb/s, so of each at most a packet at once, and
+/// then no more than the next line carries.
+#[test]
+fn a_line_bounds_what_comes_over_it() {
+    let yaml = two_hops("r", "", &[TCP, TCP, TCP, TCP]);
+    let out = queue(&yaml, "out");
+    near(most(&out).0, 2.0 * 1.2);
+    assert!(out.lossless && most(&out).1 == "burst", "{out:#?}");
+    assert_eq!(out.backlog, Some(3000));
+    // With 40 B more for each packet on the line.
+    let more = two_hops("r", ", overhead: 40 B", &[TCP, TCP]);
+    near(delay(&more, "out"), 2.0 * 1.232);
+    // Alone, each is what it was.
+    let limited = queue(&yaml, "ha");
+    assert_eq!(most(&limited).1, "limit");
+    // What comes together may be more than the line carries.
+    let slow = yaml.replace("rate: 10 Mb/s", "rate: 3 Mb/s");
+    assert_eq!(most(&queue(&slow, "out")).1, "limit");
+    // A packet that is late by 5 ms comes with those sent 5 ms after it: 1250 B of each link.
+    let late = yaml.replace(
+        "policy: F}\n    hb",
+        "policy: F, reorder: {share: 10 %, by: 5 ms}}\n    hb",
+    );
+    near(delay(&late, "out"), (3000.0 + 1250.0) * 8.0 / 10_000.0);
+}
+
+/// No packet is late by its own transmission, which takes each the same time.
+#[test]
+fn lateness_is_what_exceeds_the_transmission() {
+    let yaml = two_hops("r", "", &[CBR, CBR]);
+    near(delay(&yaml, "ha"), 2.0);
+    near(delay(&yaml, "out"), 2.0 * 0.4);
+    // Two on one link: one may wait for the other, 2 ms, in which 100 B come.
+    let both = two_hops("r", "", &[CBR, CBR, CBR, CBR]);
+    near(delay(&both, "ha"), 4.0);
+    // All four come at once at most: of each link 2 packets, but 2 ms apart.
+    near(delay(&both, "out"), 2.0 * 0.4);
+}
+
+/// A processor that takes 1 ms for a packet, and 3 ms more beside.
+#[test]
+fn a_processor_is_a_hop() {
+    let router = "{name: r, forwarding: {per_packet: 1 ms, delay: 3 ms, input_queue: 5}}";
+    // A packet from each link at once, then one each 10 ms.
+    let yaml = two_hops(router, "", &[CBR, CBR]);
+    let node = queue(&yaml, "r");
+    assert_eq!((node.queue.as_str(), most(&node).1), ("processor", "burst"));
+    near(most(&node).0, 2.0 + 3.0);
+    assert!(node.lossless && node.classes == ["data"], "{node:#?}");
+    // Late by 1 ms at most, packets of both links come at once: 2 ms, the line 0.4 ms each.
+    near(owd(&of(&yaml, 0), "data"), 2.0 + 5.0 + 2.0 * 0.4);
+    // Of TCP three links bring what they carry: acknowledgments too fast for the processor. The
+    // queues of three links are full, and it is at work.
+    let full = two_hops(router, "", &[TCP, TCP]);
+    let node = queue(&full, "r");
+    near(most(&node).0, (3.0 * 5.0 + 1.0) + 3.0);
+    assert!(!node.lossless && most(&node).1 == "limit", "{node:#?}");
+    // Without a time for each packet it is a delay.
+    let delay_only = two_hops("{name: r, forwarding: {delay: 3 ms}}", "", &[TCP, TCP]);
+    near(delay(&delay_only, "r"), 3.0);
+    near(delay(&delay_only, "out"), 2.4);
+}
+
+/// What a switch adds is known where nothing waits for others.
+#[test]
+fn switches_are_hops_where_a_bound_is_known() {
+    let switch = |keys: &str| format!("{{name: r, switch: {{{keys}}}}}");
+    let direct = two_hops(&switch("architecture: output-queued"), "", &[CBR, CBR]);
+    near(owd(&of(&direct, 0), "data"), 2.0 + 0.8);
+    // Four ports, of 10 Mb/s: each input has 5 Mb/s for each output.
+    let keys = "architecture: cioq, speedup: 2, fabric: {parallel: {}}";
+    let parallel = two_hops(&switch(keys), "", &[CBR, CBR]);
+    let voq = queue(&parallel, "r");
+    assert_eq!(voq.queue, "ha/out");
+    near(most(&voq).0, 500.0 * 8.0 * 3.0 / 20_000.0);
+    let crossbar = of(&two_hops(&switch("architecture: voq"), "", &[CBR, CBR]), 0);
+    let why = crossbar.classes[0].why.as_ref().unwrap();
+    assert!(
+        why.starts_with("node `r`, ha/out: when a crossbar serves an input"),
+        "{why}"
+    );
+}
+
+/// 800 kb/s for 30 ms, nothing for 17 ms, 1 Mb/s for 53 ms: 50 packets of 1500 B and one in
+/// transmission are 612,000 bits.
+#[test]
+fn a_schedule_of_rates_has_a_least_service() {
+    let steps = ", rate_process: {schedule: {steps: [{at: 0 s, rate: 800 kb/s}, {at: 30 ms, rate: 0 b/s}, {at: 47 ms, rate: 1 Mb/s}], repeat: 100 ms}}";
+    let yaml = two_hops("r", steps, &[TCP, TCP]);
+    // Each 100 ms send 77,000 bits. Worst is to begin with the pause: seven rounds are 539,000 bits,
+    // then 17 ms of nothing, 53,000 bits in 53 ms, and 20,000 at 0.8 Mb/s.
+    near(delay(&yaml, "out"), 700.0 + 17.0 + 53.0 + 25.0);
+    let floor = ", rate_process: {on-off: {on: 20 ms, off: 15 ms, off_rate: 3 Mb/s}}";
+    near(delay(&two_hops("r", floor, &[TCP, TCP]), "out"), 51.0 * 4.0);
+    let stops = ", rate_process: {on-off: {on: 20 ms, off: 15 ms}}";
+    let why = queue(&two_hops("r", stops, &[TCP, TCP]), "out").why;
+    assert_eq!(
+        why.as_deref(),
+        Some("its line may stand still for any time")
+    );
+}
+
+/// Cells of 53 B at the sustainable rate: a packet of 1500 B takes 32 of them.
+#[test]
+fn a_circuit_of_its_own_serves_at_its_contract() {
+    let atm =
+        ", atm: {contract: {nrt-vbr: {pcr: 848 kb/s, scr: 424 kb/s, mbs: 60}}, phase: aligned}";
+    let yaml = two_hops("r", atm, &[TCP, TCP]);
+    // A cell each ms; before the first one at most 1 ms, and it takes a slot of 42.4 us.
+    near(delay(&yaml, "out"), 51.0 * 32.0 + 1.0 + 0.0424);
+    let shared = ", atm: {line: atm0}";
+    let why = queue(&two_hops("r", shared, &[TCP, TCP]), "out").why;
+    assert_eq!(
+        why.as_deref(),
+        Some("no guarantee of circuits that share a line is known")
+    );
+}
+
+/// A VPN's packets have two labels between edges, 8 B.
+#[test]
+fn labels_count() {
+    let yaml = "schema_version: 1
+topology:
+  nodes: [a, pe1, p, pe2, z]
+  links:
+    in: {from: a, to: pe1, rate: 2 Mb/s, delay: 0 s, policy: F}
+    one: {from: pe1, to: p, rate: 2 Mb/s, delay: 0 s, policy: F}
+    two: {from: p, to: pe2, rate: 2 Mb/s, delay: 0 s, policy: F}
+    off: {from: pe2, to: z, rate: 2 Mb/s, delay: 0 s, policy: F}
+  mpls: {pe: [pe1, pe2], p: [p]}
+policies:
+  F: {fifo: {limit: 50 packets}}
+traffic:
+  - flow: {name: f, class: data, from: a, to: z, source: {cbr: {rate: 400 kb/s, packet: 500 B}}}
+measurement: {duration: 1 s, interval: 100 ms}
+runs: {count: 1}
+";
+    // Popped one hop before the end, one is left there.
+    for (link, bytes) in [
+        ("in", 500.0),
+        ("one", 508.0),
+        ("two", 504.0),
+        ("off", 500.0),
+    ] {
+        near(delay(yaml, link), bytes * 8.0 / 2000.0);
+    }
+    near(owd(&of(yaml, 0), "data"), 2012.0 * 8.0 / 2000.0);
+}
