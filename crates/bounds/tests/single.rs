@@ -183,10 +183,9 @@ measurement: {duration: 1 s, interval: 100 ms}
 runs: {count: 1}
 ";
     let found = of(yaml, 0);
-    // 0.8 and 0.4 ms at the first hop, by which each is late: 1000 B and 100 B, 500 B and 100 B.
-    near(owd(&found, "k"), 0.8 + 1700.0 * 8.0 / 10_000.0);
-    // The other's 1100 B, its own packet to the second port, and at the rate that is left.
-    near(owd(&found, "l"), 0.88 + 0.4 + 4.0 / 9.0);
+    // 0.8 and 0.4 ms at the first hop, as long as the transmission, so none is late: 1500 B.
+    near(owd(&found, "k"), 0.8 + 1500.0 * 8.0 / 10_000.0);
+    near(owd(&found, "l"), 0.4 + 1500.0 * 8.0 / 10_000.0);
     assert!(found.classes.iter().all(|c| c.lossless));
     let full = of(&yaml.replace("8 packets", "2 packets"), 0);
     assert!(full.classes.iter().all(|c| !c.lossless));
@@ -234,11 +233,12 @@ fn ring(ports: usize, hops: usize, rate: &str, limit: &str) -> String {
     )
 }
 
-/// The fixed point of D = (2 L + r D) / C, with L the packet, r the rate of a flow and C that of a
-/// line: 2 L / (C - r). A full queue would take longer.
+/// The fixed point of D = (2 L + r t) / C, with L the packet, r the rate of a flow and C that of a
+/// line: over which the other flow comes at C until t, when it has made up for what it is late at
+/// most beyond its transmission, (C - r) t = r (D - L / C). A full queue would take longer.
 #[test]
 fn a_loop_is_bounded_by_its_fixed_point() {
-    let fixed = 2.0 * 8.0 / 6.0;
+    let fixed = (1.6 - 0.4 * 3.2 / 6.0) / (1.0 - 0.4 * 4.0 / 6.0);
     for limit in ["20 packets", "2 GB"] {
         let found = of(&ring(3, 2, "4 Mb/s", limit), 0);
         assert!(
@@ -255,7 +255,7 @@ fn a_loop_is_bounded_by_its_fixed_point() {
         assert!(found.classes[0].lossless);
     }
     // A limit that is met sooner.
-    let full = of(&ring(3, 2, "4 Mb/s", "2 packets"), 0);
+    let full = of(&ring(3, 2, "4 Mb/s", "1 packets"), 0);
     assert!(
         full.queues.iter().all(|q| by(q) == Some("limit")),
         "{full:#?}"
@@ -265,8 +265,10 @@ fn a_loop_is_bounded_by_its_fixed_point() {
 /// Where the ports before may be late by more than makes them late, nothing is claimed.
 #[test]
 fn a_loop_without_a_fixed_point_has_no_bound() {
-    // 8 of 10 Mb/s, but a flow may be late by the delays of three ports at its fourth: 12 Mb/s.
-    let found = of(&ring(5, 4, "2 Mb/s", "2 GB"), 0);
+    // 9.6 of 10 Mb/s, but three flows may be late by the delays of one, two and three ports: they
+    // come at the rate of their line until (10 - 7.2) t = 2.4 (1 + 2 + 3) D, in which the fourth
+    // brings 0.24 t = 1.23 D.
+    let found = of(&ring(5, 4, "2.4 Mb/s", "2 GB"), 0);
     assert!(found.classes[0].owd.is_none(), "{found:#?}");
     assert!(
         found
@@ -309,7 +311,7 @@ fn reasons_are_given() {
             .why
             .as_ref()
             .unwrap()
-            .contains("rate varies")
+            .contains("may stand still")
     );
     let fails = line("{fifo: {limit: 9 packets}}", "", &[CUBIC]);
     let fails = fails.replace(

@@ -17,10 +17,8 @@ struct Case {
 
 /// Gaps in nanoseconds, code points and lengths of packets.
 fn case(packets: &[(u64, u8, u16)], speed: f64, looped: bool) -> Case {
-    let mut file = Pcap {
-        nanoseconds: true,
-        ..Pcap::default()
-    };
+    let mut file = Pcap::default();
+    file.nanoseconds = true;
     let mut now = 1_000;
     for (gap, dscp, len) in packets {
         now += gap;
@@ -82,11 +80,17 @@ proptest! {
         let case = case(&packets, speed, looped);
         let groups = case.packets.iter().map(|p| p.1).max().unwrap();
         for group in 0..=groups {
-            let curve = case.sent.arrivals(group, &occupied).unwrap();
+            let curve = case.sent.arrivals(group, &occupied);
+            let Ok(curve) = curve else {
+                // All at one time, again and again without a pause.
+                prop_assert!(looped && packets[1..].iter().all(|p| p.0 == 0));
+                continue;
+            };
             let room = least_room(&case, group, &curve);
             prop_assert!(room >= Exact::from_integer(0), "{room} B of {curve:?}");
             // Short of rounding, some time holds all.
-            prop_assert!(room < Exact::from_integer(1), "{room} B of {curve:?}");
+            let rounded = curve.pieces()[0].slope * 2 / UNITS + 1;
+            prop_assert!(room < rounded, "{room} B of {curve:?}");
         }
     }
 }
@@ -146,6 +150,9 @@ fn a_large_capture_takes_little_time() {
     let case = case(&packets, 1.0, false);
     let begin = Instant::now();
     let curve = case.sent.arrivals(0, &occupied).unwrap();
-    println!("{} pieces in {:?}", curve.pieces().len(), begin.elapsed());
-    assert!(curve.pieces().len() <= 24);
+    let took = begin.elapsed();
+    assert!(
+        curve.pieces().len() <= 24 && took.as_secs() < 10,
+        "{took:?}"
+    );
 }
