@@ -212,7 +212,8 @@ fn a_burst_counts_once_along_a_path() {
     near(owd(&found, "k"), 3.0 + 3.0 * 0.8 + (2.0 + 10.0) * 8.0 / 9.9);
     let k = &found.classes[0];
     let sum: f64 = k.steps.iter().map(|s| s.parts.delay).sum();
-    assert!(sum > 26.4e-3, "{sum}");
+    // Port by port, the line before lets come no more than it carries, but what is late counts.
+    assert!(sum > 8.8e-3 + 2.0 * 1.6e-3, "{sum}");
     near(k.once.unwrap() + k.owd.unwrap(), 3.0 + sum * 1e3);
 }
 
