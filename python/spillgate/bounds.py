@@ -16,7 +16,7 @@ class Delay:
     """What the longest delay at a port is the sum of.
 
     Attributes:
-        link: The link whose port it is at.
+        link: The link whose port it is at, or the node that holds packets.
         queue: Its name: of a class-based policy the class.
         delay: The longest time in seconds from arrival until a packet has been sent; none if there
             is no bound.
@@ -37,7 +37,7 @@ class Delay:
 
 @dataclass(frozen=True, kw_only=True)
 class QueueBound(Delay):
-    """What a queue of a port cannot exceed.
+    """What a queue of a port or node cannot exceed.
 
     Attributes:
         classes: The classes of service whose packets may come to it.
@@ -83,7 +83,8 @@ class EndToEnd:
         owd: The longest one-way delay in seconds; none if there is no bound.
         lossless: Whether no packet can be lost in a queue.
         propagation: The part of the delay in seconds that no queue changes.
-        steps: The ports on the way of the flow with the longest delay.
+        steps: The ports, and nodes that hold packets, on the way of the flow with the longest
+            delay.
         once: What the sum of these is too large by in seconds, since a burst counts once along a
             path.
         halved: What halves the longest delay, each change alone.
@@ -115,7 +116,7 @@ class Bounds:
         point: The name of the point: a variant, with the values of axes.
         classes: By class of service.
         flows: By flow.
-        queues: By link and queue.
+        queues: By link and queue, then by node.
         without_failures: Links fail in the scenario; the bounds are those of the network in which
             none does.
     """

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spillgate_core::{Dscp, FlowKey, Overhead};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::MIN_PACKET;
-use spillgate_scenario::plan::{FlowPlan, Traffic, WorldPlan};
+use spillgate_scenario::plan::{FlowPlan, SessionSpec, Traffic, WorldPlan};
 
 /// Bytes of an MPLS label.
 const LABEL: u16 = 4;
@@ -51,6 +51,8 @@ pub(crate) struct Flow {
 /// All of a world; the flows of the plan first, by number.
 pub(crate) struct Flows {
     pub(crate) all: Vec<Flow>,
+    /// By flow of the plan its answers.
+    back: Vec<Option<usize>>,
     pub(crate) keys: Arc<[FlowKey]>,
     /// By link the flows over it, with the hop that it is for them.
     pub(crate) over: Vec<Vec<(usize, usize)>>,
@@ -69,6 +71,10 @@ impl Flows {
             .enumerate()
             .filter_map(|(i, f)| back(i, f));
         let all: Vec<Flow> = forth.chain(back).collect();
+        let mut back = vec![None; world.flows.len()];
+        for (i, flow) in all.iter().enumerate().filter(|(_, f)| f.answers) {
+            back[flow.of] = Some(i);
+        }
         let key = |f: &Flow| match f.answers {
             true => world.flows[f.of].key.reversed(),
             false => world.flows[f.of].key,
@@ -88,10 +94,20 @@ impl Flows {
         Self {
             labels: labels(world),
             all,
+            back,
             keys,
             over,
             places,
         }
+    }
+
+    /// The answers of a flow of the plan, if they have data, too.
+    pub(crate) fn dialogue(&self, world: &WorldPlan, flow: usize) -> Option<usize> {
+        let Traffic::Sessions(sessions) = &world.flows[flow].traffic else {
+            return None;
+        };
+        let back = self.back[flow];
+        back.filter(|_| matches!(sessions.session, SessionSpec::RequestResponse(_)))
     }
 
     /// The bytes of the labels of the packets of a flow at one of its hops.
@@ -106,12 +122,12 @@ fn labels(world: &WorldPlan) -> Vec<Vec<u16>> {
         let link = &world.links[link as usize];
         (link.from, link.to)
     };
-    let of = |route: &Box<[u32]>| {
+    let of = |route: &[u32]| {
         let depths = world.stages.mpls().map(|m| m.depths(route, ends));
         let depths = depths.unwrap_or_default().into_iter();
         depths.map(|d| LABEL * u16::from(d)).collect()
     };
-    world.routes.iter().map(of).collect()
+    world.routes.iter().map(|r| of(r)).collect()
 }
 
 fn forth(of: usize, flow: &FlowPlan) -> Flow {

@@ -60,17 +60,20 @@ pub fn bounds(world: &WorldPlan) -> Bounds {
     ports.solve();
     let groups = groups(&ports);
     let sums = ports.sums(&groups);
-    let mut once = vec![Vec::new(); world.flows.len()];
-    for (group, flows) in &groups {
-        let found = ports.once(group, flows, &sums);
-        for flow in flows {
-            if let Some(of_flow) = once.get_mut(*flow) {
-                of_flow.clone_from(&found);
-            }
+    let mut once = vec![Vec::new(); flows.all.len()];
+    for (group, of_group) in &groups {
+        let found = ports.once(group, of_group, &sums);
+        for flow in of_group {
+            once[*flow].clone_from(&found);
         }
     }
-    let flows = once.iter().enumerate();
-    let flows = flows.map(|(f, once)| ports.way(f, once)).collect();
+    let way = |flow: usize| ports.way(flow, &once[flow]);
+    let ways = (0..world.flows.len()).map(|flow| match flows.dialogue(world, flow) {
+        // Both ends send data.
+        Some(back) => Ok(way(flow)?.or(way(back)?)),
+        None => way(flow),
+    });
+    let flows = ways.collect();
     let (hops, nodes) = ports.into_hops();
     Bounds { hops, nodes, flows }
 }

@@ -39,8 +39,8 @@ struct Solved {
 pub(crate) struct Nodes {
     /// By node the flows through it, each with the hop at which it leaves.
     through: BTreeMap<u32, Vec<(usize, usize)>>,
-    /// What is known, as long as what it depends on stays the same.
-    solved: RefCell<BTreeMap<u32, Rc<Solved>>>,
+    /// What is known, as long as what it depends on stays the same; none of what is being found.
+    solved: RefCell<BTreeMap<u32, Option<Rc<Solved>>>>,
     /// The ports that are solved depend on each other.
     on_loop: bool,
 }
@@ -112,6 +112,7 @@ impl Ports<'_> {
             return Ok(None);
         }
         let solved = self.node(node);
+        let solved = solved.ok_or("what comes to a node depends on its own bound")?;
         let queue = solved.of.get(&(route[hop - 1], route[hop]));
         let queue = queue.map(|q| &solved.queues[*q]);
         let queue = queue.ok_or("no bound of this node is known")?;
@@ -139,7 +140,7 @@ impl Ports<'_> {
         if !self.nodes.through.contains_key(&node) {
             return Some(Dur::ZERO);
         }
-        let solved = self.node(node);
+        let solved = self.node(node)?;
         let mut late = solved.queues.iter().map(|q| {
             let bound = q.bound.as_ref().ok()?;
             Some(self.beyond_least(node, bound))
@@ -152,13 +153,16 @@ impl Ports<'_> {
         Dur::from_ps(bound.delay.as_ps().saturating_sub(least))
     }
 
-    fn node(&self, node: u32) -> Rc<Solved> {
+    /// None if what comes to the node depends on its own bound.
+    fn node(&self, node: u32) -> Option<Rc<Solved>> {
         if let Some(known) = self.nodes.solved.borrow().get(&node) {
-            return Rc::clone(known);
+            return known.clone();
         }
+        let put = |what| self.nodes.solved.borrow_mut().insert(node, what);
+        put(None);
         let solved = Rc::new(self.queues_of(node));
-        let mut all = self.nodes.solved.borrow_mut();
-        Rc::clone(all.entry(node).or_insert(solved))
+        put(Some(Rc::clone(&solved)));
+        Some(solved)
     }
 
     fn queues_of(&self, node: u32) -> Solved {
@@ -227,7 +231,9 @@ impl Ports<'_> {
     /// The queues of all nodes, by node.
     pub(crate) fn all_nodes(&self) -> Vec<NodeHop> {
         let of = |node: &u32| {
-            let solved = self.node(*node);
+            let Some(solved) = self.node(*node) else {
+                return Vec::new();
+            };
             let queues = solved.queues.iter().zip(&solved.classes);
             let hop = |(queue, classes): (&NodeQueue, &Vec<u16>)| NodeHop {
                 node: *node,
@@ -235,7 +241,7 @@ impl Ports<'_> {
                 classes: classes.clone(),
                 bound: queue.bound.clone(),
             };
-            queues.map(hop).collect::<Vec<_>>()
+            queues.map(hop).collect()
         };
         self.nodes.through.keys().flat_map(of).collect()
     }

@@ -72,6 +72,17 @@ impl Way {
         saved.fold(Dur::ZERO, |sum, d| sum + d)
     }
 
+    /// The longer of two, in whose directions data goes.
+    pub(crate) fn or(self, other: Self) -> Self {
+        let lossless = self.lossless && other.lossless;
+        let longer = if other.owd() > self.owd() {
+            other
+        } else {
+            self
+        };
+        Self { lossless, ..longer }
+    }
+
     fn of(&self, steps: Range<usize>) -> Dur {
         let delays = self.steps[steps].iter().map(|s| s.parts.sum());
         delays.fold(Dur::ZERO, |sum, d| sum + d)

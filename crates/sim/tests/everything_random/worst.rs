@@ -24,15 +24,6 @@ pub(super) fn holds(plan: &Plan, of: &Outcome) -> Result<usize, TestCaseError> {
     };
     let bounds = bounds(world);
     let mut checked = 0;
-    for (flow, bound) in world.flows.iter().zip(&bounds.flows) {
-        let largest = value(Scope::Flow, &flow.name, Metric::OwdMax);
-        if let (Ok(bound), Some(largest)) = (bound, largest) {
-            checked += 1;
-            // Both are whole picoseconds, as binary64.
-            let most = bound.owd().as_secs_f64() * (1.0 + 1e-15);
-            prop_assert!(largest <= most, "{}: {largest} s, not {most} s", flow.name);
-        }
-    }
     for hop in &bounds.hops {
         let Ok(bound) = &hop.bound else { continue };
         let name = format!("{}/{}", world.links[hop.link as usize].name, hop.name);
@@ -76,6 +67,15 @@ pub(super) fn holds(plan: &Plan, of: &Outcome) -> Result<usize, TestCaseError> {
         let lost = [Metric::DropsInputQueue, Metric::LossRatio];
         let lost: f64 = lost.into_iter().filter_map(most).sum();
         prop_assert!(!bound.lossless || lost == 0.0, "{name}: {lost} of packets");
+    }
+    for (flow, bound) in world.flows.iter().zip(&bounds.flows) {
+        let largest = value(Scope::Flow, &flow.name, Metric::OwdMax);
+        if let (Ok(bound), Some(largest)) = (bound, largest) {
+            checked += 1;
+            // Both are whole picoseconds, as binary64.
+            let most = bound.owd().as_secs_f64() * (1.0 + 1e-15);
+            prop_assert!(largest <= most, "{}: {largest} s, not {most} s", flow.name);
+        }
     }
     Ok(checked)
 }
