@@ -5,11 +5,11 @@
 //! the difference earlier.
 //!
 //! *A line.* Packets of one link come to the next node no faster than the line sends them: of those
-//! that come in a time t, all but the first were sent within it. Each takes the time of its bytes on
-//! that link, and counts its bytes on this one, so they are at most a longest packet and t times the
-//! largest ratio of the two. That holds for any part of them, whatever their sources, in particular
-//! for those of a leaf; what of it is reordered, or held by a node, by up to a time J comes by J
-//! earlier.
+//! that come in a time t, all but the first were sent within it. Each takes the time of its bytes
+//! on that link, and counts its bytes on this one, so they are at most a longest packet and t times
+//! the largest ratio of the two. That holds for any part of them, whatever their sources, in
+//! particular for those of a leaf; what of it is reordered, or held by a node, by up to a time J
+//! comes by J earlier.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
