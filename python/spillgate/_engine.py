@@ -357,6 +357,20 @@ class Outcome:
         """The events that the runs took."""
         return self._native.events()
 
+    def arriving(self, variant: int) -> dict[str, Any]:
+        """What comes to each port of a variant, and to paths and sessions."""
+        parsed: dict[str, Any] = json.loads(self._native.arriving(variant))
+        return parsed
+
+    def loops(self, variant: int) -> list[dict[str, Any]]:
+        """The links of a variant that endless TCP connections cross, and what controls them."""
+        parsed: list[dict[str, Any]] = json.loads(self._native.loops(variant))
+        return parsed
+
+    def has_formulas(self, variant: int) -> bool:
+        """Whether a variant is small, and has sources that formulas of queues may be for."""
+        return self._native.has_formulas(variant)
+
     def words(self) -> dict[str, Any]:
         """What is said of the results: `conclusion`, `remarks`, `assumptions`."""
         parsed: dict[str, Any] = json.loads(self._native.words())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
+from spillgate.estimates import Beside, Estimates, exact_of_classes, numbers_of, of_point
 from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
 from spillgate.points import At, chosen, columns
@@ -404,6 +405,43 @@ class Results:
             ignore_memory=ignore_memory,
             progress=progress,
         )
+
+    def estimates(self, variant: str | None = None) -> tuple[Estimates, ...]:
+        """What formulas say of each point, beside what was simulated; see `spillgate.estimate`.
+
+        Args:
+            variant: Only the point of this name; default all.
+
+        Raises:
+            InputError: If there is no such point.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
+            >>> fifo, llq = results.estimates()
+            >>> next(b.words for b in fifo.simulated if b.estimate.metric == "loss_ratio")
+            'inside the 95 % interval'
+        """
+        numbers = numbers_of(self.description, variant)
+        return tuple(of_point(self._values, self.description, n, self._of) for n in numbers)
+
+    @cached_property
+    def expected(self) -> dict[tuple[str, str], Beside]:
+        """By variant and class the mean delay by an exact formula, beside the simulated one.
+
+        Only of classes for which the scenario meets all that a formula assumes; none in networks
+        of more than 500 links, since it is made with every table.
+        """
+        d = self.description
+        return {
+            (name, cls): beside
+            for n, name in enumerate(d.variants)
+            if self._values.has_formulas(n)
+            for cls, beside in exact_of_classes(self._values, d, n, self._of).items()
+        }
+
+    def _of(self, scope: str, metric: str) -> tuple[Sample, ...]:
+        return records(Sample, self._values.samples([scope], [metric]))
 
     def judge(
         self,

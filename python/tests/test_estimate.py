@@ -39,7 +39,7 @@ def scenario(policy, *flows, runs=40, link=(), sessions=()):
 
 def simulated(made):
     """The estimates beside runs, by name and metric."""
-    [found] = spillgate.estimate(spillgate.run(made, series=[]))
+    [found] = spillgate.run(made, series=[]).estimates()
     return {(b.estimate.name, b.estimate.metric): b for b in found.simulated}
 
 
@@ -109,6 +109,14 @@ def test_a_limited_queue(packet, kind, rate):
     packets = 900 if kind == "D" else 1500
     for places in (5, 7):
         assert off(lost, queues.mg1k(packets, service, places).loss) > 5
+
+
+def test_a_transmit_ring_has_places_too():
+    made = scenario({"fifo": {"limit": "3 packets"}}, poisson("f", "9 Mb/s", "1250 B"))
+    made["topology"]["links"]["l"]["tx_ring"] = "3 packets"
+    found = simulated(made)
+    agree(found)
+    assert found["l/fifo", "loss_ratio"].estimate.formula == "M/D/1/6"
 
 
 THREE = [
@@ -205,7 +213,7 @@ def test_a_second_link_that_is_faster_adds_no_wait():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"policies.q": {"fifo": {"aqm": {"red": {}}}}}, "`l/fifo` has an AQM"),
+        ({"policies.q": {"fifo": {"aqm": {"red": {}}}}}, "`l` has an AQM"),
         (
             {
                 "measurement.warmup": "0 s",
@@ -234,6 +242,46 @@ def test_what_is_not_met_is_said(change, reason):
     assert waits
     assert not waits[0].holds
     assert any(reason in why for why in waits[0].reasons), waits[0].reasons
+
+
+def classes(*own):
+    return {"class-based": {"classes": [*own, {"name": "class-default"}]}}
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"),
+    [
+        # It acts on packets that wait with those of others.
+        ({"police": {"rate": "1 Mb/s"}}, "`l/c` has a policer"),
+        ({"priority": {"rate": "1 Mb/s"}}, "`l/c` has a policer"),
+        ({"shape": {"rate": "9 Mb/s"}}, "`l/c` is shaped"),
+        ({"bandwidth": "1 Mb/s", "fair_queue": {}}, "`l/c` has queues by flow"),
+        ({"bandwidth": "1 Mb/s", "aqm": "codel"}, "`l/c` has an AQM"),
+    ],
+)
+def test_what_classes_do_beside_waiting_is_said(own, reason):
+    c = {"name": "c", "match": {"dscp": "ef"}} | own
+    made = scenario(classes(c), *FIXED)
+    [found] = spillgate.estimate(made)
+    assert found.estimates
+    for e in found.estimates:
+        assert any(reason in why for why in e.reasons), (e.metric, e.reasons)
+
+
+def test_a_policy_inside_another_has_no_formula():
+    inner = {"name": "class-default", "shape": {"rate": "9 Mb/s"}, "policy": "inner"}
+    made = scenario({"class-based": {"classes": [inner]}}, *FIXED)
+    made["policies"]["inner"] = classes({"name": "c", "match": {"dscp": "ef"}, "priority": {}})
+    [found] = spillgate.estimate(made)
+    assert not any(e.holds for e in found.estimates)
+
+
+def test_links_that_fail_leave_nothing_exact():
+    made = scenario(ENDLESS, poisson("f", "8 Mb/s", "1250 B"))
+    made["topology"]["failures"] = [{"link": "k", "at": "5 s", "repair": "6 s"}]
+    [found] = spillgate.estimate(made)
+    assert found.estimates
+    assert not any(e.holds for e in found.estimates)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +325,7 @@ def test_connections_over_a_link_that_loses():
     """The models' authors claim a few tens of percent; timeouts are few at 0.2 %."""
     made = connections({"cc": "newreno", "sack": True}, "0.2 %")
     results = spillgate.run(made, series=[])
-    [found] = spillgate.estimate(results)
+    [found] = results.estimates()
     laws = [b for b in found.simulated if "of the links" in b.estimate.note]
     assert [b.estimate.formula for b in laws] == ["square-root law", "PFTK", "PFTK, RFC 5348"]
     for b in laws:
@@ -292,7 +340,7 @@ def test_connections_over_a_link_that_loses():
 
 def test_connections_that_fill_a_link():
     made = connections({"cc": "newreno", "sack": True}, rate="10 Mb/s")
-    [found] = spillgate.estimate(spillgate.run(made, series=[]))
+    [found] = spillgate.run(made, series=[]).estimates()
     even = next(b for b in found.simulated if b.estimate.formula == "even shares")
     assert even.estimate.holds
     assert even.mean == pytest.approx(even.estimate.value, rel=0.01)
@@ -331,7 +379,7 @@ def test_refused_sessions():
     link = {"rate": "1 Gb/s", "delay": "1 ms"}
     made = scenario(ENDLESS, runs=20, sessions=[sessions], link=link.items())
     made["measurement"] = {"warmup": "20 s", "duration": "200 s"}
-    [found] = spillgate.estimate(spillgate.run(made, series=[]))
+    [found] = spillgate.run(made, series=[]).estimates()
     refused, again = found.simulated
     wanted = 400 * queues.erlang_b(8.0, 6)
     assert refused.estimate.value == pytest.approx(wanted)

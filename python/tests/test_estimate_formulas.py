@@ -247,6 +247,14 @@ def test_counts_are_those_of_a_poisson_process():
         close(counts[0], service.raised(-rate), 1e-9)
 
 
+def test_how_long_a_queue_remembers():
+    # M/M/1 at half load: 0.5 * 2 / 0.25. Full after 10 s at a load of 2. Ten packets by chance.
+    close(queues.settling(0.5, Service.exponential(1.0)), 4)
+    assert queues.settling(1.5, Service.constant(1.0)) == math.inf
+    close(queues.settling(2.0, Service.constant(1.0), 10), 12)
+    close(queues.settling(1.0, Service.exponential(1.0), 10), 50)
+
+
 # --- TCP
 
 

@@ -112,6 +112,12 @@ pub fn arriving(world: &WorldPlan) -> Arriving {
     let fails: Vec<u32> = world.failures.iter().map(|f| f.link).collect();
     let ports = world.links.iter().enumerate().map(|(id, link)| {
         let mut odd = odd(world, id as u32, link);
+        let longest = over[id]
+            .iter()
+            .map(|(i, _)| world.flows[*i].traffic.longest().0);
+        if longest.max().is_some_and(|len| u32::from(len) > link.mtu) {
+            odd.push("loses packets longer than its MTU");
+        }
         if fails.contains(&(id as u32)) {
             odd.push("fails");
         }
@@ -137,6 +143,18 @@ pub fn arriving(world: &WorldPlan) -> Arriving {
             .filter_map(|f| sessions(world, f))
             .collect(),
     }
+}
+
+/// More links than these take longer to look at than a table may.
+const FEW: usize = 500;
+
+/// Whether a world is small, and has Poisson sources that formulas of queues may be for.
+pub fn has_formulas(world: &WorldPlan) -> bool {
+    let poisson = |f: &FlowPlan| match &f.traffic {
+        Traffic::Source(source) => matches!(**source, SourceSpec::Poisson(_)),
+        _ => false,
+    };
+    world.links.len() <= FEW && world.flows.len() <= 20 * FEW && world.flows.iter().any(poisson)
 }
 
 /// What no formula knows of a port.

@@ -21,7 +21,7 @@ mod verdicts;
 mod words;
 
 pub use admission::AdmissionRow;
-pub use arriving::{Arriving, arriving};
+pub use arriving::{Arriving, arriving, has_formulas};
 pub use curves::write_series;
 pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,

@@ -14,10 +14,10 @@ use spillgate_import::IosImporter;
 use spillgate_measure::{extent, outline};
 use spillgate_output::store::{self, Store};
 use spillgate_output::{
-    Report, SeriesRow, arriving, describe, explanation, loops, pcapng, write_json, write_parquet,
-    write_series,
+    Report, SeriesRow, arriving, describe, explanation, has_formulas, loops, pcapng, write_json,
+    write_parquet, write_series,
 };
-use spillgate_scenario::plan::{Plan, VariantPlan};
+use spillgate_scenario::plan::{Plan, VariantPlan, WorldPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
 use spillgate_sim::{BEHAVIOR, Campaign, Engine, Failure, Finished, Observed, RunInfo, Shelf};
 
@@ -442,6 +442,12 @@ pub(crate) struct Results {
 }
 
 impl Results {
+    fn world(&self, variant: usize) -> PyResult<&WorldPlan> {
+        let missing = || PyIndexError::new_err("there is no such variant");
+        let variants = &self.report.plan().variants;
+        Ok(&variants.get(variant).ok_or_else(missing)?.world)
+    }
+
     fn json<T: serde::Serialize>(&self, rows: impl FnOnce(&Report) -> T) -> PyResult<String> {
         serde_json::to_string(&rows(&self.report))
             .map_err(|e| PyRuntimeError::new_err(e.to_string()))
@@ -471,6 +477,23 @@ impl Results {
     /// of all where none is.
     fn samples(&self, scopes: Vec<String>, metrics: Vec<String>) -> PyResult<String> {
         self.json(|report| report.samples(|s| among(&scopes, s.name()), |m| among(&metrics, m)))
+    }
+
+    /// What comes to each port of a variant, as JSON.
+    fn arriving(&self, variant: usize) -> PyResult<String> {
+        let world = self.world(variant)?;
+        self.json(|_| arriving(world))
+    }
+
+    /// The links of a variant that endless connections cross, as JSON.
+    fn loops(&self, variant: usize) -> PyResult<String> {
+        let world = self.world(variant)?;
+        self.json(|_| loops(world))
+    }
+
+    /// Whether a variant is small, and has Poisson sources that formulas of queues may be for.
+    fn has_formulas(&self, variant: usize) -> PyResult<bool> {
+        Ok(has_formulas(self.world(variant)?))
     }
 
     /// Every requirement judged, as a JSON list.

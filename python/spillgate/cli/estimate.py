@@ -33,9 +33,12 @@ def estimate(options: argparse.Namespace) -> int:
     if is_run and options.set:
         msg = f"error: {options.scenario}: `--set` replaces nothing in a run directory"
         raise InputError(msg)
-    of = load(options.scenario, confine=options.confine) if is_run else options.scenario
-    overrides = None if is_run else options.set
-    found = find(of, variant=options.variant, set=overrides, confine=options.confine)
+    if is_run:
+        found = load(options.scenario, confine=options.confine).estimates(options.variant)
+    else:
+        found = find(
+            options.scenario, variant=options.variant, set=options.set, confine=options.confine
+        )
     if options.format == "json":
         write_json([record(f) for f in found])
     else:

@@ -6,8 +6,8 @@ need, and whether it meets what they assume.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from spillgate import _engine
 from spillgate.errors import InputError
@@ -15,15 +15,29 @@ from spillgate.estimates import flows, paths
 from spillgate.estimates.conservation import conservation
 from spillgate.estimates.found import Assumption, Beside, Estimate, Estimates, Unknown
 from spillgate.estimates.ports import Port
-from spillgate.result import Results
+from spillgate.rows import Sample
 from spillgate.scenario import Description, Overrides, open_job
 from spillgate.source import FilesLike, ScenarioLike, Source
 
 __all__ = ["Assumption", "Beside", "Estimate", "Estimates", "Unknown", "estimate"]
 
 
+class Records(Protocol):
+    """What has the core's records of points: a job, or what runs gave."""
+
+    def arriving(self, variant: int) -> dict[str, Any]:
+        """What comes to each port."""
+
+    def loops(self, variant: int) -> list[dict[str, Any]]:
+        """Links with endless connections."""
+
+
+Samples = Callable[[str, str], Iterable[Sample]]
+"""Gives the values of runs of a scope and a metric."""
+
+
 def estimate(
-    scenario: ScenarioLike | Results,
+    scenario: ScenarioLike,
     *,
     variant: str | None = None,
     files: FilesLike | None = None,
@@ -32,13 +46,13 @@ def estimate(
 ) -> tuple[Estimates, ...]:
     """Says by formulas what a run should show; simulates nothing.
 
+    `Results.estimates` sets the same beside what was simulated.
+
     Args:
-        scenario: Path of the scenario file, its text, or what the text would say as a mapping;
-        or
-            results, whose values are then set beside the estimates.
+        scenario: Path of the scenario file, its text, or what the text would say as a mapping.
         variant: Only the point of this name; default all.
         files: Contents that stand in for files, by name as the scenario writes it.
-        set: Values to replace, by path; of results those that they had.
+        set: Values to replace, by path.
         confine: Refuses files outside the scenario's folder.
 
     Returns:
@@ -52,43 +66,41 @@ def estimate(
         >>> fifo, llq = spillgate.estimate("examples/first/scenario.yaml")
         >>> wait = next(e for e in fifo.estimates if e.metric == "sojourn_mean")
         >>> wait.formula, round(wait.value * 1e3, 2), wait.reasons
-        ('M/G/1/51', 31.16, ('`voice` is `cbr`',))
+        ('M/G/1/51', 53.92, ('`voice` is `cbr`',))
     """
-    results = scenario if isinstance(scenario, Results) else None
-    if results is None:
-        assert not isinstance(scenario, Results)  # noqa: S101
-        source, overrides = Source.of(scenario, files), set
-    else:
-        source, overrides = results.source, list(results.overrides)
-    job = open_job(source, set=overrides, confine=confine)
+    source = Source.of(scenario, files)
+    job = open_job(source, set=set, confine=confine)
     described = Description.from_json(job.describe())
+    return tuple(of_point(job, described, n) for n in numbers_of(described, variant))
+
+
+def numbers_of(described: Description, variant: str | None) -> list[int]:
+    """The numbers of all points, or of one; raises `InputError` if it is not there."""
     if variant is not None and variant not in described.variants:
         names = ", ".join(repr(v) for v in described.variants)
-        msg = f"error: {source.path}: there is no variant {variant!r}; valid are {names}"
+        msg = f"error: variant: there is no variant {variant!r}; valid are {names}"
         raise InputError(msg)
-    numbers = [n for n, name in enumerate(described.variants) if variant in (None, name)]
-    return tuple(of_point(job, described, n, results) for n in numbers)
+    return [n for n, name in enumerate(described.variants) if variant in (None, name)]
 
 
 def of_point(
-    job: _engine.Job, described: Description, number: int, results: Results | None = None
+    records: Records, described: Description, number: int, samples: Samples | None = None
 ) -> Estimates:
     """The estimates of one point.
 
     Args:
-        job: The scenario.
+        records: Has what the core says of the scenario.
         described: What was understood of it.
         number: Of the point.
-        results: What was simulated; none without.
+        samples: What was simulated; none without.
     """
     point = described.variants[number]
-    record = job.arriving(number)
+    record = records.arriving(number)
     found, unknown = _queues(record, described, number)
-    measured = None if results is None else _Measured(results, point)
+    measured = None if samples is None else _Measured(samples, point)
     spent = {} if measured is None else measured.by_name("class", "fct_mean")
     found += paths.sessions(record["sessions"], record["duration"], record["warmup"], spent)
-    loops = job.loops(number)
-    found += _connections(loops, measured)
+    found += _connections(records.loops(number), measured)
     simulated = [] if measured is None else [measured.beside(e) for e in found]
     return Estimates(
         point=point,
@@ -98,19 +110,44 @@ def of_point(
     )
 
 
+def exact_of_classes(
+    records: Records, described: Description, number: int, samples: Samples
+) -> dict[str, Beside]:
+    """The mean delays of classes whose formula is exact and holds, beside those simulated.
+
+    Args:
+        records: Has what the core says of the scenario.
+        described: What was understood of it.
+        number: Of the point.
+        samples: What was simulated.
+    """
+    found, _ = _queues(records.arriving(number), described, number)
+    measured = _Measured(samples, described.variants[number])
+    return {
+        e.name: beside
+        for e in found
+        if e.metric == "owd_mean" and e.exact and e.holds
+        if (beside := measured.beside(e)) is not None
+    }
+
+
 def _queues(
     record: Mapping[str, Any], described: Description, number: int
 ) -> tuple[list[Estimate], list[Unknown]]:
     ports: list[Port] = []
     period = (record["warmup"], record["duration"])
     outlines = described.outlines[number]
+    fails = any("fails" in port["odd"] for port in record["ports"])
     for port, outline in zip(record["ports"], outlines, strict=True):
-        ports.append(Port(port, outline, ports, period))
+        # Traffic takes other ways while a link is down.
+        odd = [*port["odd"], *(["is in a network where links fail"] if fails else [])]
+        ports.append(Port({**port, "odd": odd}, outline, ports, period))
     found: list[Estimate] = []
     unknown = []
+    alone = paths.alone(record["paths"])
     for link, port in enumerate(ports):
         found += port.estimates()
-        law = conservation(port, paths.alone(record["paths"], link))
+        law = conservation(port, alone.get(link, frozenset()))
         if law is not None:
             found.append(law)
         if port.waiting is None and port.of["streams"]:
@@ -165,21 +202,20 @@ def _is_narrow(link: Mapping[str, Any], loops: Sequence[Mapping[str, Any]]) -> b
 class _Measured:
     """What was simulated at a point."""
 
-    def __init__(self, results: Results, point: str) -> None:
-        self._results, self._point = results, point
+    def __init__(self, samples: Samples, point: str) -> None:
+        self._samples, self._point = samples, point
         self._known: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
 
     def _runs(self, scope: str, metric: str) -> dict[str, dict[int, float]]:
         """By name and run, what is defined."""
         if (scope, metric) not in self._known:
-            rows = self._results.samples(scope=scope, metric=metric)
             self._known[scope, metric] = {
                 row.name: {
                     run: value
                     for run, value in zip(row.runs, row.values, strict=True)
                     if value is not None
                 }
-                for row in rows
+                for row in self._samples(scope, metric)
                 if row.variant == self._point
             }
         return self._known[scope, metric]

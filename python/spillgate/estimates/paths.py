@@ -39,10 +39,16 @@ def _unknown(path: Mapping[str, Any], name: str, ports: Sequence[Port]) -> str |
     return None
 
 
-def alone(paths: Sequence[Mapping[str, Any]], link: int) -> set[str]:
-    """Classes all of whose packets pass one port and no other."""
-    found = {p["class"] for p in paths}
-    return found - {p["class"] for p in paths if p["links"] != [link]}
+def alone(paths: Sequence[Mapping[str, Any]]) -> dict[int, set[str]]:
+    """By link the classes all of whose packets pass it and no other."""
+    ways: dict[str, set[tuple[int, ...]]] = {}
+    for p in paths:
+        ways.setdefault(p["class"], set()).add(tuple(p["links"]))
+    found: dict[int, set[str]] = {}
+    for name, of in ways.items():
+        if len(of) == 1 and len(only := next(iter(of))) == 1:
+            found.setdefault(only[0], set()).add(name)
+    return found
 
 
 def _own(port: Port, name: str) -> list[Traffic]:
@@ -171,10 +177,13 @@ def calls(ports: Sequence[Port]) -> list[Estimate]:
             circuits = int(policer["rate"] / each)
             if not 1 <= circuits <= _MOST:
                 continue
+            load = queues.erlangs_for(circuits, 0.01)
+            late = queues.erlang_c(load, circuits)
             there = sum(s["count"] for s in calls)
             note = (
                 f"{circuits} calls of {each / 1e3:.4g} kb/s fit into {policer['rate'] / 1e3:.6g} "
-                f"kb/s (there are {there}); so many erlangs fit if 1 % may find no place"
+                f"kb/s (there are {there}); so many erlangs fit if 1 % may find no place; if they "
+                f"waited for one, {late:.2g} would (Erlang C)"
             )
             more = [s for s in port.of["streams"] if s["leaf"] == leaf and s["kind"] != "voip"]
             why = f"`{more[0]['flow']}` is in the class, too" if more else ""
@@ -185,7 +194,7 @@ def calls(ports: Sequence[Port]) -> list[Estimate]:
                     f"{port.link}/{name}",
                     "erlangs",
                     "erlangs",
-                    queues.erlangs_for(circuits, 0.01),
+                    load,
                     exact=False,
                     assumptions=(
                         Assumption(

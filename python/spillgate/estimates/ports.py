@@ -166,15 +166,15 @@ class Port:
         if len(before) != 1 or None in before or self.of["odd"] or len(self.of["leaves"]) > 1:
             return None
         first = self.ports[before.pop()]
-        if self._restraints(self.outline) or first.why or not first.traffic:
+        if self._restraints() or first.why or not first.traffic or first.of["odd"]:
             return None
         if self.service.most > first.service.least * (1 + 1e-12):
             return None
         text = "all comes over one slower link, so that nothing waits"
         return Waiting("no wait", (0.0,), 0.0, self.load, (Assumption(text),))
 
-    def _arrivals(self) -> list[Assumption]:
-        """What all formulas of queues take for granted."""
+    def _arrivals(self, room: float = math.inf) -> list[Assumption]:
+        """What all formulas of queues take for granted; `room`: seconds of work that fit."""
         others = [t for t in self.traffic if t.of["kind"] != "poisson"]
         late = [t for t in self.traffic if t.of["before"] is not None]
         why = ""
@@ -190,55 +190,60 @@ class Port:
         odd = self.of["odd"]
         why = f"`{self.link}` {odd[0]}" if odd else ""
         made.append(Assumption("the line sends at a constant rate", not odd, why))
-        made.append(self._steady())
+        made.append(self._steady(room))
         return made
 
-    def _steady(self) -> Assumption:
+    def _steady(self, room: float) -> Assumption:
         text = "the measured period is the steady state"
         for t in self.traffic:
             if not t.of["throughout"]:
                 return Assumption(text, met=False, why=f"{t.who} starts or stops within it")
-        settles = queues.settling(self.rate, self.service)
-        if math.isinf(settles):
-            # With a load above 1 a full queue is soon reached.
-            return Assumption(text)
+        settles = queues.settling(self.rate, self.service, room)
         warmup, duration = self.period
         left = settles / duration * math.exp(-warmup / settles)
         why = f"it takes some {5 * settles:.2g} s until the empty beginning is forgotten"
         return Assumption(text, left < SETTLED, why if left >= SETTLED else "")
 
-    def _restraints(self, queue: Mapping[str, Any] | None) -> list[str]:
-        """What a queue does beside waiting and its limit, each the end of a sentence."""
-        if queue is None:
+    def _restraints(self) -> list[str]:
+        """What the port does beside letting packets wait up to limits, with its place."""
+        outline = self.outline
+        if outline is None:
             return []
-        said = [
-            (queue["aqm"] or self.kind == "fq-codel", "has an AQM"),
-            (queue["shape"], "is shaped"),
-            (queue["police"], "has a policer"),
-            (queue.get("priority_policer"), "has a policer"),
-            (queue["policy"] and queue is not self.outline, "has a policy inside"),
-        ]
-        return [what for is_so, what in said if is_so]
+        aqm = outline["aqm"] or outline["kind"] == "fq-codel"
+        found = [f"`{self.link}` has an AQM"] if aqm else []
+        for c in outline["classes"]:
+            said = [
+                (c["aqm"], "has an AQM"),
+                (c["shape"], "is shaped"),
+                (c["police"] or c.get("priority_policer"), "has a policer"),
+                (c["policy"], "has a policy inside"),
+                (c["flows"], "has queues by flow"),
+            ]
+            # A class without a queue of its own may act on packets of others' queues, too.
+            found += [f"`{self.link}/{c['name']}` {what}" for is_so, what in said if is_so]
+        return found
+
+    def _only_limits(self) -> Assumption:
+        found = self._restraints()
+        text = "nothing but limits drops or holds packets"
+        return Assumption(text, not found, found[0] if found else "")
 
     def _one_queue(self) -> Waiting | None:
         """M/G/1 and M/G/1/K, of one queue or of all queues of flows together."""
         queue = self.queue(0)
-        made = self._arrivals()
+        if self.outline is not None and queue is None:
+            self.why = f"`{self.link}` has a policy inside another"
+            return None
+        places = None if queue is None else queue["limit_packets"]
+        room = math.inf if places is None else places * self.service.mean
+        made = self._arrivals(room)
         fair = self.kind in FAIR or bool(queue and queue["flows"])
-        restraints = self._restraints(queue)
         if fair:
             text = BLIND
             why = "" if self.service.kind == "D" else f"`{self.kind}` does, and they differ"
         else:
             text, why = "first in, first out", ""
-        made.append(Assumption(text, not why, why))
-        named = self.of["leaves"][0]
-        why = f"`{self.link}/{named}` {restraints[0]}" if restraints else ""
-        made.append(
-            Assumption("nothing but the limit drops or holds packets", not restraints, why)
-        )
-        places = None if queue is None else queue["limit_packets"]
-        octets = 10**9 if queue is None else queue["limit_bytes"]
+        made += [Assumption(text, not why, why), self._only_limits()]
         name = f"M/{self.service.kind}/1"
         if places is not None and not fair:
             limited = queues.mg1k(self.rate, self.service, places + self.of["ring"])
@@ -251,18 +256,23 @@ class Port:
         if self.load >= 1:
             self.why = f"the load is {self.load:.3g}, for which a limit in packets is needed"
             return None
-        mean = self.service.mean
-        room = places * mean if places is not None else octets * 8 / self.of["rate"]
-        if queue is not None and queue["flow_packets"] is not None:
-            room = min(room, queue["flow_packets"] * mean)
-        made.append(self._room(named, room))
+        made.append(self._limit(0, queue))
         wait = queues.mg1_wait(self.rate, self.service)
         return Waiting(name, (wait,), 0.0, self.load, tuple(made))
 
-    def _room(self, name: str, seconds: float) -> Assumption:
+    def _limit(self, leaf: int, queue: Mapping[str, Any] | None) -> Assumption:
+        """Whether the work that fits into a queue is hardly ever there."""
+        mean = Service.mixed((t.rate, t.service) for t in self.at_leaf(leaf)).mean
+        # Without a policy a port holds 1 GB.
+        octets = 10**9 if queue is None else queue["limit_bytes"]
+        room = math.inf if octets is None else octets * 8 / self.of["rate"]
+        for key in ("limit_packets", "flow_packets"):
+            if queue is not None and queue[key] is not None:
+                room = min(room, queue[key] * mean)
+        odds = queues.overflow(self.rate, self.service, room)
+        name = f"{self.link}/{self.of['leaves'][leaf]}"
+        why = f"`{name}` may be full for up to {odds:.1g} of the packets"
         text = "limits are hardly ever reached"
-        odds = queues.overflow(self.rate, self.service, seconds)
-        why = f"`{self.link}/{name}` may be full for up to {odds:.1g} of the packets"
         return Assumption(text, odds < NEVER, why if odds >= NEVER else "")
 
     def _classes(self) -> Waiting | None:
@@ -276,28 +286,19 @@ class Port:
         if self.load >= 1:
             self.why = f"the load is {self.load:.3g}, so that a queue always grows to its limit"
             return None
-        made = self._arrivals()
-        made.append(self._one_ring())
+        made = [*self._arrivals(), self._one_ring(), self._only_limits()]
         levels: dict[int, list[int]] = {}
         behind: list[int] = []
         for leaf in used:
             queue = self.queue(leaf)
-            name = self.of["leaves"][leaf]
-            restraints = self._restraints(queue)
-            level = None
-            if queue is not None:
-                level = queue["level"]
-                made.append(self._limit(name, leaf, queue))
-                if queue["flows"]:
-                    restraints.append("has queues by flow")
-            if restraints:
-                why = f"`{self.link}/{name}` {restraints[0]}"
-                text = "classes wait in order, and nothing but limits drops or holds packets"
-                made.append(Assumption(text, met=False, why=why))
-            if level is None:
+            if queue is None:
+                self.why = f"`{self.link}` has a policy inside another"
+                return None
+            made.append(self._limit(leaf, queue))
+            if queue["level"] is None:
                 behind.append(leaf)
             else:
-                levels.setdefault(level, []).append(leaf)
+                levels.setdefault(queue["level"], []).append(leaf)
         order = [levels[level] for level in sorted(levels)] + ([behind] if behind else [])
         streams = [self._stream(group) for group in order]
         waits: list[float | None] = [None] * len(leaves)
@@ -312,13 +313,6 @@ class Port:
         ring = self.of["ring"]
         why = f"the transmit ring holds {ring} packets in front of all" if ring > 1 else ""
         return Assumption("the scheduler chooses when the line is free", ring == 1, why)
-
-    def _limit(self, name: str, leaf: int, queue: Mapping[str, Any]) -> Assumption:
-        mean = Service.mixed((t.rate, t.service) for t in self.at_leaf(leaf)).mean
-        if queue["limit_packets"] is not None:
-            return self._room(name, queue["limit_packets"] * mean)
-        octets = queue["limit_bytes"]
-        return self._room(name, math.inf if octets is None else octets * 8 / self.of["rate"])
 
     def _stream(self, leaves: Sequence[int]) -> queues.Stream:
         own = [t for leaf in leaves for t in self.at_leaf(leaf)]

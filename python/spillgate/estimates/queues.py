@@ -88,14 +88,18 @@ def conserved(classes: Sequence[Stream]) -> float:
     return rho * residual(classes) / (1 - rho)
 
 
-def settling(rate: float, service: Service) -> float:
-    """About the time in which M/G/1 forgets that it began empty: rate E S² / (1 - rho)², seconds.
+def settling(rate: float, service: Service, room: float = math.inf) -> float:
+    """About the time in seconds in which a queue forgets that it began empty.
 
-    The variance of what comes in a second over the square of what is left (Kleinrock 2, chapter
-    2). Infinite from a load of 1 on.
+    With the variance v = rate E S² of the work that comes in a second it is v / (1 - rho)²
+    (Kleinrock 2, chapter 2, on diffusion), from a load of 1 on beside the time until the queue is
+    full, and never more than a limit of `room` seconds of work takes to be crossed by chance,
+    room² / v. Infinite without a limit from a load of 1 on.
     """
-    rho = rate * service.mean
-    return rate * service.moment(2) / (1 - rho) ** 2 if rho < 1 else math.inf
+    rho, spread = rate * service.mean, rate * service.moment(2)
+    full = room / (rho - 1) if rho > 1 else 0.0
+    drift = math.inf if rho == 1 else spread / (1 - rho) ** 2 + full
+    return min(drift, room**2 / spread)
 
 
 def overflow(rate: float, service: Service, seconds: float) -> float:
