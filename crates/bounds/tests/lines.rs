@@ -1,7 +1,8 @@
 //! Bounds of lines, nodes and captures, worked out by hand.
 
-use super::single::{near, of, owd};
+use super::single::{near, of, owd, with};
 use spillgate_bounds::QueueBound;
+use spillgate_capture::testkit::{Pcap, ethernet, udp4};
 
 /// Two access links of 2 Mb/s, a router, and a line of 10 Mb/s with this router and these links.
 fn two_hops(router: &str, out: &str, traffic: &[&str]) -> String {
@@ -200,4 +201,76 @@ runs: {count: 1}
         near(delay(yaml, link), bytes * 8.0 / 2000.0);
     }
     near(owd(&of(yaml, 0), "data"), 2012.0 * 8.0 / 2000.0);
+}
+
+/// Of each link what its policer lets pass, 10 kB and then 1 Mb/s, comes at 2 Mb/s: 18.5 kB within
+/// 68 ms.
+#[test]
+fn policers_where_packets_arrive_bound_the_next_port() {
+    let police = |exceed: &str| {
+        let policy = format!(
+            "  F: {{fifo: {{limit: 50 packets}}}}\n  I: {{class-based: {{classes: [{{name: class-default, police: {{rate: 1 Mb/s, burst: 10 kB{exceed}}}}}]}}}}\n"
+        );
+        let yaml = two_hops("r", "", &[TCP, TCP]).replace("rate: 10 Mb/s", "rate: 3 Mb/s");
+        let yaml = yaml.replace("  F: {fifo: {limit: 50 packets}}\n", &policy);
+        let arrives = "to: r, rate: 2 Mb/s, delay: 0 s, policy: F";
+        yaml.replace(arrives, &format!("{arrives}, input_policy: I"))
+    };
+    near(
+        delay(&police(""), "out"),
+        2.0 * 18_500.0 * 8.0 / 3000.0 - 68.0,
+    );
+    // One that marks lets all pass.
+    let marks = queue(&police(", exceed: {set-dscp: cs1}"), "out");
+    near(most(&marks).0, 51.0 * 4.0);
+    // At the peak rate where what exceeds that is dropped.
+    let peak = police(", peak_rate: 1200 kb/s, exceed: transmit, violate: drop");
+    let least = delay(&peak, "out");
+    assert!((30e-3..204e-3).contains(&least), "{least}");
+}
+
+/// The full queue of an input for an output, with a packet that crosses: 6 packets at 4/3 Mb/s, the
+/// share of one of three outputs.
+#[test]
+fn a_full_virtual_output_queue_is_a_bound() {
+    let switch = "{name: r, switch: {architecture: cioq, speedup: 2, fabric: {parallel: {}}, line_rate: 2 Mb/s, buffer: {limit: 5 packets}}}";
+    let found = of(&two_hops(switch, "", &[TCP, TCP]), 0);
+    let voq = found.queues.iter().find(|q| q.queue == "ha/out").unwrap();
+    near(most(voq).0, 6.0 * 12.0 * 3.0 / 4.0);
+    assert!(most(voq).1 == "limit" && !voq.lossless, "{voq:#?}");
+}
+
+/// Three packets of 1000 B at once, then one each 10 ms.
+#[test]
+fn a_capture_is_bounded_by_what_it_holds() {
+    let mut file = Pcap::default();
+    for ms in [0_u64, 0, 0, 10, 20] {
+        let packet = udp4("10.0.0.1:9", "10.0.0.2:9", 0, 972);
+        file.record(1_000_000_000 + ms * 1_000_000, &ethernet(&packet));
+    }
+    let bytes = file.finish();
+    let yaml = |keys: &str| {
+        format!(
+            "schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {{wan: {{from: a, to: b, rate: 1 Mb/s, delay: 0 s, policy: F}}}}
+policies: {{F: {{fifo: {{limit: 2 GB}}}}}}
+traffic:
+  - capture: {{name: c, file: c.pcap, from: a, to: b{keys}}}
+measurement: {{duration: 1 s, interval: 100 ms}}
+"
+        )
+    };
+    let of = |keys: &str| {
+        let files = [("c.pcap", bytes.clone())];
+        let found = with(&yaml(keys), files, 0);
+        found.classes[0].owd
+    };
+    near(of("").unwrap(), 3.0 * 8.0);
+    // Ten times as fast, 24 kb come in a time in which 1 kb is sent, then 16 kb in 2 ms.
+    near(of(", speed: 10").unwrap(), 5.0 * 8.0 - 2.0);
+    // Each 25 ms, 40 kb: too much.
+    assert_eq!(of(", loop: true"), None);
+    assert!(of(", loop: true, speed: 0.5").is_some());
 }

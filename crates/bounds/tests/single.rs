@@ -9,7 +9,18 @@ use spillgate_scenario::{NoImporter, Options, load};
 /// The report of a point of a scenario.
 #[track_caller]
 pub(crate) fn of(yaml: &str, point: usize) -> Report {
-    let files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
+    with(yaml, [], point)
+}
+
+/// The same with files that it refers to.
+#[track_caller]
+pub(crate) fn with<const N: usize>(
+    yaml: &str,
+    beside: [(&str, Vec<u8>); N],
+    point: usize,
+) -> Report {
+    let mut files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
+    files.extend(beside.map(|(name, bytes)| (PathBuf::from(name), bytes)));
     let options = Options::default();
     let plan = match load(Path::new("test.yaml"), &files, &NoImporter, &options) {
         Ok(loaded) => loaded.plan,
