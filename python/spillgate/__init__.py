@@ -40,6 +40,7 @@ from spillgate.scenario import (
     understand,
 )
 from spillgate.voice import Rating, rate
+from spillgate.worst_case import WorstCase, worst
 
 __version__: str = _engine.VERSION
 __commit__: str = _engine.COMMIT
@@ -82,6 +83,7 @@ __all__ = [
     "Unknown",
     "Unmodelled",
     "Verdict",
+    "WorstCase",
     "__commit__",
     "__version__",
     "bound",
@@ -102,4 +104,5 @@ __all__ = [
     "run",
     "schema",
     "understand",
+    "worst",
 ]

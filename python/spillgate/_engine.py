@@ -118,6 +118,19 @@ def bound(path: str, *, overrides: list[str], confine: bool) -> list[dict[str, A
     return parsed
 
 
+def worst(
+    path: str, point: int, link: str, queue: str, *, overrides: list[str], confine: bool
+) -> tuple[dict[str, Any], bytes]:
+    """The worst arrivals that are found for a queue with a bound, and their capture.
+
+    Raises `InputError`, and `ValueError` with the reason if there are none.
+    """
+    with _translated():
+        text, packets = _native.worst(path, point, link, queue, overrides, confine)
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed, packets
+
+
 def lint(
     path: str,
     *,

@@ -64,3 +64,46 @@ def test_bad_input(cli, first, tmp_path):
     assert cli("bound", tmp_path / "none.yaml").returncode == 2
     with pytest.raises(spillgate.InputError):
         spillgate.bound(first, set={"topology.links.uplink.rate": "fast"})
+
+
+def test_worst_cases_are_packets(cli, first, tmp_path):
+    out = tmp_path / "worst"
+    done = cli("bound", first, "--worst", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"^uplink/fifo +voice, data +61\.2 ms +61\.2 ms +99\.\d\d %", done.stdout, re.M
+    )
+    assert "voice #0 took 6.36 ms" in done.stdout
+    # It is a scenario as others are, and its report tells the story.
+    again = spillgate.run(out / "llq" / "uplink-voice" / "scenario.yaml")
+    [row] = again.samples(scope="class", metric="owd_max", name="voice")
+    assert 0.99 * 0.00636 < row.values[0] <= 0.00636
+    report = (out / "llq" / "uplink-voice" / "report.html").read_text(encoding="utf-8")
+    assert "voice #0" in report
+    # Nothing is overwritten.
+    done = cli("bound", first, "--worst", "--out", out)
+    assert done.returncode == 2
+    assert "exists; choose another --out" in done.stderr
+
+
+def test_worst_case_of_one_queue(first, tmp_path):
+    [case] = spillgate.worst(first, "uplink/class-default", variant="llq")
+    assert case.classes == ("data",)
+    assert 0.99 < case.share <= 1
+    assert case.gap is None
+    assert case.story["flow"] == case.flow
+    assert case.save(tmp_path / "one") == tmp_path / "one"
+    again = spillgate.worst(first, "data", variant="llq")
+    assert [c.packets for c in again] == [case.packets]
+
+
+def test_worst_case_without_a_bound(cli, first):
+    done = cli("bound", first, "--variant", "fifo", "--worst", "--set", "policies.fifo={fan: {}}")
+    assert done.returncode == 0, done.stderr
+    assert "no bound" in done.stdout
+    done = cli("bound", first, "--worst", "uplink/class-fault")
+    assert done.returncode == 2
+    assert "queues are uplink/class-default, uplink/fifo, uplink/voice" in done.stderr
+    done = cli("bound", first, "--out", "somewhere")
+    assert done.returncode == 2
+    assert "add --worst" in done.stderr

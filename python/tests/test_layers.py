@@ -52,8 +52,11 @@ ALLOWED = {
         "voice",
     },
     # queueing for the outlines of policies and the evidence of drops, endpoints for the segments
-    # in recorded packets, events to run once more.
+    # in recorded packets, events to run once more, bounds for the arrivals that come near them,
+    # capture to replay these.
     "output": {
+        "bounds",
+        "capture",
         "core",
         "events",
         "queueing",
@@ -116,6 +119,7 @@ RANK = {
     "pcap": 9,
     "plot": 9,
     "report": 9,
+    "worst_case": 9.5,
     "cli": 11,
     "__main__": 12,
 }

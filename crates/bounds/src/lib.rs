@@ -14,6 +14,7 @@
 //! link fails. No floating-point number decides a bound; each is rounded up to a picosecond.
 #![forbid(unsafe_code)]
 
+mod feeds;
 mod flows;
 mod halve;
 mod hop;
@@ -27,6 +28,7 @@ mod report;
 mod sources;
 mod way;
 
+pub use feeds::{Feed, feeds};
 pub use halve::{Change, Changed};
 pub use hop::{From, HopBound, Parts};
 pub use nodes::NodeHop;

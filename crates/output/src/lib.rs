@@ -19,6 +19,7 @@ mod tidy;
 mod transients;
 mod verdicts;
 mod words;
+pub mod worst;
 
 pub use admission::AdmissionRow;
 pub use arriving::{Arriving, arriving, has_formulas};

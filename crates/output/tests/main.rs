@@ -5,3 +5,4 @@ mod report;
 mod store;
 mod switch;
 mod words;
+mod worst;

@@ -233,6 +233,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(capture::profile_capture, m)?)?;
     m.add_function(wrap_pyfunction!(export::export, m)?)?;
     m.add_function(wrap_pyfunction!(bound::bound, m)?)?;
+    m.add_function(wrap_pyfunction!(bound::worst, m)?)?;
     m.add_function(wrap_pyfunction!(lint::lint, m)?)?;
     m.add_function(wrap_pyfunction!(lint::lint_rules, m)?)?;
     m.add_function(wrap_pyfunction!(lint::reader_warnings, m)?)?;

@@ -118,21 +118,54 @@ pub fn port_policies(
     importer: &dyn Importer,
     opts: &Options,
 ) -> Result<Vec<PortPolicies>, Diagnostics> {
+    each_point(path, files, importer, opts, |ctx, t| {
+        lower::ports(ctx, &t.point.name, &t.scenario, &t.root)
+    })
+}
+
+/// Each point as a scenario of its own, which names no configurations and tables of customers:
+/// with all that these, overrides and the point's variant and axes say.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn points_alone(
+    path: &Path,
+    files: &dyn Files,
+    importer: &dyn Importer,
+    opts: &Options,
+) -> Result<Vec<Scenario>, Diagnostics> {
+    each_point(path, files, importer, opts, |_, t| Scenario {
+        configs: Vec::new(),
+        agreements: Vec::new(),
+        variants: Vec::new(),
+        axes: Vec::new(),
+        ..t.scenario
+    })
+}
+
+/// What `made` makes of each point of a scenario that is valid.
+fn each_point<T>(
+    path: &Path,
+    files: &dyn Files,
+    importer: &dyn Importer,
+    opts: &Options,
+    mut made: impl FnMut(&mut Ctx<'_>, Tree<'_>) -> T,
+) -> Result<Vec<T>, Diagnostics> {
     load(path, files, importer, opts)?;
     let mut ctx = Ctx::new(path, files, importer, opts);
-    let read = |ctx: &mut Ctx<'_>| {
+    let mut all = Vec::new();
+    let mut read = |ctx: &mut Ctx<'_>| {
         let source = Source::read(ctx, path, files, opts)?;
         let scenario = typed(ctx, &source.root, &[])?;
-        let mut ports = Vec::with_capacity(scenario.variants.len());
         let grid = Grid::of(ctx, &scenario, &source.root)?;
         points(ctx, &source, &scenario, &grid, |ctx, t| {
-            ports.push(lower::ports(ctx, &t.point.name, &t.scenario, &t.root));
+            all.push(made(ctx, t));
             true
         });
-        Some(ports)
+        Some(())
     };
     match read(&mut ctx) {
-        Some(ports) if ctx.is_fine() => Ok(ports),
+        Some(()) if ctx.is_fine() => Ok(all),
         _ => Err(ctx.into_errors()),
     }
 }

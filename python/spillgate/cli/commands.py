@@ -382,6 +382,13 @@ def check(options: argparse.Namespace) -> int:
 
 def bound(options: argparse.Namespace) -> int:
     """`spillgate bound`."""
+    if options.worst is not None:
+        from spillgate.cli import worst
+
+        return worst.worst(options)
+    if options.out is not None:
+        msg = "error: --out says where worst cases are saved: add --worst"
+        raise InputError(msg)
     from spillgate.cli import bound
 
     return bound.bound(options)

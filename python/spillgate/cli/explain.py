@@ -34,7 +34,7 @@ def _group(out: Console, group: Record, *, ways: bool) -> None:
     for packet in group["packets"]:
         item(out, packet["sentence"])
         if packet["hops"] and packet["delay"] is not None:
-            _way(out, packet)
+            way(out, packet)
         for note in packet["notes"]:
             item(out, note)
     for family in ("drops", "marks"):
@@ -46,8 +46,8 @@ def _group(out: Console, group: Record, *, ways: bool) -> None:
                 item(out, f"  {one['sentence']}")
 
 
-def _way(out: Console, packet: Record) -> None:
-    """Times in milliseconds, hop by hop; the last line is their sum."""
+def way(out: Console, packet: Record) -> None:
+    """Prints where a packet's delay went, in milliseconds, hop by hop, and the sum."""
     columns = list(words("delays"))
     rows = [[h["parts"][c] for c in columns] for h in packet["hops"]]
     sums = [sum(column) for column in zip(*rows, strict=True)]

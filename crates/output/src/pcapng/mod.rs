@@ -12,6 +12,7 @@
 
 mod comment;
 mod headers;
+mod sent;
 mod tap;
 mod writer;
 
@@ -20,6 +21,7 @@ use spillgate_core::Time;
 use spillgate_core::units::parse_dur;
 use spillgate_scenario::plan::WorldPlan;
 
+pub(crate) use sent::{Sender, written};
 pub use tap::{Recorded, record};
 
 /// Where on a link packets are seen.

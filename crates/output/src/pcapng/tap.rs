@@ -53,7 +53,7 @@ pub fn record(
     };
     for (l, point) in &selection.points {
         let name = format!("{}:{}", plan.links[*l as usize].name, point.name());
-        writer.interface(link, selection.snaplen, &name, point.description())?;
+        writer.interface(link, selection.snaplen, 9, &name, point.description())?;
     }
     let tap = Recorder {
         plan: Arc::clone(plan),
@@ -164,7 +164,7 @@ impl<W: Write> Recorder<W> {
         };
         let done = self.writer.packet(&Frame {
             interface,
-            ns: now.as_ps() / 1000,
+            ticks: now.as_ps() / 1000,
             headers: &self.headers,
             kept: len.min(self.selection.snaplen),
             len,

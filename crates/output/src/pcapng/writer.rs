@@ -36,7 +36,8 @@ pub(super) enum Direction {
 /// A packet to write.
 pub(super) struct Frame<'a> {
     pub(super) interface: u32,
-    pub(super) ns: u64,
+    /// In units of the interface.
+    pub(super) ticks: u64,
     /// Its first bytes.
     pub(super) headers: &'a [u8],
     /// How many of its bytes are kept; those after the headers are zero.
@@ -74,11 +75,13 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// An interface; they are numbered from 0. Times are in nanoseconds.
+    /// An interface; they are numbered from 0. Times are in units of ten to the minus
+    /// `resolution` of a second.
     pub(super) fn interface(
         &mut self,
         link: LinkType,
         snaplen: u32,
+        resolution: u8,
         name: &str,
         description: &str,
     ) -> io::Result<()> {
@@ -88,15 +91,15 @@ impl<W: Write> Writer<W> {
         self.u32(snaplen);
         self.option(IF_NAME, name.as_bytes());
         self.option(IF_DESCRIPTION, description.as_bytes());
-        self.option(IF_TSRESOL, &[9]);
+        self.option(IF_TSRESOL, &[resolution]);
         self.end()
     }
 
     pub(super) fn packet(&mut self, f: &Frame<'_>) -> io::Result<()> {
         self.begin(ENHANCED_PACKET);
         self.u32(f.interface);
-        self.u32((f.ns >> 32) as u32);
-        self.u32(f.ns as u32);
+        self.u32((f.ticks >> 32) as u32);
+        self.u32(f.ticks as u32);
         self.u32(f.kept);
         self.u32(f.len);
         let kept = f.kept as usize;
@@ -108,7 +111,9 @@ impl<W: Write> Writer<W> {
         if f.direction != Direction::Unknown {
             self.option(EPB_FLAGS, &(f.direction as u32).to_le_bytes());
         }
-        self.option(COMMENT, f.comment.as_bytes());
+        if !f.comment.is_empty() {
+            self.option(COMMENT, f.comment.as_bytes());
+        }
         self.end()
     }
 

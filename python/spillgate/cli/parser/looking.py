@@ -15,6 +15,9 @@ from spillgate.cli.parser.options import (
     add_set,
 )
 
+EVERY = ""
+"""What `--worst` has where no queue is named."""
+
 
 def add_bound(commands: Commands) -> None:
     """Say what cannot be exceeded."""
@@ -27,6 +30,20 @@ def add_bound(commands: Commands) -> None:
     bound.add_argument("--variant", metavar="V", help="of this variant only; default all")
     bound.add_argument(
         "--flows", action="store_true", help="a row for each flow, not only for each class"
+    )
+    bound.add_argument(
+        "--worst",
+        nargs="?",
+        const=EVERY,
+        metavar="QUEUE",
+        help="construct and run packets that come near the bound of LINK/QUEUE, or of the queues "
+        "of a class; default every queue",
+    )
+    bound.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="with --worst: make a run directory of the worst case, or one for each below DIR",
     )
     add_format(bound, "table", "json")
 

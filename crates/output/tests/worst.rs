@@ -1,0 +1,237 @@
+//! Worst cases as packets: how near they come to the bounds, and that sources could send them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use spillgate_bounds::{bounds, feeds};
+use spillgate_core::curve::{Exact, UNITS};
+use spillgate_core::testkit::effort;
+use spillgate_output::worst::{PACKETS, Place, Worst, worst};
+use spillgate_scenario::plan::{Plan, WorldPlan};
+use spillgate_scenario::{NoImporter, Options, load, points_alone};
+
+type Memory = BTreeMap<PathBuf, Vec<u8>>;
+
+fn memory(yaml: &str) -> Memory {
+    BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())])
+}
+
+#[track_caller]
+fn plan(files: &Memory) -> Plan {
+    let path = Path::new("test.yaml");
+    match load(path, files, &NoImporter, &Options::default()) {
+        Ok(loaded) => loaded.plan,
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// The worst cases of all queues with a bound, by `link/queue`; none is above its bound, and none
+/// above what its sources may send.
+#[track_caller]
+fn worst_of(yaml: &str) -> BTreeMap<String, Worst> {
+    let files = memory(yaml);
+    let (plan, path) = (plan(&files), Path::new("test.yaml"));
+    let points = points_alone(path, &files, &NoImporter, &Options::default()).unwrap();
+    let world = &plan.variants[0].world;
+    let place = Place {
+        path,
+        files: &files,
+        confine: false,
+    };
+    let mut all = BTreeMap::new();
+    for hop in bounds(world).hops.iter().filter(|h| h.bound.is_ok()) {
+        let name = format!("{}/{}", world.links[hop.link as usize].name, hop.name);
+        let found = match worst(&points[0], world, hop, place, &|| false) {
+            Ok(found) => found.unwrap(),
+            Err(why) => panic!("{name}: {why}\n{yaml}"),
+        };
+        assert!(found.reached <= found.bound, "{name}: {found:?}\n{yaml}");
+        keeps_curves(world, hop.link, &found);
+        all.insert(name, found);
+    }
+    all
+}
+
+/// In no time a flow sends more than its arrival curve allows.
+#[track_caller]
+fn keeps_curves(world: &WorldPlan, link: u32, found: &Worst) {
+    let overhead = world.links[link as usize].overhead;
+    for (i, feed) in feeds(world, link).iter().enumerate() {
+        let Some(curve) = &feed.curve else { continue };
+        let own: Vec<_> = found.sent.iter().filter(|s| s.feed == i).collect();
+        for (a, first) in own.iter().enumerate() {
+            let mut sum = 0;
+            for s in &own[a..] {
+                assert!(feed.lengths.contains(&s.len));
+                sum += i128::from(overhead.wire_len(s.len)) * UNITS;
+                let within = Exact::from_integer((s.at - first.at).into());
+                let most = curve.right_of(within).unwrap();
+                assert!(Exact::from_integer(sum) <= most, "{i}: {first:?} to {s:?}");
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn reaches(yaml: &str, percent: f64) -> BTreeMap<String, Worst> {
+    let found = worst_of(yaml);
+    assert!(!found.is_empty());
+    for (name, w) in &found {
+        let share = self::percent(w);
+        eprintln!(
+            "{name}: {share:.3} % of {}, {} tries, {:?}",
+            w.bound, w.tried, w.gap
+        );
+    }
+    for (name, w) in &found {
+        let share = self::percent(w);
+        assert!(share >= percent, "{name}: {share:.3} %, {:?}", w.gap);
+        assert_eq!(w.gap.is_some(), share < 99.0, "{name}");
+    }
+    found
+}
+
+/// A line of 10 Mb/s and 5 ms with this policy and traffic.
+fn line(policy: &str, keys: &str, traffic: &[&str]) -> String {
+    let mut yaml = format!(
+        "schema_version: 1\ntopology:\n  nodes: [a, b]\n  links:\n    wan: {{from: a, to: b, rate: 10 Mb/s, delay: 5 ms, policy: P{keys}}}\n    back: {{from: b, to: a, rate: 1 Gb/s, delay: 5 ms}}\npolicies:\n  P: {policy}\ntraffic:\n"
+    );
+    for (i, flow) in traffic.iter().enumerate() {
+        yaml += &format!("  - flow: {{name: f{i}, from: a, to: b, {flow}}}\n");
+    }
+    yaml + "measurement: {duration: 1 s, interval: 100 ms}\nruns: {count: 1}\n"
+}
+
+const CALLS: &str = "class: voice, dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: 200 B}}";
+const CALL: &str = "class: voice, dscp: ef, source: {cbr: {rate: 100 kb/s, packet: 200 B}}";
+const CUBIC: &str = "class: data, tcp: {profile: linux}";
+const VIDEO: &str = "class: video, dscp: af41, source: {cbr: {rate: 2 Mb/s, packet: 1200 B}}";
+
+#[test]
+fn first_in_first_out() {
+    for limit in ["50 packets", "3 packets", "90 kB"] {
+        let policy = format!("{{fifo: {{limit: {limit}}}}}");
+        reaches(&line(&policy, "", &[CUBIC, CALL]), 99.0);
+        reaches(&line(&policy, ", tx_ring: 3 packets", &[CUBIC, CALL]), 99.0);
+        reaches(&line(&policy, "", &[CALL, VIDEO, CALL]), 99.0);
+    }
+}
+
+#[test]
+fn priority() {
+    let policy = "{class-based: {classes: [{name: voice, match: {dscp: ef}, priority: {rate: 1 Mb/s, burst: 10 kB}}, {name: class-default, queue_limit: 50 packets}]}}";
+    reaches(&line(policy, "", &[CALLS, CUBIC]), 99.0);
+    reaches(&line(policy, ", tx_ring: 3 packets", &[CALLS, CUBIC]), 99.0);
+    reaches(&line(policy, "", &[CALL, CUBIC]), 99.0);
+    // For the class behind, the bound takes calls for a fluid.
+    reaches(&line(policy, "", &[CALL, CALL, VIDEO]), 97.0);
+}
+
+#[test]
+fn classes() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 10 %, queue_limit: 20 packets}, {name: y, match: {dscp: af21}, bandwidth: 20 %, queue_limit: 20 packets}, {name: class-default, queue_limit: 20 packets}]}}";
+    let tcp = |dscp: &str| format!("class: {dscp}, dscp: {dscp}, tcp: {{profile: linux}}");
+    let [x, y] = ["af11", "af21"].map(tcp);
+    reaches(&line(policy, "", &[&x, &y, CUBIC]), 95.0);
+    reaches(&line(policy, "", &[&x]), 95.0);
+    let few = policy.replace("20 packets", "2 packets");
+    reaches(&line(&few, "", &[&x, &y, CUBIC]), 84.0);
+}
+
+#[test]
+fn a_shaper() {
+    let policy = "{class-based: {classes: [{name: class-default, shape: {rate: 4 Mb/s}, queue_limit: 10 packets}]}}";
+    reaches(&line(policy, "", &[CUBIC]), 95.0);
+}
+
+/// What is written is a scenario as others are, and gives the same again.
+#[test]
+fn it_can_be_opened() {
+    let found = reaches(
+        &line("{fifo: {limit: 9 packets}}", "", &[CUBIC, CALL]),
+        99.0,
+    );
+    let w = &found["wan/fifo"];
+    let mut files = memory(&w.scenario);
+    files.insert(PathBuf::from(PACKETS), w.packets.clone());
+    let again = plan(&files);
+    assert!(again.warnings.is_empty(), "{:?}", again.warnings);
+    assert_eq!(w.story["seq"], w.number);
+    assert!(
+        w.story["sentence"].as_str().unwrap().contains("wan"),
+        "{}",
+        w.story
+    );
+}
+
+/// A share of the bound in percent.
+fn percent(w: &Worst) -> f64 {
+    w.reached.as_secs_f64() / w.bound.as_secs_f64() * 100.0
+}
+
+/// A rate, a transmit ring, and packets of two lengths.
+fn port() -> impl Strategy<Value = (u32, u32, [u32; 2])> {
+    (100_u32..20_000, 1_u32..4, [60_u32..1500, 60_u32..1500])
+}
+
+fn at_rate(yaml: &str, kbps: u32) -> String {
+    yaml.replacen("rate: 10 Mb/s", &format!("rate: {kbps} kb/s"), 1)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12 * effort()))]
+
+    #[test]
+    fn first_in_first_out_at_random((rate, ring, [a, b]) in port(), limit in 1_u32..80, bursts in any::<bool>()) {
+        let of = |len: u32| match bursts {
+            true => format!("source: {{cbr: {{rate: {} kb/s, packet: {len} B}}}}", rate / 4 + 1),
+            false => format!("source: {{poisson: {{rate: 1 Mb/s, packet: {len} B}}}}"),
+        };
+        let yaml = line(
+            &format!("{{fifo: {{limit: {limit} packets}}}}"),
+            &format!(", tx_ring: {ring} packets"),
+            &[&of(a), &of(b)],
+        );
+        let yaml = at_rate(&yaml, rate);
+        for w in worst_of(&yaml).values() {
+            prop_assert!(percent(w) >= 99.0, "{} %, {:?}\n{yaml}", percent(w), w.gap);
+        }
+    }
+
+    #[test]
+    fn priority_at_random(
+        (rate, ring, [a, b]) in port(), limit in 20_u32..80, burst in 1_u32..20, share in 5_u32..50,
+    ) {
+        // A packet in front that is longer than all others has taken tokens, which the bound leaves
+        // out.
+        let (a, b) = (a.min(b), a.max(b));
+        let policy = format!("{{class-based: {{classes: [{{name: voice, match: {{dscp: ef}}, priority: {{rate: {share} %, burst: {} B}}}}, {{name: class-default, queue_limit: {limit} packets}}]}}}}", burst * a);
+        let voice = format!("dscp: ef, source: {{poisson: {{rate: 1 Mb/s, packet: {a} B}}}}");
+        let data = format!("source: {{poisson: {{rate: 1 Mb/s, packet: {b} B}}}}");
+        let ring = format!(", tx_ring: {ring} packets");
+        let yaml = at_rate(&line(&policy, &ring, &[&voice, &data]), rate);
+        let found = worst_of(&yaml);
+        let w = &found["wan/voice"];
+        prop_assert!(percent(w) >= 99.0, "{} %, {:?}\n{yaml}", percent(w), w.gap);
+        // A packet of calls less, whose tokens have not come quite.
+        let w = &found["wan/class-default"];
+        let less = f64::from(a) / f64::from(limit * b + burst * a) * 100.0;
+        prop_assert!(percent(w) >= 99.0 - less, "{} %, {:?}\n{yaml}", percent(w), w.gap);
+    }
+
+    #[test]
+    fn classes_at_random(
+        (rate, _, [a, b]) in port(), limits in [15_u32..60, 15_u32..60, 15_u32..60],
+        shares in [5_u32..30, 5_u32..30],
+    ) {
+        let [x, y, z] = limits;
+        let policy = format!("{{class-based: {{classes: [{{name: x, match: {{dscp: af11}}, bandwidth: {} %, queue_limit: {x} packets}}, {{name: y, match: {{dscp: af21}}, bandwidth: {} %, queue_limit: {y} packets}}, {{name: class-default, queue_limit: {z} packets}}]}}}}", shares[0], shares[1]);
+        let of = |dscp, len| format!("dscp: {dscp}, source: {{poisson: {{rate: 1 Mb/s, packet: {len} B}}}}");
+        let yaml = line(&policy, "", &[&of("af11", a), &of("af21", b), &of("be", 1500)]);
+        let yaml = at_rate(&yaml, rate);
+        for (name, w) in &worst_of(&yaml) {
+            prop_assert!(percent(w) >= 95.0, "{name}: {} %, {:?}\n{yaml}", percent(w), w.gap);
+        }
+    }
+}
