@@ -180,7 +180,7 @@ fn at_rate(yaml: &str, kbps: u32) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12 * effort()))]
+    #![proptest_config(ProptestConfig::with_cases(4 * effort()))]
 
     #[test]
     fn first_in_first_out_at_random((rate, ring, [a, b]) in port(), limit in 1_u32..80, bursts in any::<bool>()) {
@@ -214,9 +214,12 @@ proptest! {
         let found = worst_of(&yaml);
         let w = &found["wan/voice"];
         prop_assert!(percent(w) >= 99.0, "{} %, {:?}\n{yaml}", percent(w), w.gap);
-        // A packet of calls less, whose tokens have not come quite.
+        // Less a packet of calls, whose tokens have not come quite, and the calls that come while the
+        // last packet is sent, which they cannot interrupt.
         let w = &found["wan/class-default"];
-        let less = f64::from(a) / f64::from(limit * b + burst * a) * 100.0;
+        let (len, own) = (f64::from(a), f64::from(b));
+        let less = len + own * f64::from(share) / 100.0;
+        let less = less / (f64::from(limit) * own + f64::from(burst) * len) * 100.0;
         prop_assert!(percent(w) >= 99.0 - less, "{} %, {:?}\n{yaml}", percent(w), w.gap);
     }
 

@@ -35,7 +35,7 @@ const INSTANTS: usize = 24;
 /// The same for each beginning of another flow.
 const FEWER: usize = 8;
 /// Most packets of all that is tried once the usual shapes are.
-const EFFORT: usize = 1_000_000;
+const EFFORT: usize = 200_000;
 /// Nothing more is tried where at most this part of the bound is missing.
 const NEAR: u64 = 200;
 
@@ -329,7 +329,7 @@ impl Search<'_> {
         };
         let answer = explain(&again, 1, 0, &question, self.cancelled).ok_or(Ending::Cancelled)?;
         let flow = again.flows[row as usize].name.to_string();
-        let told = explanation(&again, &[flow.clone()], &answer);
+        let told = explanation(&again, std::slice::from_ref(&flow), &answer);
         let (bound, reached) = (self.stage.bound, best.took);
         Ok(Worst {
             reached: Dur::from_ps(reached),
@@ -351,7 +351,7 @@ impl Search<'_> {
         let by_limit = hop
             .bound
             .as_ref()
-            .is_ok_and(|b| b.from == spillgate_bounds::From::Limit);
+            .is_ok_and(|b| b.parts.from == spillgate_bounds::From::Limit);
         let limit = self.stage.limits[usize::from(hop.leaf)];
         let whole = limit.bytes.is_none_or(|b| {
             let own = self.stage.feeds.iter().zip(&self.stage.wire);

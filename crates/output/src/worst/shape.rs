@@ -2,7 +2,7 @@
 //!
 //! A worst case has three parts: what the line is busy with when the burst comes, the burst, and
 //! what others send meanwhile. Flows with a curve are greedy from one instant on; others send as
-//! much as their queue takes, and go on at twice the rate of the line.
+//! much as their queue takes, and go on faster than the line.
 
 use std::collections::BTreeMap;
 
@@ -246,7 +246,7 @@ impl Stage<'_> {
                         None => (0..count).for_each(|n| self.send(&mut out, f, first + n)),
                     }
                 }
-                others().for_each(|f| self.saturate(&mut out, f, burst + 1_000, until, 2));
+                others().for_each(|f| self.saturate(&mut out, f, burst + 1_000, until, 8));
             }
             Shape::Busy { own, .. } => {
                 others().for_each(|f| {
