@@ -37,6 +37,7 @@ __all__ = [
     "stored_runs",
     "study",
     "understand",
+    "worst",
 ]
 
 __version__: Final[str]

@@ -214,8 +214,8 @@ proptest! {
         let found = worst_of(&yaml);
         let w = &found["wan/voice"];
         prop_assert!(percent(w) >= 99.0, "{} %, {:?}\n{yaml}", percent(w), w.gap);
-        // Less a packet of calls, whose tokens have not come quite, and the calls that come while the
-        // last packet is sent, which they cannot interrupt.
+        // Less a packet of calls, whose tokens have not come quite, and the calls that come while
+        // the last packet is sent, which they cannot interrupt.
         let w = &found["wan/class-default"];
         let (len, own) = (f64::from(a), f64::from(b));
         let less = len + own * f64::from(share) / 100.0;
