@@ -7,7 +7,8 @@ use spillgate_core::curve::Curve;
 use spillgate_core::{Dscp, FlowKey, Packet};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::flows::{Flows, arrivals};
+use crate::flows::{Flows, Unit};
+use crate::sources::Sources;
 
 /// One direction of a flow, where it comes to a port.
 #[derive(Clone, Debug)]
@@ -33,13 +34,14 @@ pub struct Feed {
 
 /// What may come to the port of a link.
 pub fn feeds(world: &WorldPlan, link: u32) -> Vec<Feed> {
-    let flows = Flows::of(world);
+    let (flows, sources) = (Flows::of(world), Sources::of(world));
     let plan = &world.links[link as usize];
     let mut discipline = plan.discipline.build(&flows.keys);
     let over = flows.over[link as usize].iter();
     let feed = |&(i, hop): &(usize, usize)| {
         let flow = &flows.all[i];
         let key = flows.keys[i];
+        let unit = Unit::Link(plan.overhead, flows.labels(i, hop));
         let mut packet = Packet::new(i as u32, 0, *flow.lengths.end());
         packet.dscp = flow.dscp;
         packet.hash = key.hash();
@@ -50,7 +52,10 @@ pub fn feeds(world: &WorldPlan, link: u32) -> Vec<Feed> {
             dscp: flow.dscp,
             leaf: discipline.leaf_of(&packet),
             lengths: flow.lengths.clone(),
-            curve: arrivals(world, flow, plan.overhead),
+            curve: match flow.answers {
+                true => None,
+                false => sources.arrivals(world, flow.of, unit),
+            },
             path: world.routes[flow.route][..=hop].to_vec(),
         }
     };
