@@ -91,6 +91,19 @@ fn lateness_is_what_exceeds_the_transmission() {
     near(delay(&both, "out"), 2.0 * 0.4);
 }
 
+/// By reordering, packets of a flow that were sent one after another come at once.
+#[test]
+fn what_is_reordered_is_late() {
+    let yaml = two_hops("r", "", &[CBR, CBR]);
+    let kept = "policy: F}\n    hb";
+    let late = yaml.replace(
+        kept,
+        "policy: F, reorder: {share: 10 %, by: 15 ms}}\n    hb",
+    );
+    // 750 B of one link in 15 ms, and a packet of each.
+    near(delay(&late, "out"), 1750.0 * 8.0 / 10_000.0);
+}
+
 /// A processor that takes 1 ms for a packet, and 3 ms more beside.
 #[test]
 fn a_processor_is_a_hop() {

@@ -193,6 +193,7 @@ impl fmt::Display for Steps {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use spillgate_core::curve::Exact;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Dur::from_ms(ms)
@@ -234,6 +235,40 @@ mod tests {
             let mut s = steps(&[(0, bps)], None);
             let tx = Rate::from_bps(bps).unwrap().tx_time(len);
             prop_assert_eq!(s.send(start, len), start + tx);
+        }
+
+        /// In no time is less sent, and in some as much.
+        #[test]
+        fn what_is_served_is_the_least(
+            rates in prop::collection::vec(0_u64..9_000, 1..6),
+            ends in prop_oneof![Just(None), Just(Some(()))],
+        ) {
+            let mut rates: Vec<(u64, u64)> = (0..).step_by(3).zip(rates).collect();
+            let last = rates.len() - 1;
+            rates[last].1 += 1_000;
+            let n = 3 * rates.len() as u64;
+            let period = ends.map(|()| n);
+            let s = steps(&rates, period);
+            let curve = s.serves().unwrap();
+            let rate = |ms: u64| {
+                let ms = period.map_or(ms, |p| ms % p);
+                i128::from(rates[(ms as usize / 3).min(last)].1)
+            };
+            let ps = |ms: u64| i128::from(Dur::from_ms(ms).as_ps());
+            let mut least = None;
+            for from in 0..n {
+                let mut sent = 0;
+                for len in 1..4 * n {
+                    sent += rate(from + len - 1) * ps(1);
+                    let curve = curve.at(Exact::from_integer(ps(len))).unwrap();
+                    let room = Exact::from_integer(sent) - curve;
+                    prop_assert!(room >= Exact::from_integer(0), "{len} ms from {from}: {room}");
+                    least = Some(least.map_or(room, |l: Exact| l.min(room)));
+                }
+            }
+            // Short of rounding by 1/1024 b/s and 1 ps.
+            let rounded = Exact::from_integer(ps(4 * n)) / 1024 + 20_000;
+            prop_assert!(least.unwrap() <= rounded, "{least:?}");
         }
 
         /// However the packets are cut, a backlog takes the same work.
