@@ -199,23 +199,27 @@ impl Ports<'_> {
     /// and what policers on its way let pass, late by the bounds of the ports and nodes since.
     pub(crate) fn comes(&self, i: usize, hop: usize, unit: Unit) -> Option<Curve> {
         let flow = &self.flows.all[i];
-        let route = &self.world.routes[flow.route];
         let own = Some(flow.of).filter(|_| !flow.answers);
         let mut least = own.and_then(|own| self.sources.arrivals(self.world, own, unit));
         for before in 0..hop {
-            least = least.and_then(|curve| {
-                let late = self.late_before(i, before)? + self.late(i, before)?;
-                curve.jittered(late).ok()
-            });
-            let (link, place) = (route[before] as usize, self.flows.places[i][before]);
-            if let Some(class) = self.policers.class(link, place) {
-                least = smaller(
-                    least,
-                    self.policers.passes(link, class, &flow.lengths, unit),
-                );
-            }
+            least = least.and_then(|c| c.jittered(self.late_before(i, before)?).ok());
+            least = self.behind(least, i, before, unit);
         }
         least
+    }
+
+    /// The same behind the link of a hop, of what comes to its port.
+    fn behind(&self, come: Option<Curve>, i: usize, hop: usize, unit: Unit) -> Option<Curve> {
+        let flow = &self.flows.all[i];
+        let link = self.world.routes[flow.route][hop] as usize;
+        let least = come.and_then(|c| c.jittered(self.late(i, hop)?).ok());
+        match self.policers.class(link, self.flows.places[i][hop]) {
+            None => least,
+            Some(class) => smaller(
+                least,
+                self.policers.passes(link, class, &flow.lengths, unit),
+            ),
+        }
     }
 
     /// What the packets of a flow occupy on the link of a hop.
@@ -227,7 +231,20 @@ impl Ports<'_> {
 
     /// What a flow never exceeds where it comes to the port of a hop.
     pub(crate) fn arrivals(&self, i: usize, hop: usize) -> Option<Curve> {
-        let comes = self.comes(i, hop, self.unit(i, hop))?;
-        comes.jittered(self.late_before(i, hop)?).ok()
+        if let Some(known) = self.arrived.borrow().get(&(i, hop)) {
+            return known.clone();
+        }
+        let unit = self.unit(i, hop);
+        // Where packets count as at the hop before, only that is new.
+        let before = hop.checked_sub(1).filter(|h| self.unit(i, *h) == unit);
+        let before = before.and_then(|h| Some((h, self.arrived.borrow().get(&(i, h))?.clone())));
+        let comes = match before {
+            Some((before, come)) => self.behind(come, i, before, unit),
+            None => self.comes(i, hop, unit),
+        };
+        let late = comes.and_then(|c| c.jittered(self.late_before(i, hop)?).ok());
+        let mut arrived = self.arrived.borrow_mut();
+        arrived.insert((i, hop), late.clone());
+        late
     }
 }

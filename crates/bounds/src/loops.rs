@@ -48,12 +48,13 @@ impl Ports<'_> {
                 self.assume(&ports);
             }
         }
+        self.begin_with(false);
     }
 
     /// Bounds without those of ports that depend on them.
     fn begin(&mut self, ports: &[usize]) {
         self.assumed.clear();
-        self.nodes.on_loop(ports.len() > 1);
+        self.begin_with(ports.len() > 1);
         ports.iter().for_each(|p| self.forget(*p));
         ports.iter().for_each(|p| self.find(*p));
     }

@@ -41,8 +41,6 @@ pub(crate) struct Nodes {
     through: BTreeMap<u32, Vec<(usize, usize)>>,
     /// What is known, as long as what it depends on stays the same; none of what is being found.
     solved: RefCell<BTreeMap<u32, Option<Rc<Solved>>>>,
-    /// The ports that are solved depend on each other.
-    on_loop: bool,
 }
 
 impl Nodes {
@@ -59,19 +57,9 @@ impl Nodes {
         new
     }
 
-    /// Ports are solved that depend on each other, or one that does not.
-    pub(crate) fn on_loop(&mut self, on_loop: bool) {
-        if self.on_loop || on_loop {
-            self.solved.take();
-        }
-        self.on_loop = on_loop;
-    }
-
     /// What is known of ports changes.
-    pub(crate) fn forget_on_loop(&mut self) {
-        if self.on_loop {
-            self.solved.take();
-        }
+    pub(crate) fn forget(&mut self) {
+        self.solved.take();
     }
 }
 

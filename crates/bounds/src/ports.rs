@@ -1,7 +1,9 @@
 //! The bounds of each port, and of paths over them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Packet};
 use spillgate_queueing::Reason;
 use spillgate_scenario::plan::WorldPlan;
@@ -36,6 +38,10 @@ pub(crate) struct Ports<'a> {
     pub(crate) sources: Sources,
     pub(crate) nodes: Nodes,
     pub(crate) policers: Policers,
+    /// By flow and hop what comes to the port, as long as what that depends on stays the same.
+    pub(crate) arrived: RefCell<HashMap<(usize, usize), Option<Curve>>>,
+    /// The ports that are solved depend on each other.
+    on_loop: bool,
     /// By port and leaf, where packets may come; none as long as it is not solved.
     ports: Vec<Option<Vec<Option<Hop>>>>,
     /// Delays that are assumed of leaves without a bound, to see what follows.
@@ -54,6 +60,8 @@ impl<'a> Ports<'a> {
             sources: Sources::of(world),
             nodes: Nodes::of(world, flows),
             policers: Policers::of(world, flows),
+            arrived: RefCell::default(),
+            on_loop: false,
             ports: world.links.iter().map(|_| None).collect(),
             assumed: BTreeMap::new(),
             leaves: Vec::new(),
@@ -103,8 +111,22 @@ impl<'a> Ports<'a> {
 
     /// Finds the bounds of a port by what is known of those before it.
     pub(crate) fn find(&mut self, link: usize) {
-        self.nodes.forget_on_loop();
+        self.changes(self.on_loop);
         self.ports[link] = Some(self.leaves_of(link));
+    }
+
+    /// Ports are solved that depend on each other, or one that does not.
+    pub(crate) fn begin_with(&mut self, on_loop: bool) {
+        self.changes(self.on_loop || on_loop);
+        self.on_loop = on_loop;
+    }
+
+    /// What is known of ports changes, on which others may depend that are solved already.
+    fn changes(&mut self, on_loop: bool) {
+        if on_loop {
+            self.arrived.take();
+            self.nodes.forget();
+        }
     }
 
     /// Nothing is known of a port.
