@@ -1,7 +1,7 @@
 //! The bounds of each port, and of paths over them.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Packet};
@@ -39,7 +39,7 @@ pub(crate) struct Ports<'a> {
     pub(crate) nodes: Nodes,
     pub(crate) policers: Policers,
     /// By flow and hop what comes to the port, as long as what that depends on stays the same.
-    pub(crate) arrived: RefCell<HashMap<(usize, usize), Option<Curve>>>,
+    pub(crate) arrived: RefCell<BTreeMap<(usize, usize), Option<Curve>>>,
     /// The ports that are solved depend on each other.
     on_loop: bool,
     /// By port and leaf, where packets may come; none as long as it is not solved.
