@@ -51,10 +51,13 @@ def test_json_is_the_same(cli, first):
 
 
 def test_what_has_no_bound_says_so(cli, first):
-    done = cli("bound", first, "--variant", "fifo", "--set", "policies.fifo={drr: {}}")
+    done = cli("bound", first, "--variant", "fifo", "--set", "policies.fifo={drr: {limit: 2 GB}}")
     assert done.returncode == 0
     assert "no bound" in done.stdout
-    assert "No bound of uplink/drr: no guarantee of this fair queue is known." in done.stdout
+    assert (
+        "No bound of uplink/drr: its queue has no limit, and nothing bounds what comes to it."
+        in done.stdout
+    )
 
 
 def test_bad_input(cli, first, tmp_path):

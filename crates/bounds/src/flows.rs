@@ -46,6 +46,10 @@ pub(crate) struct Flow {
     pub(crate) route: usize,
     /// Whether all its packets have its key and its code point.
     pub(crate) alike: bool,
+    /// How many flows a queue sees of it.
+    pub(crate) numbers: u32,
+    /// Whether later flows take their numbers.
+    pub(crate) renewed: bool,
 }
 
 /// All of a world; the flows of the plan first, by number.
@@ -144,7 +148,19 @@ fn forth(of: usize, flow: &FlowPlan) -> Flow {
         lengths: shortest..=longest,
         route: flow.route as usize,
         alike: !matches!(flow.traffic, Traffic::Replay(_)),
+        numbers: numbers(flow),
+        renewed: matches!(flow.traffic, Traffic::Sessions(_)),
     }
+}
+
+/// How many flows a queue sees of one of the plan, in each direction.
+fn numbers(flow: &FlowPlan) -> u32 {
+    let count = match &flow.traffic {
+        Traffic::Source(_) | Traffic::Tcp { .. } => 1,
+        Traffic::Sessions(sessions) => sessions.connections(),
+        Traffic::Replay(replay) => replay.survey.flows.entries().len(),
+    };
+    u32::try_from(count.max(1)).unwrap_or(u32::MAX)
 }
 
 fn back(of: usize, flow: &FlowPlan) -> Option<Flow> {
@@ -156,5 +172,7 @@ fn back(of: usize, flow: &FlowPlan) -> Option<Flow> {
         lengths: MIN_PACKET..=longest,
         route: flow.back? as usize,
         alike: true,
+        numbers: numbers(flow),
+        renewed: matches!(flow.traffic, Traffic::Sessions(_)),
     })
 }

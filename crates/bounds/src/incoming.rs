@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 
 use spillgate_core::curve::{Curve, Exact, Slope, UNITS};
 use spillgate_core::{Dur, Rate};
-use spillgate_queueing::{LeafLoad, Load};
+use spillgate_queueing::{FlowLoad, LeafLoad, Load};
 
 use crate::flows::Unit;
 use crate::ports::Ports;
@@ -77,7 +77,9 @@ impl Ports<'_> {
             ring: plan.tx_ring.packets,
             overhead: plan.overhead,
             lengths: 1..=1,
+            lasts: self.world.warmup + self.world.duration,
             leaves: vec![zero; leaves],
+            flows: Vec::new(),
         };
         let mut shortest = vec![u32::MAX; leaves];
         let (mut least, mut most) = (u16::MAX, 0);
@@ -115,6 +117,15 @@ impl Ports<'_> {
                 });
                 group.with(class, own.as_ref(), &flow.lengths, (before, unit));
             }
+            load.flows.push(FlowLoad {
+                leaf: *known,
+                dscp: known.map(|_| flow.dscp),
+                longest: unit.of(long).max(1),
+                shortest: unit.of(short).max(1),
+                numbers: flow.numbers,
+                renewed: flow.renewed,
+                arrivals: own,
+            });
         }
         for ((leaf, over), group) in groups {
             let own = self.together(over.map(|l| l as usize), plan.from, &group);

@@ -131,6 +131,7 @@ impl Ports<'_> {
             return None;
         }
         let (service, beside) = self.bound(place)?.through.as_ref()?;
+        let service = service.curve();
         let come = |leaf: &u16| sums.get(&(place.0, *leaf));
         let mut all = beside.iter().filter_map(come);
         if beside

@@ -2,14 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Packet};
-use spillgate_queueing::Reason;
+use spillgate_queueing::{Guarantee, Reason};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::flows::Flows;
-use crate::hop::HopBound;
+use crate::hop::{Found, HopBound};
 use crate::loops::Place;
 use crate::nodes::{NodeHop, Nodes};
 use crate::once::Group;
@@ -29,6 +30,19 @@ pub struct Hop {
     pub classes: Vec<u16>,
     /// What it cannot exceed, or why there is nothing.
     pub bound: Result<HopBound, Reason>,
+    /// What flows cannot exceed, by place in [`Flows::over`], where they have queues of their own.
+    flows: BTreeMap<u32, Result<Arc<HopBound>, Reason>>,
+}
+
+impl Hop {
+    /// What the flow in this place of [`Flows::over`] cannot exceed.
+    pub(crate) fn of_flow(&self, place: usize) -> Result<&HopBound, &Reason> {
+        let own = u32::try_from(place).ok().and_then(|p| self.flows.get(&p));
+        match own {
+            Some(own) => own.as_deref(),
+            None => self.bound.as_ref(),
+        }
+    }
 }
 
 /// All ports of a world.
@@ -196,19 +210,20 @@ impl<'a> Ports<'a> {
                 return None;
             }
             let leaf = i as u16;
-            let bound = match &none {
+            let guarantee = match &none {
                 Some(why) => Err(why.clone()),
-                None => discipline.guarantee(leaf, &load).and_then(|guarantee| {
-                    let limit = |l: u16| discipline.limit(l.into());
-                    HopBound::of(&guarantee, &load, leaf, limit, &shortest)
-                }),
+                None => discipline.guarantee(leaf, &load),
             };
+            let limit = |l: u16| discipline.limit(l.into());
+            let of = |g: Guarantee| Found::of(&g, &load, leaf, limit, &shortest);
+            let Found { bound, flows } = guarantee.map_or_else(Found::none, of);
             Some(Hop {
                 link: link as u32,
                 leaf,
                 name,
                 classes: self.classes(link, leaf),
                 bound,
+                flows,
             })
         });
         hops.collect()
@@ -267,10 +282,10 @@ impl<'a> Ports<'a> {
 
     /// The longest delay of a flow at one of its hops, if it has a bound.
     pub(crate) fn delay_at(&self, flow: usize, hop: usize) -> Option<Dur> {
-        let mut longest = Dur::ZERO;
+        let (mut longest, place) = (Dur::ZERO, self.flows.places[flow][hop]);
         for own in self.met(flow, hop).ok()? {
             let assumed = self.assumed.get(&(own.link as usize, own.leaf));
-            let delay = match (assumed, &own.bound) {
+            let delay = match (assumed, own.of_flow(place)) {
                 (Some(assumed), _) => *assumed,
                 (None, Ok(bound)) => bound.delay_of(self.longest(flow, hop)).ok()?,
                 (None, Err(_)) => return None,

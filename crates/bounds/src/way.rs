@@ -107,13 +107,14 @@ impl Ports<'_> {
                 way.lossless &= held.bound.lossless;
                 way.held.push(held);
             }
+            let place = self.flows.places[flow][hop];
             let mut longest: Option<(Step, &HopBound)> = None;
             for own in self.met(flow, hop)? {
                 let name = &self.world.links[*link as usize].name;
                 let located = |why: &Reason| -> Reason {
                     format!("`{name}`, queue `{}`: {why}", own.name).into()
                 };
-                let bound = own.bound.as_ref().map_err(located)?;
+                let bound = own.of_flow(place).map_err(located)?;
                 let parts = bound.parts_of(self.longest(flow, hop))?;
                 way.lossless &= bound.lossless;
                 if longest

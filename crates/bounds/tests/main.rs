@@ -1,4 +1,5 @@
 //! The crate's tests in one binary: each file is a module of it.
 
+mod disciplines;
 mod lines;
 mod single;

@@ -223,7 +223,7 @@ impl Schedule for Leaf {
     }
 
     fn guarantee(&self, _: u16, load: &Load) -> Result<Guarantee, Reason> {
-        guarantee::fifo(self, load)
+        guarantee::only(self, load)
     }
 
     fn follows_line(&self) -> bool {
@@ -281,6 +281,10 @@ impl Schedule for Pgps {
 
     fn limit(&self, _: usize) -> QueueLimit {
         self.limit()
+    }
+
+    fn guarantee(&self, _: u16, load: &Load) -> Result<Guarantee, Reason> {
+        guarantee::fair(self, load, true)
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

@@ -210,6 +210,16 @@ pub struct QueueLimit {
     pub bytes: Option<u64>,
 }
 
+impl QueueLimit {
+    /// Both limits.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            packets: self.packets.into_iter().chain(other.packets).min(),
+            bytes: self.bytes.into_iter().chain(other.bytes).min(),
+        }
+    }
+}
+
 /// Why a packet was dropped, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {

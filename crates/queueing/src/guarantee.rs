@@ -8,11 +8,13 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use spillgate_core::curve::{Curve, Exact, NoBound};
-use spillgate_core::{Dur, Overhead, Rate};
+use spillgate_core::curve::{Curve, Exact, NoBound, UNITS};
+use spillgate_core::{Dscp, Dur, Overhead, Rate};
 
 use crate::leaf::Leaf;
+use crate::share::{Fairness, Share, Whole, shares};
 
 /// Why nothing is guaranteed: a sentence without its full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +57,12 @@ pub struct Load {
     pub overhead: Overhead,
     /// The lengths of the IP packets with their labels that come, in bytes.
     pub lengths: RangeInclusive<u16>,
+    /// How long it is looked at.
+    pub lasts: Dur,
     /// By leaf.
     pub leaves: Vec<LeafLoad>,
+    /// What comes to the leaves, flow by flow.
+    pub flows: Vec<FlowLoad>,
 }
 
 /// What comes to a leaf.
@@ -68,16 +74,47 @@ pub struct LeafLoad {
     pub arrivals: Option<Curve>,
 }
 
+/// What comes of a flow.
+#[derive(Clone, Debug)]
+pub struct FlowLoad {
+    /// Its leaf; none: any.
+    pub leaf: Option<u16>,
+    /// The code point by which all its packets are treated when they come; none: any.
+    pub dscp: Option<Dscp>,
+    /// The longest packet, in bytes on the link.
+    pub longest: u32,
+    /// The shortest packet, in bytes on the link.
+    pub shortest: u32,
+    /// For how many flows ([`spillgate_core::Packet::flow`]) it stands; at least 1.
+    pub numbers: u32,
+    /// Their numbers are given to later flows, with other addresses or ports.
+    pub renewed: bool,
+    /// What its source never exceeds; none if that is unknown.
+    pub arrivals: Option<Curve>,
+}
+
 impl Load {
     /// What the port serves with nothing else to send.
     pub(crate) fn service(&self) -> Service {
         match &self.line {
             None => Service::line(self.rate),
-            Some(line) => Service {
-                line: line.clone(),
-                steps: Vec::new(),
-            },
+            Some(line) => Service::of(line.clone()),
         }
+    }
+
+    /// By how many bytes the line may gain on its rate, since the times of packets are rounded down
+    /// to picoseconds, and how many packets it may send.
+    pub(crate) fn drift(&self) -> (u128, u128) {
+        let shortest = self.flows.iter().map(|f| f.shortest.max(1)).min();
+        let each = self.rate.tx_time(shortest.unwrap_or(1));
+        let packets = u128::from(self.lasts.as_ps() / each.as_ps().max(1)) + 1;
+        let units = UNITS as u128;
+        let bps = u128::from(self.rate.bps());
+        let gained = match units % bps {
+            0 => 0,
+            _ => (packets * bps).div_ceil(units),
+        };
+        (gained, packets)
     }
 
     /// The longest packet of any leaf, in bytes on the link.
@@ -126,44 +163,46 @@ pub enum Part {
 /// The service of a leaf as steps down from that of the line, so that a bound can say what each of
 /// them costs.
 #[derive(Clone, Debug)]
-pub struct Service {
+pub struct Service(Arc<Steps>);
+
+#[derive(Clone, Debug)]
+struct Steps {
     line: Curve,
-    steps: Vec<(Part, Curve)>,
+    down: Vec<(Part, Curve)>,
 }
 
 impl Service {
     /// A line with nothing else to send.
     pub fn line(rate: Rate) -> Self {
-        Self {
-            line: Curve::rate(rate),
-            steps: Vec::new(),
-        }
+        Self::of(Curve::rate(rate))
+    }
+
+    fn of(line: Curve) -> Self {
+        let down = Vec::new();
+        Self(Arc::new(Steps { line, down }))
     }
 
     /// The service that is left after all steps.
     pub fn curve(&self) -> &Curve {
-        self.steps.last().map_or(&self.line, |(_, curve)| curve)
-    }
-
-    /// The line's service, and what is left after each step with its part.
-    pub fn steps(&self) -> (&Curve, &[(Part, Curve)]) {
-        (&self.line, &self.steps)
+        self.0.down.last().map_or(&self.0.line, |(_, curve)| curve)
     }
 
     /// Whether bits leave as the curve has it. Where others get a share or a shaper waits for
     /// tokens, whole packets leave when it has served them.
     pub fn is_smooth(&self) -> bool {
         let whole = |(part, _): &(Part, Curve)| matches!(part, Part::Share | Part::Shaper);
-        !self.steps.iter().any(whole)
+        !self.0.down.iter().any(whole)
     }
 
     /// With one step more, to `curve`.
     pub fn down_to(&self, part: Part, curve: Curve) -> Self {
         let mut less = self.clone();
-        match less.steps.last_mut() {
-            _ if curve == *self.curve() => {}
-            Some((last, now)) if *last == part => *now = curve,
-            _ => less.steps.push((part, curve)),
+        if curve != *self.curve() {
+            let down = &mut Arc::make_mut(&mut less.0).down;
+            match down.last_mut() {
+                Some((last, now)) if *last == part => *now = curve,
+                _ => down.push((part, curve)),
+            }
         }
         less
     }
@@ -201,9 +240,9 @@ impl Service {
         &self,
         delay: impl Fn(&Curve) -> Result<Dur, NoBound>,
     ) -> Result<(Dur, Vec<(Part, Dur)>), NoBound> {
-        let alone = delay(&self.line)?;
+        let alone = delay(&self.0.line)?;
         let (mut before, mut parts) = (alone, Vec::<(Part, Dur)>::new());
-        for (part, curve) in &self.steps {
+        for (part, curve) in &self.0.down {
             let now = delay(curve)?;
             // A smaller service is never faster.
             let more = now - before;
@@ -231,15 +270,36 @@ pub struct Guarantee {
     pub alone: Option<(Curve, Service)>,
     /// The leaves with which it is first in, first out; itself included.
     pub beside: Vec<u16>,
-    /// A packet is lost only where it exceeds the limit of the queue.
+    /// A packet is lost only where it exceeds the limit of the queue, or of its share.
     pub only_limits: bool,
+    /// Of a leaf that is not first in, first out: its queues. The worst of those of a flow counts.
+    /// Empty if it is first in, first out.
+    pub shares: Vec<Share>,
 }
 
-/// The only leaf of a port, first in, first out: the port's rate.
-pub(crate) fn fifo(leaf: &Leaf, load: &Load) -> Result<Guarantee, Reason> {
-    if !leaf.is_fifo() {
-        return Err("no guarantee of this fair queue is known".into());
+/// The only leaf of a port.
+pub(crate) fn only(leaf: &Leaf, load: &Load) -> Result<Guarantee, Reason> {
+    let only_limits = leaf.drops_only_at_limits();
+    match leaf.fairness() {
+        Some(of) => {
+            let mut guarantee = fair(of, load, only_limits)?;
+            limit(&mut guarantee.shares, leaf);
+            Ok(guarantee)
+        }
+        None => first_in_first_out(load, only_limits),
     }
+}
+
+/// The queues of a leaf have its limit, too.
+pub(crate) fn limit(shares: &mut [Share], leaf: &Leaf) {
+    for share in shares {
+        share.limit = share.limit.and(leaf.limit());
+        share.room = share.room.and(leaf.limit());
+    }
+}
+
+/// What is guaranteed to all packets of a port together: its rate.
+fn first_in_first_out(load: &Load, only_limits: bool) -> Result<Guarantee, Reason> {
     let line = load.service();
     let arrivals = load.leaves.first().and_then(|l| l.arrivals.clone());
     Ok(Guarantee {
@@ -247,6 +307,20 @@ pub(crate) fn fifo(leaf: &Leaf, load: &Load) -> Result<Guarantee, Reason> {
         alone: arrivals.clone().map(|a| (a, line)),
         arrivals,
         beside: vec![0],
-        only_limits: leaf.drops_only_at_limits(),
+        only_limits,
+        shares: Vec::new(),
     })
+}
+
+/// The only leaf of a port, a fair queue: each queue has its share of the port's rate.
+pub(crate) fn fair(of: &dyn Fairness, load: &Load, only_limits: bool) -> Result<Guarantee, Reason> {
+    let all = first_in_first_out(load, only_limits)?;
+    let in_ring = load.ring_bytes() - load.longest();
+    let whole = Whole {
+        service: &load.service().after(in_ring)?,
+        own_in_front: true,
+        bare: load.ring == 1,
+    };
+    let shares = shares(of, 0, load, &whole, |f| f.dscp)?;
+    Ok(Guarantee { shares, ..all })
 }

@@ -12,6 +12,7 @@ use crate::aqm::{Aqm, Custom, DropStage, Managed, Upstream, UpstreamUse, Waiting
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_queue::FlowQueue;
 use crate::sched::flow_wfq::{Admission, Conversations};
+use crate::share::Fairness;
 use crate::stats::{Cx, LeafGauges, State};
 
 /// A resolved limit; both parts must hold after a packet was added.
@@ -101,7 +102,12 @@ impl DscpBounds {
 
     #[inline]
     fn of(&self, packet: &Packet) -> Bound {
-        self.0[usize::from(packet.treated_as().value() & 63)]
+        self.of_dscp(packet.treated_as())
+    }
+
+    #[inline]
+    fn of_dscp(&self, dscp: Dscp) -> Bound {
+        self.0[usize::from(dscp.value() & 63)]
     }
 }
 
@@ -252,9 +258,31 @@ impl Leaf {
         matches!(self.queue, Queue::Ring(_) | Queue::Judged(_))
     }
 
-    /// Whether it drops packets only where they exceed its limit.
+    /// Whether it drops packets only where they exceed its limits.
     pub(crate) fn drops_only_at_limits(&self) -> bool {
-        self.is_fifo() && self.aqm.is_none() && self.thresholds.is_none()
+        let of_flows = match &self.queue {
+            Queue::Ring(_) | Queue::Judged(_) | Queue::Fair(_) => true,
+            Queue::Flows(flows) => flows.drops_only_at_limits(),
+        };
+        of_flows && self.aqm.is_none() && self.thresholds.is_none()
+    }
+
+    /// Whether an AQM may drop the packet that is to leave, so that another one is sent.
+    pub(crate) fn judges_departures(&self) -> bool {
+        match &self.queue {
+            Queue::Ring(_) | Queue::Fair(_) => false,
+            Queue::Judged(_) => true,
+            Queue::Flows(flows) => flows.judges_departures(),
+        }
+    }
+
+    /// What it guarantees its queues; none if it is one.
+    pub(crate) fn fairness(&self) -> Option<&dyn Fairness> {
+        match &self.queue {
+            Queue::Ring(_) | Queue::Judged(_) => None,
+            Queue::Fair(conversations) => Some(&**conversations),
+            Queue::Flows(flows) => Some(flows.fairness()),
+        }
     }
 
     /// The scheduler's tag of the first packet in a ring; the largest if there is none.
@@ -519,6 +547,12 @@ impl Leaf {
             },
             Queue::Flows(flows) => flows.bound().limit(),
         }
+    }
+
+    /// The limit that packets of a code point find, or packets of any.
+    pub(crate) fn limit_of(&self, dscp: Option<Dscp>) -> QueueLimit {
+        let own = dscp.and_then(|d| Some(self.thresholds.as_ref()?.of_dscp(d).limit()));
+        self.limit().and(own.unwrap_or_default())
     }
 
     pub(crate) fn gauges(&self, now: Time) -> LeafGauges {

@@ -18,6 +18,7 @@ mod packet_set;
 mod recipe;
 mod registry;
 mod sched;
+mod share;
 mod size;
 pub mod spec;
 mod stats;
@@ -35,7 +36,7 @@ pub use evidence::{
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
-pub use guarantee::{Guarantee, LeafLoad, Load, Part, Reason, Service};
+pub use guarantee::{FlowLoad, Guarantee, LeafLoad, Load, Part, Reason, Service};
 pub use line::{Counting, Line, Longest};
 pub use outline::{
     AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,
@@ -43,6 +44,7 @@ pub use outline::{
 pub use packet_set::{PacketBox, PacketSet};
 pub use recipe::Recipe;
 pub use registry::{Family, kinds};
+pub use share::Share;
 pub use size::Sizes;
 pub use stats::{LeafGauges, LeafStats, State};
 pub use tree::{Division, Enclosing};

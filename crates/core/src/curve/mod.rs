@@ -15,6 +15,7 @@
 //! Cost: O(n m) segments and O((n m)²) for convolution and deconvolution of n by m pieces, O(n + m)
 //! pieces and O((n + m)²) for all else.
 
+mod compose;
 mod deviation;
 mod envelope;
 mod hull;
@@ -26,6 +27,7 @@ use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub, Zero};
 
 use crate::time::PS_PER_SEC;
 use crate::{Dur, Rate};
+pub use compose::time_of;
 use envelope::{Side, envelope};
 pub use hull::{Slope, Tangent};
 

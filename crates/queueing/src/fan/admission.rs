@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Dropped, Dur, FlowKey, Packet, Rate, Rng, Time};
+use spillgate_core::{DropReason, Dropped, Dscp, Dur, FlowKey, Packet, Rate, Rng, Time};
 
 use super::estimator::Indicators;
 use super::lists::FlowList;
@@ -26,7 +26,9 @@ use super::share::{Access, SharedLists};
 use super::waits::{AdmissionState, Wait};
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit, Refusal, Refused};
+use crate::guarantee::{self, Guarantee, Load, Reason};
 use crate::leaf::Bound;
+use crate::share::{Fairness, Meanwhile, Member, Others};
 use crate::stats::Cx;
 
 /// Thresholds of congestion, and the limit of admissions.
@@ -363,6 +365,10 @@ impl Schedule for Fan {
         self.bound.limit()
     }
 
+    fn guarantee(&self, _: u16, load: &Load) -> Result<Guarantee, Reason> {
+        guarantee::fair(self, load, false)
+    }
+
     fn waits(&self, now: Time) -> Vec<Wait> {
         match self.caught_up() {
             None => self.list.see(|l| l.waits(now, self.member)),
@@ -404,6 +410,32 @@ impl Schedule for Fan {
         queue
             .saturating_add(list)
             .saturating_add(self.mechanism.memory_bytes(flows))
+    }
+}
+
+/// Admission only refuses packets.
+impl Fairness for Fan {
+    fn weights(&self, _: Option<Dscp>) -> (u64, u64) {
+        (1, 1)
+    }
+
+    fn hashed(&self) -> Option<u32> {
+        None
+    }
+
+    fn meanwhile(&self, own: &Member, others: &Others, _: &Load) -> Vec<Meanwhile> {
+        self.queue.meanwhile(own, others).into_iter().collect()
+    }
+
+    fn holds(&self, _: &Member, _: &Others) -> (QueueLimit, QueueLimit) {
+        let limit = self.bound.limit();
+        (limit, limit)
+    }
+
+    fn unknown(&self, flows: u64) -> Option<Reason> {
+        let why =
+            "the list of active flows may be full, and packets of other flows go first without end";
+        (!self.queue.lists_all(flows)).then(|| why.into())
     }
 }
 

@@ -8,6 +8,7 @@ use spillgate_core::Packet;
 use crate::leaf::Bound;
 use crate::sched::pdrr::Pdrr;
 use crate::sched::pfq::{Heap, Pfq, Ring, TagOrder, WideRing, span};
+use crate::share::{Meanwhile, Member, Others};
 
 /// How a packet was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,14 @@ pub(crate) trait FairScheduler {
     /// Whether the list of active flows is full, so that the next new flow could not be listed.
     fn saturated(&self) -> bool {
         false
+    }
+    /// Whether so many flows can be active.
+    fn lists_all(&self, _flows: u64) -> bool {
+        true
+    }
+    /// What other flows may send while a flow that waits sends x bytes, if that is known.
+    fn meanwhile(&self, _own: &Member, _others: &Others) -> Option<Meanwhile> {
+        None
     }
     /// Upper estimate of the memory in bytes with a full buffer and so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
@@ -188,6 +197,14 @@ impl FairScheduler for FairQueue {
     #[inline]
     fn saturated(&self) -> bool {
         each!(self, q => q.saturated())
+    }
+
+    fn lists_all(&self, flows: u64) -> bool {
+        each!(self, q => q.lists_all(flows))
+    }
+
+    fn meanwhile(&self, own: &Member, others: &Others) -> Option<Meanwhile> {
+        each!(self, q => q.meanwhile(own, others))
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

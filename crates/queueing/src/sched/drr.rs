@@ -30,7 +30,8 @@ use crate::aqm::AqmSpec;
 use crate::leaf::Bound;
 use crate::line::{Line, Longest};
 use crate::recipe::At;
-use spillgate_core::Problem;
+use crate::share::{Meanwhile, Member, Others, sum};
+use spillgate_core::{Dscp, Problem};
 
 /// The smallest quantum: that of an Ethernet frame. It bounds the turns for one packet.
 pub(crate) const LEAST_QUANTUM: u64 = 64;
@@ -241,6 +242,30 @@ impl Order for Rounds {
     fn clear(&mut self) {
         self.round.clear();
         self.in_turn = false;
+    }
+
+    fn weights(&self, dscp: Option<Dscp>) -> (u64, u64) {
+        self.weights.range(dscp)
+    }
+
+    /// In n whole turns of its own a queue sends at least n quanta less the deficit that it keeps, a
+    /// packet but for a byte; others have at most n + 1 turns meanwhile, and a deficit from before
+    /// (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS 2021, theorem 1). A packet that an AQM lets follow a
+    /// shorter one leaves a debt.
+    fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile> {
+        let quantum = self.quantum.unsigned_abs();
+        let turn = |weight: u64| u64::from(quantum) * weight;
+        let kept = |m: &Member| {
+            let debt = if judged { m.longest - m.shortest } else { 0 };
+            m.longest - 1 + debt
+        };
+        let turns = sum(others, |m| turn(m.weight.1).into());
+        vec![Meanwhile::Turns {
+            ahead: turns + sum(others, |m| kept(m).into()),
+            turn: turn(own.weight.0),
+            early: kept(own),
+            others: turns,
+        }]
     }
 
     fn head<'f, V>(&self, flows: &'f Flows<Turns, V>) -> Option<&'f Packet> {

@@ -6,19 +6,21 @@
 //! of the queue that is to send; packets dropped then are not charged. A queue is remembered while
 //! its AQM has state of it.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt::Debug;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::flows::{Flows, Sorting};
 use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
+use crate::guarantee::Load;
 use crate::leaf::{Bound, Leaf, Queue, ring_packets};
 use crate::line::Line;
 use crate::recipe::At;
+use crate::share::{Fairness, Meanwhile, Member, Others};
 use crate::spec::Scope;
 use crate::stats::{Cx, State};
 use spillgate_core::Problem;
@@ -55,6 +57,13 @@ pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
     fn withdraw<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
     /// Forgets all places.
     fn clear(&mut self);
+    /// The least and the most that it weighs packets of a code point, or of any.
+    fn weights(&self, _: Option<Dscp>) -> (u64, u64) {
+        (1, 1)
+    }
+    /// What other queues may send while a queue sends x bytes; `judged`: their AQMs may drop the
+    /// packet that is to leave.
+    fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile>;
     /// The next packet if no AQM drops it.
     fn head<'f, V>(&self, flows: &'f Flows<Self::State, V>) -> Option<&'f Packet>;
 }
@@ -151,6 +160,12 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn tells_precedences(&self) -> bool;
     /// The limit of all queues together.
     fn bound(&self) -> &Bound;
+    /// What it guarantees its queues.
+    fn fairness(&self) -> &dyn Fairness;
+    /// Whether it drops packets only where they exceed its limit.
+    fn drops_only_at_limits(&self) -> bool;
+    /// Whether its AQMs may drop the packet that is to leave.
+    fn judges_departures(&self) -> bool;
     /// Upper estimate of its memory in bytes when it is full, for so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
     /// Takes limits and parameters from the same queue at another rate.
@@ -430,6 +445,18 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
         &self.bound
     }
 
+    fn fairness(&self) -> &dyn Fairness {
+        self
+    }
+
+    fn drops_only_at_limits(&self) -> bool {
+        TypeId::of::<A>() == TypeId::of::<Unmanaged>()
+    }
+
+    fn judges_departures(&self) -> bool {
+        A::JUDGES_DEPARTURES
+    }
+
     fn memory_bytes(&self, flows: usize) -> u64 {
         self.flows.memory_bytes(ring_packets(&self.bound), flows)
     }
@@ -460,6 +487,26 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+impl<O: Order, A: Automaton> Fairness for Fair<O, A> {
+    fn weights(&self, dscp: Option<Dscp>) -> (u64, u64) {
+        self.order.weights(dscp)
+    }
+
+    fn hashed(&self) -> Option<u32> {
+        self.flows.sorting().queues()
+    }
+
+    fn meanwhile(&self, own: &Member, others: &Others, _: &Load) -> Vec<Meanwhile> {
+        self.order.meanwhile(own, others, A::JUDGES_DEPARTURES)
+    }
+
+    /// One queue may hold all, since the longest loses packets only where there is no room.
+    fn holds(&self, _: &Member, _: &Others) -> (QueueLimit, QueueLimit) {
+        let limit = self.bound.limit();
+        (limit, limit)
     }
 }
 

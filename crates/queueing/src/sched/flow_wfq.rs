@@ -25,8 +25,10 @@ use spillgate_core::rng::mix;
 
 use super::heap::MinHeap;
 use crate::evidence::{Cause, QueueLimit};
+use crate::guarantee::Load;
 use crate::recipe::At;
-use spillgate_core::Problem;
+use crate::share::{Fairness, Meanwhile, Member, Others, PARTS, sum};
+use spillgate_core::{Dscp, Problem};
 
 spillgate_core::spec! {
     /// Cisco's flow-based WFQ.
@@ -125,9 +127,10 @@ impl FairQueueSpec {
 }
 
 /// 32384 / (precedence + 1), truncated as the router does.
+const WEIGHTS: [u64; 8] = [32384, 16192, 10794, 8096, 6476, 5397, 4626, 4048];
+
 #[inline]
 fn weight(packet: &Packet) -> u64 {
-    const WEIGHTS: [u64; 8] = [32384, 16192, 10794, 8096, 6476, 5397, 4626, 4048];
     WEIGHTS[usize::from(packet.treated_as().precedence() & 7)]
 }
 
@@ -307,5 +310,62 @@ impl Conversations {
         let ring = (held.next_power_of_two() * std::mem::size_of::<Packet>()) as u64;
         let fixed = (std::mem::size_of::<Conversation>() + 24) as u64;
         u64::from(self.mask + 1) * (ring + fixed)
+    }
+}
+
+/// Self-clocked fair queueing: let V be the number of the packet that was sent last, or is being
+/// sent, when a conversation waits. Its x bytes of the weight w have numbers up to V + x w. A packet
+/// of another conversation that waits has V or more, so it began a packet earlier at most, and what
+/// comes later begins at V (S. J. Golestani, INFOCOM 1994). If what is being sent is of another
+/// conversation, that one's next packet begins at V.
+impl Fairness for Conversations {
+    fn weights(&self, dscp: Option<Dscp>) -> (u64, u64) {
+        match (self.weights, dscp) {
+            (FlowWeights::Equal, _) => (1, 1),
+            (FlowWeights::Precedence, None) => (WEIGHTS[7], WEIGHTS[0]),
+            (FlowWeights::Precedence, Some(dscp)) => {
+                let weight = WEIGHTS[usize::from(dscp.precedence() & 7)];
+                (weight, weight)
+            }
+        }
+    }
+
+    fn hashed(&self) -> Option<u32> {
+        Some(self.mask + 1)
+    }
+
+    fn sorts_by_dscp(&self) -> bool {
+        true
+    }
+
+    fn meanwhile(&self, own: &Member, others: &Others, _: &Load) -> Vec<Meanwhile> {
+        let own = u128::from(own.weight.1) * PARTS;
+        vec![Meanwhile::Evenly {
+            ahead: sum(others, |m| m.longest.into()),
+            parts: sum(others, |m| own.div_ceil(m.weight.0.into())),
+        }]
+    }
+
+    /// A conversation exceeds the threshold only with numbers below the largest, which one within
+    /// the threshold has got: V and a full threshold of the longest packets.
+    fn holds(&self, own: &Member, others: &Others) -> (QueueLimit, QueueLimit) {
+        let threshold = self.threshold as u32;
+        let room = QueueLimit {
+            packets: Some(self.hold_queue.min(threshold)),
+            bytes: None,
+        };
+        let limit = match self.policy {
+            CdtPolicy::TailDrop | CdtPolicy::BlockQuarter => room,
+            CdtPolicy::WorstSn => {
+                let step = |m: &Member| u128::from(m.longest) * u128::from(m.weight.1);
+                let largest = others.iter().map(|(m, _)| step(m)).max();
+                let largest = largest.unwrap_or(0).max(step(own)) * u128::from(threshold);
+                QueueLimit {
+                    packets: Some(self.hold_queue),
+                    bytes: u64::try_from(largest / u128::from(own.weight.0)).ok(),
+                }
+            }
+        };
+        (limit, room)
     }
 }

@@ -28,6 +28,14 @@ impl Sorting {
             Some(queues) => Self::Hashed { queues, salt: None },
         }
     }
+
+    /// The number of queues; none: one for each flow.
+    pub(super) fn queues(&self) -> Option<u32> {
+        match self {
+            Self::Exact => None,
+            Self::Hashed { queues, .. } => Some(*queues),
+        }
+    }
 }
 
 /// The state of a queue.

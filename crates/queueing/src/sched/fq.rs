@@ -26,6 +26,7 @@ use crate::aqm::AqmSpec;
 use crate::leaf::Bound;
 use crate::line::{Line, Longest};
 use crate::recipe::At;
+use crate::share::{Meanwhile, Member, Others, sum};
 use spillgate_core::Problem;
 
 spillgate_core::spec! {
@@ -226,6 +227,30 @@ impl Order for Lists {
     fn clear(&mut self) {
         self.new.clear();
         self.old.clear();
+    }
+
+    /// Between two turns of a queue another one may end its turn as an old queue with credit left,
+    /// leave, and come back as a new one, with a whole quantum, once: then it is behind. So it sends
+    /// up to two quanta less a byte, and in the end a packet less a byte on credit.
+    ///
+    /// A queue of n whole turns has sent n - 1 quanta at least, if it began with credit. If it had
+    /// none, what it had overspent is less; but then it is first, and other queues can only be new
+    /// until it has moved.
+    fn meanwhile(&self, own: &Member, others: &Others, _: bool) -> Vec<Meanwhile> {
+        let quantum = u64::from(self.quantum.unsigned_abs());
+        let twice = 2 * u128::from(quantum) - 1;
+        let overspent = sum(others, |m| u128::from(m.longest) - 1);
+        let queues = sum(others, |_| 1);
+        let turns = |first: u128, early| Meanwhile::Turns {
+            ahead: queues * first + overspent,
+            turn: quantum,
+            early,
+            others: queues * twice,
+        };
+        vec![
+            turns(twice, quantum.max(own.longest) - 1),
+            turns(twice + u128::from(quantum), own.longest - 1),
+        ]
     }
 
     fn head<'f, V>(&self, flows: &'f Flows<Credit, V>) -> Option<&'f Packet> {

@@ -23,6 +23,7 @@ use super::slab::{List, Slab};
 use super::table::{Flow, Table};
 use crate::fan::scheduler::{FairQueueParams, FairScheduler, FairTotals, FanClass};
 use crate::leaf::{Bound, ring_packets};
+use crate::share::{Meanwhile, Member, Others, sum};
 
 /// The marker's place in the round.
 const MARKER: u32 = u32::MAX;
@@ -225,6 +226,31 @@ impl FairScheduler for Pdrr {
     #[inline]
     fn totals(&self) -> FairTotals {
         self.totals
+    }
+
+    /// As with deficit round robin; but a flow that has emptied its queue in its turn is new at once
+    /// and sends a quantum with priority before the next flow's turn. Charged, that is paid for in
+    /// its next turn, also by the flow that waits; as published it is not, so that each turn may
+    /// be two quanta, and one has begun when the flow comes.
+    fn meanwhile(&self, own: &Member, others: &Others) -> Option<Meanwhile> {
+        let quantum = u64::from(self.quantum);
+        let flows = sum(others, |_| 1);
+        let packets = sum(others, |m| m.longest.into());
+        let whole = u128::from(quantum) * flows;
+        Some(match self.charged {
+            true => Meanwhile::Turns {
+                ahead: 2 * whole + packets - flows,
+                turn: quantum,
+                early: own.longest - 1 + quantum,
+                others: whole,
+            },
+            false => Meanwhile::Turns {
+                ahead: 3 * whole + packets,
+                turn: quantum,
+                early: own.longest - 1,
+                others: 2 * whole,
+            },
+        })
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

@@ -20,11 +20,13 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dropped, Limit, Packet, Rate, Time};
+use spillgate_core::{DropReason, Dropped, Dscp, Limit, Packet, Rate, Time};
 
 use super::heap::MinHeap;
 use crate::evidence::{Cause, Evidence, QueueLimit};
+use crate::guarantee::Load;
 use crate::leaf::{Bound, ring_packets};
+use crate::share::{Fairness, Meanwhile, Member, Others, PARTS, sum};
 use crate::stats::Cx;
 
 spillgate_core::spec! {
@@ -57,6 +59,18 @@ impl WfqWeights {
         match self {
             Self::Equal => 1,
             Self::Precedence => u32::from(packet.treated_as().precedence()) + 1,
+        }
+    }
+
+    /// The least and the most that packets of a code point weigh, or of any.
+    pub(crate) fn range(self, dscp: Option<Dscp>) -> (u64, u64) {
+        match (self, dscp) {
+            (Self::Equal, _) => (1, 1),
+            (Self::Precedence, None) => (1, 8),
+            (Self::Precedence, Some(dscp)) => {
+                let weight = u64::from(dscp.precedence()) + 1;
+                (weight, weight)
+            }
         }
     }
 }
@@ -320,6 +334,63 @@ impl Pgps {
         };
         let fixed = (std::mem::size_of::<PgpsFlow>() + 2 * 20) as u64;
         flows as u64 * (fixed + ring * std::mem::size_of::<Packet>() as u64)
+    }
+}
+
+/// All that is sent before a packet of tag F has a tag of at most F. Let S be where the first packet
+/// of its queue starts that waits, S' that of a queue j; then j sends w' (F - S') of w (F - S).
+///
+/// If S was V when that packet came, what waits then was served by the fluid server for L' at most
+/// in all queues j together, L' the longest packet of each (Parekh and Gallager, theorem 1: packets
+/// that came after one of a later tag had been chosen are behind by that one at most, others have
+/// later tags than V). Else the packet before it was chosen with the tag S. What waited then has no
+/// earlier tag, so S - S' is a packet; what came later starts at V or later, and S - V is no more
+/// than a packet of a queue that was behind then, or if none was, than what had left the scheduler
+/// and not the line; and no more than all that were behind and that.
+///
+/// The line may gain a picosecond a packet on the fluid server, which counts a packet up to a unit
+/// short.
+impl Fairness for Pgps {
+    fn weights(&self, dscp: Option<Dscp>) -> (u64, u64) {
+        self.weights.range(dscp)
+    }
+
+    fn hashed(&self) -> Option<u32> {
+        None
+    }
+
+    fn meanwhile(&self, own: &Member, others: &Others, load: &Load) -> Vec<Meanwhile> {
+        let is_exact = |m: &Member| m.weight.0 == m.weight.1 && m.weight.0.is_power_of_two();
+        let exact = is_exact(own) && others.iter().all(|(m, _)| is_exact(m));
+        let (gained, packets) = load.drift();
+        let short = if exact { 0 } else { packets / (PARTS / 8) + 1 };
+        let left = u128::from(load.ring_bytes()) + gained + 1;
+        let weight = u128::from(own.weight.0);
+        // In bytes per unit of weight, in parts.
+        let of = |bytes: u128, weight: u128| (bytes * PARTS).div_ceil(weight);
+        let packet = |m: &Member| of(m.longest.into(), m.weight.0.into());
+        let behind = others.iter().map(|(m, _)| packet(m)).max().unwrap_or(0);
+        let all = of(sum(others, |m| m.longest.into()) + left, weight);
+        let early = behind.max(of(left, weight)).min(all);
+        // Tags are rounded down to units.
+        let rounded = |parts: u128, m: &Member| match is_exact(m) {
+            true => parts,
+            false => parts + (parts * 16).div_ceil(PARTS * u128::from(m.shortest)),
+        };
+        let ahead = |m: &Member| {
+            let heavy = u128::from(m.weight.1);
+            rounded(heavy * early.max(packet(m)), m).div_ceil(PARTS)
+        };
+        let parts = |m: &Member| rounded((u128::from(m.weight.1) * PARTS).div_ceil(weight), m);
+        vec![Meanwhile::Evenly {
+            ahead: sum(others, ahead) + short,
+            parts: sum(others, parts),
+        }]
+    }
+
+    fn holds(&self, _: &Member, _: &Others) -> (QueueLimit, QueueLimit) {
+        let limit = self.flow_bound.limit().and(self.bound.limit());
+        (limit, limit)
     }
 }
 

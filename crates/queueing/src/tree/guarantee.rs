@@ -12,30 +12,26 @@
 //! theirs waits at s came since the first of it waited, and the line has sent at its rate since
 //! then: the deconvolution of their arrival curve by the line's rate bounds what they send after s.
 //!
-//! A policer that acts while packets wait (LLQ) lets at most one packet more pass: the first, which
-//! nothing waits before, takes what tokens there are. So it counts only in a time in which packets
-//! wait.
+//! Where an AQM drops the packet that was chosen, and a longer one is sent, V is up to the difference
+//! above what others were compared with; a class that comes then begins so far behind them.
 
-use spillgate_core::curve::{Curve, Exact, UNITS};
+use spillgate_core::curve::{Curve, Exact};
 
 use super::{ClassState, Content, Tree};
-use crate::condition::Step;
-use crate::guarantee::{Guarantee, LeafLoad, Load, Part, Reason, Service};
+use crate::guarantee::{FlowLoad, Guarantee, Load, Reason, Service, limit};
+use crate::share::{Whole, by_limit, shares};
 
 /// Shares are compared in parts of this, rounded to the safe side.
 const PARTS: i128 = 1 << 20;
 
 /// A service in any time in which packets wait, and one from where none is in transmission either.
-struct Served {
-    drain: Service,
-    alone: Option<Service>,
+pub(super) struct Served {
+    pub(super) drain: Service,
+    pub(super) alone: Option<Service>,
 }
 
 impl Tree {
     pub(super) fn guaranteed(&self, leaf: u16, load: &Load) -> Result<Guarantee, Reason> {
-        if !self.leaves[usize::from(leaf)].is_fifo() {
-            return Err("no guarantee of a fair queue inside a class is known".into());
-        }
         let own = self.places[usize::from(leaf)].class;
         let mut path = vec![own];
         while let Some(parent) = self.node_of(path[path.len() - 1]).parent {
@@ -51,13 +47,32 @@ impl Tree {
                 _ => self.priority(*class, &served.drain, depth == 0, load)?,
             };
         }
-        let level = self.class(own).level;
-        let beside: Vec<u16> = match level {
-            0 => vec![leaf],
-            _ => self.leaves_at(own, |c| c.level == level, load),
+        // Of a priority class all of its level are first in, first out, but for those with shapers.
+        let ClassState { level, gated, .. } = *self.class(own);
+        let beside: Vec<u16> = match (level, gated) {
+            (0, _) | (_, true) => vec![leaf],
+            _ => self.leaves_at(own, |c| c.level == level && !c.gated, load),
         };
         let arrivals = self.arrivals_of(&beside, load, true)?;
         let plain = self.arrivals_of(&beside, load, false)?;
+        let queue = &self.leaves[usize::from(leaf)];
+        let whole = Whole {
+            service: &served.drain,
+            own_in_front: false,
+            bare: false,
+        };
+        // Marks of classes change code points before packets are queued.
+        let marks = !self.marks().is_empty();
+        let dscp = |f: &FlowLoad| f.dscp.filter(|_| !marks);
+        let mut shares = match queue.fairness() {
+            Some(of) => shares(of, leaf, load, &whole, dscp)?,
+            None if beside.len() == 1 => {
+                let services = (&served.drain, served.alone.as_ref());
+                by_limit(queue, leaf, load, services, dscp)
+            }
+            None => Vec::new(),
+        };
+        limit(&mut shares, queue);
         let only_limits = beside.iter().all(|l| self.drops_only_at_limits(*l, load));
         Ok(Guarantee {
             drain: served.drain,
@@ -65,19 +80,20 @@ impl Tree {
             alone: plain.zip(served.alone),
             beside,
             only_limits,
+            shares,
         })
     }
 
-    fn class(&self, class: u16) -> &ClassState {
+    pub(super) fn class(&self, class: u16) -> &ClassState {
         &self.classes[usize::from(class)]
     }
 
-    fn node_of(&self, class: u16) -> &super::Node {
+    pub(super) fn node_of(&self, class: u16) -> &super::Node {
         &self.nodes[usize::from(self.class(class).node)]
     }
 
     /// The classes beside one, itself included, to which packets come.
-    fn siblings(&self, class: u16, load: &Load) -> impl Iterator<Item = u16> {
+    pub(super) fn siblings(&self, class: u16, load: &Load) -> impl Iterator<Item = u16> {
         let node = self.node_of(class);
         let comes = |c: &u16| self.longest(*c, load) > 0;
         (node.first..node.end)
@@ -98,7 +114,7 @@ impl Tree {
         leaves
     }
 
-    fn leaves_in(&self, class: u16) -> Vec<u16> {
+    pub(super) fn leaves_in(&self, class: u16) -> Vec<u16> {
         match self.class(class).content {
             Content::Leaf(leaf) => vec![leaf],
             Content::Node(node) => {
@@ -111,7 +127,7 @@ impl Tree {
     }
 
     /// The longest packet of a class, in bytes on the link.
-    fn longest(&self, class: u16, load: &Load) -> u64 {
+    pub(super) fn longest(&self, class: u16, load: &Load) -> u64 {
         let of = |leaf: &u16| load.leaves[usize::from(*leaf)].longest;
         self.leaves_in(class)
             .iter()
@@ -121,112 +137,30 @@ impl Tree {
             .into()
     }
 
+    /// The shortest packet that may come to a class.
+    pub(super) fn shortest(&self, class: u16, load: &Load) -> u64 {
+        let leaves = self.leaves_in(class);
+        let comes = |l: &Option<u16>| l.is_none_or(|l| leaves.contains(&l));
+        let own = load.flows.iter().filter(|f| comes(&f.leaf));
+        own.map(|f| f.shortest).min().unwrap_or(1).max(1).into()
+    }
+
+    /// Whether an AQM in a class may drop the packet that is to leave.
+    pub(super) fn judges(&self, class: u16) -> bool {
+        let leaves = self.leaves_in(class);
+        let mut queues = leaves.iter().map(|l| &self.leaves[usize::from(*l)]);
+        queues.any(crate::leaf::Leaf::judges_departures)
+    }
+
     /// The longest packet of some of the classes beside one.
-    fn longest_of(&self, class: u16, of: impl Fn(&ClassState) -> bool, load: &Load) -> u64 {
+    pub(super) fn longest_of(
+        &self,
+        class: u16,
+        of: impl Fn(&ClassState) -> bool,
+        load: &Load,
+    ) -> u64 {
         let chosen = self.siblings(class, load).filter(|c| of(self.class(*c)));
         chosen.map(|c| self.longest(c, load)).max().unwrap_or(0)
-    }
-
-    /// What may come to some leaves, after policers that act always, and where packets `wait` after
-    /// those that act then; none if that is unknown.
-    fn arrivals_of(
-        &self,
-        leaves: &[u16],
-        load: &Load,
-        wait: bool,
-    ) -> Result<Option<Curve>, Reason> {
-        let mut sum = Curve::zero();
-        for leaf in leaves {
-            let Some(own) = self.arrivals(*leaf, load, wait)? else {
-                return Ok(None);
-            };
-            sum = sum.plus(&own)?;
-        }
-        Ok(Some(sum))
-    }
-
-    fn arrivals(&self, leaf: u16, load: &Load, wait: bool) -> Result<Option<Curve>, Reason> {
-        let LeafLoad { longest, arrivals } = &load.leaves[usize::from(leaf)];
-        if *longest == 0 {
-            return Ok(Some(Curve::zero()));
-        }
-        let mut least = arrivals.clone();
-        for step in self.steps_of_all(leaf) {
-            let (bucket, always) = match step {
-                Step::Police(p) => (p.only_passes(), true),
-                Step::Priority(p) => (Some((p.bucket.rate(), p.bucket.burst())), p.always),
-                _ => continue,
-            };
-            let Some((rate, burst)) = bucket.filter(|_| always || wait) else {
-                continue;
-            };
-            let most = load.stretch(step.counted()).1;
-            let burst = most * (UNITS * i128::from(burst));
-            let first = if always { 0 } else { *longest };
-            let least_burst = Exact::from_integer(UNITS * i128::from(first));
-            let curve = Curve::line(burst.max(least_burst), most * i128::from(rate));
-            least = Some(match least {
-                Some(least) => least.min(&curve)?,
-                None => curve,
-            });
-        }
-        Ok(least)
-    }
-
-    /// The steps that all packets of a leaf pass.
-    fn steps_of_all(&self, leaf: u16) -> impl Iterator<Item = &Step> {
-        let steps = |r: &super::Route| {
-            &self.route_steps[usize::from(r.first_step)..usize::from(r.end_step)]
-        };
-        let mut routes = self
-            .routes
-            .iter()
-            .filter(move |r| r.leaf == leaf)
-            .map(steps);
-        let first = routes.next().unwrap_or_default();
-        let others: Vec<&[u16]> = routes.collect();
-        let in_all = move |s: &&u16| others.iter().all(|o| o.contains(s));
-        first
-            .iter()
-            .filter(in_all)
-            .map(|s| &self.steps[usize::from(*s)])
-    }
-
-    fn drops_only_at_limits(&self, leaf: u16, load: &Load) -> bool {
-        let routes = self.routes.iter().filter(|r| r.leaf == leaf);
-        let mut steps = routes
-            .flat_map(|r| &self.route_steps[usize::from(r.first_step)..usize::from(r.end_step)]);
-        let polices = |s: &u16| {
-            matches!(
-                self.steps[usize::from(*s)],
-                Step::Police(_) | Step::Priority(_)
-            )
-        };
-        let place = &self.places[usize::from(leaf)];
-        // A shaper's bucket may count other bytes than the link: fewer than twice as many.
-        let fits =
-            u64::from(place.longest) >= 2 * u64::from(load.leaves[usize::from(leaf)].longest);
-        !steps.any(polices) && fits && self.leaves[usize::from(leaf)].drops_only_at_limits()
-    }
-
-    /// What some leaves of priority classes may send in any time, of which packets `wait` in all.
-    fn sends(
-        &self,
-        leaves: &[u16],
-        whole: &Curve,
-        load: &Load,
-        wait: bool,
-    ) -> Result<Option<Curve>, Reason> {
-        let Some(all) = self.arrivals_of(leaves, load, wait)? else {
-            return Ok(None);
-        };
-        if leaves.is_empty() {
-            return Ok(Some(all));
-        }
-        if all.final_slope() >= whole.final_slope() {
-            return Err("the priority classes before it may take all".into());
-        }
-        Ok(Some(if wait { all.deconvolve(whole)? } else { all }))
     }
 
     /// Of a priority class: what those of lower levels, which go first, leave.
@@ -237,24 +171,27 @@ impl Tree {
         outermost: bool,
         load: &Load,
     ) -> Result<Served, Reason> {
-        let own = self.class(class).level;
-        if self
-            .siblings(class, load)
-            .any(|c| self.class(c).level > 0 && self.class(c).gated)
-        {
-            return Err("no guarantee of priority with a shaper is known".into());
-        }
-        let first = |c: &ClassState| c.level > 0 && c.level < own;
-        let before = self.leaves_at(class, first, load);
-        let sent = self.sends(&before, whole.curve(), load, true)?;
-        let Some(sent) = sent else {
+        let own = self.class(class);
+        let beside = self.siblings(class, load).filter(|c| *c != class);
+        // Of its own level those with shapers may overtake, and others one that has a shaper.
+        let first = |c: &u16| {
+            let c = self.class(*c);
+            let passes = c.level == own.level && (c.gated || own.gated);
+            c.level > 0 && (c.level < own.level || passes)
+        };
+        let before: Vec<u16> = beside.filter(first).collect();
+        let Some(sent) = self.sends(&before, whole.curve(), load, true)? else {
             return Err(self.unpoliced(&before, load));
         };
         let ring = if outermost { load.ring_bytes() } else { 0 };
         let drain = whole.behind(&sent)?.after(ring)?;
+        if own.gated {
+            return self.held(class, &drain, load);
+        }
         let alone = match self.sends(&before, whole.curve(), load, false)? {
             Some(sent) if outermost && load.ring == 1 => {
-                let behind = self.longest_of(class, |c| c.level == 0 || c.level > own, load);
+                let behind = |c: &ClassState| c.level == 0 || c.level > own.level;
+                let behind = self.longest_of(class, behind, load);
                 Some(whole.behind(&sent)?.after(behind)?)
             }
             _ => None,
@@ -262,7 +199,7 @@ impl Tree {
         Ok(Served { drain, alone })
     }
 
-    /// Of a class that shares what priority leaves.
+    /// Of a class that shares what priority and classes of lower ranks leave.
     fn shared(
         &self,
         class: u16,
@@ -271,108 +208,62 @@ impl Tree {
         load: &Load,
     ) -> Result<Served, Reason> {
         let state = self.class(class);
-        if state.rank > 0 {
-            return Err("it is served only while others have nothing to send".into());
-        }
-        if let Some(shaper) = state.shaper {
-            return self.behind_shaper(class, usize::from(shaper), outermost, load);
-        }
-        let before = self.leaves_at(class, |c| c.level > 0, load);
-        let Some(sent) = self.sends(&before, whole.curve(), load, true)? else {
-            return Err(self.unpoliced(&before, load));
-        };
         let others = self.siblings(class, load).filter(|c| *c != class);
-        let others: Vec<u16> = others.filter(|c| self.shares(*c)).collect();
-        // For each part of its own the others send so many.
-        let part = |c: &u16| {
-            let (own, other) = (
-                i128::from(state.per_byte),
-                i128::from(self.class(*c).per_byte),
-            );
-            (own * PARTS + other - 1) / other.max(1)
+        let others: Vec<u16> = others.collect();
+        if let (Some(shaper), true, []) = (state.shaper, outermost, &others[..]) {
+            return self.behind_shaper(class, usize::from(shaper), load);
+        }
+        let first = |c: &ClassState| c.level > 0 || c.rank < state.rank;
+        let before = others.iter().filter(|c| first(self.class(**c)));
+        let before: Vec<u16> = before.copied().collect();
+        let Some(sent) = self.sends(&before, whole.curve(), load, true)? else {
+            return Err(match before.iter().all(|c| self.class(*c).level > 0) {
+                true => self.unpoliced(&before, load),
+                false => "it is served only while others have nothing to send, and nothing bounds what comes to them".into(),
+            });
         };
+        let beside = |c: &&u16| self.class(**c).level == 0 && self.class(**c).rank == state.rank;
+        let others: Vec<u16> = others.iter().filter(beside).copied().collect();
         let (least, most) = load.stretch(self.counted);
-        let parts = Exact::new(others.iter().map(part).sum(), PARTS) * (most / least);
-        let share = (parts + 1).recip();
-        let ahead: u64 = others.iter().map(|c| self.longest(*c, load)).sum();
+        // For each part of its own the others send so many.
+        let parts = |tags: u64, of: u16| {
+            let other = i128::from(self.class(of).per_byte).max(1);
+            (i128::from(tags) * PARTS + other - 1) / other
+        };
+        let sum = others.iter().map(|c| parts(state.per_byte, *c)).sum();
+        let share = (Exact::new(sum, PARTS) * (most / least) + 1).recip();
+        // How far V may be above what was compared.
+        let above = |c: &u16| match self.judges(*c) {
+            true => {
+                let longer = self.longest(*c, load) - self.shortest(*c, load);
+                longer.saturating_mul(self.class(*c).per_byte)
+            }
+            false => 0,
+        };
+        let above = others.iter().chain([&class]).map(above).max().unwrap_or(0);
+        let early = others.iter().map(|c| parts(above, *c)).sum();
+        let early = (Exact::new(early, PARTS) * (most / least)).ceil();
+        let early = u64::try_from(early.to_integer()).unwrap_or(u64::MAX);
+        let packets: u64 = others.iter().map(|c| self.longest(*c, load)).sum();
+        let ahead = packets.saturating_add(early);
         let (mut waits, mut begins) = (ahead, ahead);
         if outermost {
-            let spare = self.longest_of(class, |c| c.level == 0 && c.rank > 0, load);
-            let sends = self.longest_of(class, |c| c.level > 0, load).max(spare);
-            waits += self.longest(class, load).max(sends);
-            waits += load.ring_bytes() - load.longest();
-            begins += spare;
+            let spare = |c: &ClassState| c.level == 0 && c.rank > state.rank;
+            let spare = self.longest_of(class, spare, load);
+            let sends = self.longest_of(class, first, load).max(spare);
+            let last = self.longest(class, load).max(sends);
+            waits = waits.saturating_add(last + load.ring_bytes() - load.longest());
+            begins = begins.saturating_add(spare);
         }
         let leaves = |sent: &Curve, ahead| whole.behind(sent)?.after(ahead)?.share(share);
+        let drain = leaves(&sent, waits)?;
+        if state.shaper.is_some() {
+            return self.held(class, &drain, load);
+        }
         let alone = match self.sends(&before, whole.curve(), load, false)? {
             Some(sent) if outermost && load.ring == 1 => Some(leaves(&sent, begins)?),
             _ => None,
         };
-        Ok(Served {
-            drain: leaves(&sent, waits)?,
-            alone,
-        })
-    }
-
-    fn shares(&self, class: u16) -> bool {
-        let class = self.class(class);
-        class.level == 0 && class.rank == 0
-    }
-
-    /// Of the only class of a policy, with a shaper: its rate once a packet has left the line.
-    ///
-    /// A packet leaves when the tokens pay for it and the line is free. Tokens that are not
-    /// negative pay for W bytes after W / R; while they fill the bucket, the line is late by a
-    /// packet, which they make up for, as the bucket holds one. Of a choice of packets another one
-    /// may have waited for its tokens, and a bucket that lends lacks a packet's.
-    fn behind_shaper(
-        &self,
-        class: u16,
-        shaper: usize,
-        outermost: bool,
-        load: &Load,
-    ) -> Result<Served, Reason> {
-        if !outermost || self.siblings(class, load).any(|c| c != class) {
-            return Err("no guarantee of a shaped class beside others is known".into());
-        }
-        if load.line.is_some() {
-            return Err("no guarantee of a shaper on a line whose rate varies is known".into());
-        }
-        let bucket = &self.shapers[shaper];
-        let least = load.stretch(self.counted).0;
-        let slope =
-            (least * i128::from(bucket.rate())).min(Exact::from_integer(load.rate.bps().into()));
-        let leaves = self.leaves_in(class);
-        let exact = !bucket.owes() && leaves.len() == 1 && {
-            let leaf = &self.leaves[usize::from(leaves[0])];
-            leaf.drops_only_at_limits()
-        };
-        let lent = if exact {
-            0
-        } else {
-            2 * self.longest(class, load)
-        };
-        let line = Service::line(load.rate);
-        let ahead = line.curve().serves(load.ring_bytes())?;
-        let shaped = Curve::line(Exact::from_integer(0), slope).after_bytes(lent)?;
-        let drain = line
-            .down_to(Part::Shaper, shaped.clone())
-            .down_to(Part::Front, shaped.delayed(ahead)?);
-        Ok(Served { drain, alone: None })
-    }
-
-    /// Which priority class may take all.
-    fn unpoliced(&self, leaves: &[u16], load: &Load) -> Reason {
-        let unknown = |l: &&u16| matches!(self.arrivals(**l, load, true), Ok(None));
-        let names = leaves
-            .iter()
-            .filter(unknown)
-            .map(|l| format!("`{}`", self.names[usize::from(*l)]));
-        let names: Vec<String> = names.collect();
-        format!(
-            "{} goes first, has no policer, and nothing bounds what comes to it: the classes behind it can wait for ever",
-            names.join(", ")
-        )
-        .into()
+        Ok(Served { drain, alone })
     }
 }

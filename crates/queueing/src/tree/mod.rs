@@ -28,6 +28,8 @@ pub(crate) mod parts;
 pub(crate) mod policer;
 mod resolve;
 mod select;
+mod sends;
+mod shaped;
 mod shares;
 mod updates;
 

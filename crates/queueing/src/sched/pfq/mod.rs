@@ -31,6 +31,7 @@ use super::slab::{List, Slab};
 use super::table::{Flow, Table};
 use crate::fan::scheduler::{FairQueueParams, FairScheduler, FairTotals, FanClass};
 use crate::leaf::{Bound, ring_packets};
+use crate::share::{Meanwhile, Member, Others, PARTS, sum};
 pub(crate) use order::{Heap, TagOrder};
 use ring::Buckets;
 pub(crate) use ring::{Ring, WideRing};
@@ -336,6 +337,23 @@ impl<O: TagOrder> FairScheduler for Pfq<O> {
     #[inline]
     fn saturated(&self) -> bool {
         self.flows.len() >= self.afl_max
+    }
+
+    fn lists_all(&self, flows: u64) -> bool {
+        flows <= self.afl_max as u64
+    }
+
+    /// A packet of the start tag S leaves after others of tags from v, that of the last one that
+    /// left, to S, and after packets with priority. All bytes of a flow lie one after another in
+    /// tags from v on: those without priority start at S at the latest; one with priority starts
+    /// within the MTU after a v at which its flow was listed. So a flow sends S - v, an MTU less a
+    /// byte, and a packet. The flow itself is ahead of v by as much when it comes to wait.
+    fn meanwhile(&self, own: &Member, others: &Others) -> Option<Meanwhile> {
+        let most = |m: &Member| u128::from(self.mtu) - 1 + u128::from(m.longest);
+        Some(Meanwhile::Evenly {
+            ahead: sum(others, |m| most(m) + most(own)),
+            parts: sum(others, |_| PARTS),
+        })
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

@@ -1,0 +1,265 @@
+//! Guarantees of each discipline, worked out by hand: bytes at 10 Mb/s, so 0.8 us each, and 5 ms of
+//! propagation. TCP sends packets of up to 1500 B.
+
+use crate::single::{line, near, of, owd};
+
+/// The bound of `class` in ms, of which `bytes` are sent until its packet has left.
+#[track_caller]
+fn after(policy: &str, class: &str, traffic: &[&str], bytes: f64) {
+    near(
+        owd(&of(&line(policy, "", traffic), 0), class),
+        5.0 + bytes * 0.8e-3,
+    );
+}
+
+const CALLS: &str = "class: calls, source: {cbr: {rate: 100 kb/s, packet: 200 B}}";
+const A: &str = "class: a, dscp: af11, tcp: {profile: linux}";
+const B: &str = "class: b, dscp: af41, tcp: {profile: linux}";
+const C: &str = "class: c, dscp: cs7, tcp: {profile: linux}";
+
+#[test]
+fn deficit_round_robin() {
+    // A packet of its own in transmission, 20 turns, and of each other a turn and a deficit first.
+    let policy = "{drr: {quantum: 1500 B, limit: 20 packets}}";
+    after(
+        policy,
+        "a",
+        &[A, B, C],
+        1500.0 + 20.0 * 4500.0 + 2.0 * 2999.0,
+    );
+    // One packet of 200 B fits into the first turn.
+    after(policy, "calls", &[CALLS, A, B], 1.0 + 200.0 + 2.0 * 2999.0);
+    // Quanta of 2 and 5 times 300 B: 30,000 and 1499 B are 52 quanta of 600 B, and 20 of 1500 B.
+    let policy = "{drr: {quantum: 300 B, limit: 20 packets, weights: precedence}}";
+    after(
+        policy,
+        "a",
+        &[A, B],
+        1500.0 + 30_000.0 + 53.0 * 1500.0 + 1499.0,
+    );
+    after(
+        policy,
+        "b",
+        &[A, B],
+        1500.0 + 30_000.0 + 21.0 * 600.0 + 1499.0,
+    );
+    // With an AQM that lets a long packet follow a short one that it drops, both keep a debt.
+    let policy = "{drr: {quantum: 1500 B, limit: 20 packets, aqm: {codel: {}}}}";
+    let found = owd(&of(&line(policy, "", &[A, B]), 0), "a");
+    let without = 5e-3 + (1500.0 + 20.0 * 3000.0 + 2999.0) * 0.8e-6;
+    let debts = (found - without) / 0.8e-6;
+    assert!((1499.0..=3000.0).contains(&debts), "{debts} B");
+}
+
+/// Which flows share a queue is not known: at worst none does, or all do.
+#[test]
+fn hashed_queues() {
+    let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 64}}";
+    after(policy, "a", &[A, B], 1500.0 + 20.0 * 3000.0 + 2999.0);
+    let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 1}}";
+    after(policy, "a", &[A, B], 1500.0 + 30_000.0);
+    // Calls alone wait for one turn of the others. In one queue with one of them its 20 packets may
+    // be before theirs, and the other takes turns.
+    let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 64}}";
+    let full = 1500.0 + 20.0 * 3000.0 + 2999.0 - 1300.0;
+    let found = owd(&of(&line(policy, "", &[CALLS, A, B]), 0), "calls");
+    let most = 5.0 + (full + 1300.0) * 0.8e-3;
+    assert!(
+        (5.0 + full * 0.8e-3..=most + 1e-9).contains(&(found * 1e3)),
+        "{found}"
+    );
+}
+
+/// Each other queue may send as an old and as a new one in each round.
+#[test]
+fn new_queues_first() {
+    let policy = "{fq: {quantum: 1500 B, limit: 20 packets}}";
+    // Overspent when it comes to wait: 20 rounds of 2999 B and one of 4499 B, and 1499 B on credit.
+    after(
+        policy,
+        "a",
+        &[A, B],
+        1500.0 + 30_000.0 + 20.0 * 2999.0 + 4499.0 + 1499.0,
+    );
+    let policy = "{fq-codel: {quantum: 1500 B, limit: 20 packets}}";
+    after(
+        policy,
+        "a",
+        &[A, B],
+        1500.0 + 30_000.0 + 20.0 * 2999.0 + 4499.0 + 1499.0,
+    );
+    // Calls that have credit: what they send now, and the next round.
+    let policy = "{fq: {quantum: 1500 B}}";
+    after(
+        policy,
+        "calls",
+        &[CALLS, A],
+        1.0 + 200.0 + 2999.0 + 2999.0 + 1499.0,
+    );
+}
+
+#[test]
+fn flow_based_wfq() {
+    for (cdt, queue) in [("tail-drop", 15_000.0), ("worst-sn", 15_000.0)] {
+        let policy = format!("{{flow-wfq: {{threshold: 10, weights: equal, cdt_policy: {cdt}}}}}");
+        after(&policy, "a", &[A, B], 1500.0 + 2.0 * queue + 1500.0);
+        // 16192 to 6476 by precedence; with `worst-sn` numbers up to those of ten packets of the
+        // other may come before a packet that is evicted.
+        let policy = format!("{{flow-wfq: {{threshold: 10, cdt_policy: {cdt}}}}}");
+        let bytes = 1500.0 + queue * (1.0 + 16192.0 / 6476.0) + 1500.0;
+        let found = (owd(&of(&line(&policy, "", &[A, B]), 0), "a") - 5e-3) / 0.8e-6;
+        assert!(
+            (0.0..0.1).contains(&(found - bytes)),
+            "{found} B, not {bytes} B"
+        );
+        let longer = if cdt == "worst-sn" {
+            16192.0 / 6476.0
+        } else {
+            1.0
+        };
+        let bytes = 1500.0 + longer * queue * (1.0 + 6476.0 / 16192.0) + 1500.0;
+        let found = (owd(&of(&line(&policy, "", &[A, B]), 0), "b") - 5e-3) / 0.8e-6;
+        // The number of bytes is rounded down.
+        assert!(
+            (-2.0..0.1).contains(&(found - bytes)),
+            "{found} B, not {bytes} B"
+        );
+    }
+}
+
+/// Its limit alone says little: the fluid server may have been overtaken.
+#[test]
+fn packet_by_packet_generalized_processor_sharing() {
+    let policy = "{wfq: {limit: 10 packets}}";
+    after(policy, "a", &[A, B], 1500.0 + 30_000.0 + 1501.0);
+    let policy = "{wfq: {limit: 10 packets, weights: precedence}}";
+    // Of 2 and 8: a packet of its own, as tags count, is 4 of the other's, and a byte.
+    after(policy, "a", &[A, C], 1500.0 + 15_000.0 * 5.0 + 4.0 * 1501.0);
+    after(policy, "c", &[A, C], 1500.0 + 15_000.0 * 1.25 + 1500.0);
+}
+
+#[test]
+fn flow_aware_networking() {
+    let policy = "{fan: {scheduler: pfq, limit: 20 packets}}";
+    // Each is ahead of virtual time by an MTU less a byte, and a packet.
+    after(policy, "a", &[A, B], 1500.0 + 60_000.0 + 2.0 * 2999.0);
+    let policy = "{fan: {scheduler: {pdrr: {}}, limit: 20 packets}}";
+    // 22 turns of the other: its own have been charged with a quantum, and it has a deficit; and a
+    // quantum with priority.
+    after(
+        policy,
+        "a",
+        &[A, B],
+        1500.0 + 30_000.0 + 22.0 * 1500.0 + 1499.0 + 1500.0,
+    );
+    let policy = "{fan: {scheduler: {pdrr: {mode: literal}}, limit: 20 packets}}";
+    after(
+        policy,
+        "a",
+        &[A, B],
+        1500.0 + 30_000.0 + 21.0 * 3000.0 + 1500.0 + 1500.0,
+    );
+    let full = "{fan: {scheduler: {pfq: {afl_max: 1}}}}";
+    let found = of(&line(full, "", &[A, B]), 0);
+    assert!(
+        found.classes[0]
+            .why
+            .as_ref()
+            .unwrap()
+            .contains("active flows may be full")
+    );
+}
+
+/// Classes of one half each; weights are integers.
+#[track_caller]
+fn about(policy: &str, class: &str, traffic: &[&str], ms: f64) {
+    let found = owd(&of(&line(policy, "", traffic), 0), class) * 1e3;
+    assert!((found - ms).abs() < ms * 1e-5, "{found} ms, not {ms} ms");
+}
+
+#[test]
+fn a_fair_queue_inside_a_class() {
+    let policy = "{class-based: {classes: [{name: y, match: {dscp: [af11, af41]}, bandwidth: 50 %, drr: {quantum: 1500 B, limit: 10 packets}}, {name: class-default, queue_limit: 20 packets}]}}";
+    let turns = 15_000.0 + 10.0 * 1500.0 + 2999.0;
+    about(
+        policy,
+        "a",
+        &[A, B, C],
+        5.0 + (2.0 * turns + 3000.0) * 0.8e-3,
+    );
+}
+
+/// At 2 Mb/s of 5 Mb/s that it is guaranteed: once the tokens suffice, its last packet waits for one
+/// of the other class and one in transmission.
+#[test]
+fn a_shaped_class_beside_another() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 50 %, shape: {rate: 2 Mb/s, burst: 6 kB}, queue_limit: 10 packets}, {name: class-default, queue_limit: 20 packets}]}}";
+    about(policy, "a", &[A, C], 5.0 + 2.4 + 2.4 + 60.0);
+    about(policy, "c", &[A, C], 5.0 + 2.4 + 30_000.0 * 1.6e-3);
+    // A bucket that may be full while it waits loses tokens: 0.4 ms for 100 B of 4.8 ms, each 800 B.
+    let small = policy.replace("6 kB", "1600 B");
+    about(
+        &small,
+        "a",
+        &[A, C],
+        5.0 + 4.8 + 4.4 + 6.0 + 15_000.0 * (4.0 + 5.5) * 1e-3,
+    );
+}
+
+#[test]
+fn priority_with_a_shaper() {
+    let policy = "{class-based: {classes: [{name: v, match: {dscp: ef}, priority: {limit: 10 packets}, shape: {rate: 1 Mb/s, burst: 3 kB}}, {name: class-default, queue_limit: 20 packets}]}}";
+    let calls = "class: calls, dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: 200 B}}";
+    about(policy, "calls", &[calls, A], 5.0 + 1.2 + 0.16 + 16.0);
+    // What the shaper lets go, with a packet on credit, goes first.
+    about(
+        policy,
+        "a",
+        &[calls, A],
+        5.0 + (31_500.0 + 3200.0) * 8e-3 / 9.0,
+    );
+}
+
+/// A packet of AF11 is queued behind 9 others at most, one of AF41 behind 19.
+#[test]
+fn weighted_tail_drop() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: [af11, af41]}, bandwidth: 100 %, queue_limit: 20 packets, queue_limit_dscp: {af11: 10 packets}}]}}";
+    after(policy, "a", &[A, B], 1500.0 + 15_000.0);
+    after(policy, "b", &[A, B], 1500.0 + 30_000.0);
+}
+
+#[test]
+fn what_others_leave() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 100 %}, {name: class-default, queue_limit: 20 packets}]}}";
+    let calls = "class: calls, dscp: ef, source: {cbr: {rate: 1 Mb/s, packet: 1000 B}}";
+    about(
+        policy,
+        "a",
+        &[calls, A],
+        5.0 + (31_500.0 + 1000.0) * 8e-3 / 9.0,
+    );
+    let tcp = "class: calls, dscp: ef, tcp: {profile: linux}";
+    let found = of(&line(policy, "", &[tcp, A]), 0);
+    let why = found
+        .classes
+        .iter()
+        .find(|c| c.name == "a")
+        .unwrap()
+        .why
+        .clone();
+    assert!(why.unwrap().contains("while others have nothing to send"));
+}
+
+/// A class whose AQM drops the packet that was chosen and sends a longer one sets virtual time ahead
+/// of others; one that comes then waits for what is behind it.
+#[test]
+fn aqm_at_departure_beside_other_classes() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 1 %, AQM queue_limit: 9 packets}, {name: y, match: {dscp: af41}, bandwidth: 49 %, queue_limit: 9 packets}, {name: class-default, queue_limit: 20 packets}]}}";
+    let [with, without] = ["aqm: {codel: {}},", "aqm: {red: {}},"].map(|aqm| {
+        let found = of(&line(&policy.replace("AQM", aqm), "", &[A, B, C]), 0);
+        owd(&found, "c")
+    });
+    // Nearly 1500 B of 1 % are 49 times as much of the other's 49 %, and of x again as much as it.
+    let more = (with - without) / 0.8e-6;
+    assert!((49.0 * 1400.0..50.0 * 1500.0).contains(&more), "{more} B");
+}
