@@ -26,6 +26,7 @@ column_decimals = _native.column_decimals
 format_number = _native.format_number
 format_cell = _native.format_cell
 format_value = _native.format_value
+format_ceiling = _native.format_ceiling
 format_rough = _native.format_rough
 format_count = _native.format_count
 rounded_up = _native.rounded_up
@@ -111,10 +112,12 @@ def export(
     return parsed
 
 
-def bound(path: str, *, overrides: list[str], confine: bool) -> list[dict[str, Any]]:
+def bound(
+    path: str, *, overrides: list[str], sla: list[str], confine: bool
+) -> list[dict[str, Any]]:
     """What cannot be exceeded at each point of a scenario; raises `InputError`."""
     with _translated():
-        parsed: list[dict[str, Any]] = json.loads(_native.bound(path, overrides, confine))
+        parsed: list[dict[str, Any]] = json.loads(_native.bound(path, overrides, sla, confine))
     return parsed
 
 
@@ -360,7 +363,7 @@ class Outcome:
         self._native = native
 
     def part(self, name: str) -> list[dict[str, Any]]:
-        """One of `verdicts`, `runs`, `series`, `distributions`, `admission`."""
+        """One of `verdicts`, `bounds`, `runs`, `series`, `distributions`, `admission`."""
         if name == "series":
             return [_series(s) for s in self._native.series()]
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())

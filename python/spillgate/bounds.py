@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
 from spillgate.errors import InputError
-from spillgate.scenario import Overrides, override_texts
+from spillgate.rows import Verdict
+from spillgate.rows import records as as_rows
+from spillgate.scenario import Overrides, override_texts, seen_from
+from spillgate.source import Source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +85,7 @@ class EndToEnd:
     Attributes:
         name: Of the class of service, or of the flow.
         owd: The longest one-way delay in seconds; none if there is no bound.
-        lossless: Whether no packet can be lost in a queue.
+        lossless: Whether no packet can be lost.
         propagation: The part of the delay in seconds that no queue changes.
         steps: The ports, and nodes that hold packets, on the way of the flow with the longest
             delay.
@@ -117,6 +121,8 @@ class Bounds:
         classes: By class of service.
         flows: By flow.
         queues: By link and queue, then by node.
+        certain: Verdicts on what is required for certain: proven (`verdict` is `pass`) or not
+            (`undecided`), since no run is made that could refute it.
         without_failures: Links fail in the scenario; the bounds are those of the network in which
             none does.
     """
@@ -125,6 +131,7 @@ class Bounds:
     classes: tuple[EndToEnd, ...]
     flows: tuple[EndToEnd, ...]
     queues: tuple[QueueBound, ...]
+    certain: tuple[Verdict, ...]
     without_failures: bool
 
 
@@ -133,6 +140,7 @@ def bound(
     *,
     variant: str | None = None,
     set: Overrides | None = None,  # noqa: A002 - the name of the command line
+    sla: Sequence[str | Path] = (),
     confine: bool = False,
 ) -> tuple[Bounds, ...]:
     """Says which delays and backlogs cannot be exceeded; simulates nothing.
@@ -141,6 +149,7 @@ def bound(
         scenario: A scenario file.
         variant: Only the point of this name; default all.
         set: Values to replace, by path.
+        sla: Files with the requirements of customers, beside those of the scenario.
         confine: Refuses files outside the scenario's folder.
 
     Returns:
@@ -155,7 +164,12 @@ def bound(
         >>> [(c.name, c.owd) for c in llq.classes]
         [('voice', 0.00636), ('data', 0.06697979798)]
     """
-    records = _engine.bound(str(scenario), overrides=override_texts(set), confine=confine)
+    records = _engine.bound(
+        str(scenario),
+        overrides=override_texts(set),
+        sla=seen_from(Source.of(scenario), sla),
+        confine=confine,
+    )
     found = tuple(
         Bounds(
             point=record["point"],
@@ -165,6 +179,7 @@ def bound(
                 QueueBound(**q | {"classes": tuple(q["classes"])})
                 for q in record["bounds"]["queues"]
             ),
+            certain=as_rows(Verdict, record["certain"]),
             without_failures=record["bounds"]["without_failures"],
         )
         for record in records

@@ -98,14 +98,14 @@ def reason_of(drops: str) -> str:
     return str(words("drops").get(drops, {}).get("summary", drops))
 
 
-def mark_of(verdict: str) -> str:
+def mark_of(verdict: str, said: str = "") -> str:
     """How a verdict is shown: a symbol and a word, never color alone.
 
     Example:
-        >>> mark_of("pass")
-        '✓ pass'
+        >>> mark_of("pass"), mark_of("pass", "proven")
+        ('✓ pass', '✓ proven')
     """
-    return f"{words('verdicts')[verdict]['mark']} {verdict}"
+    return f"{words('verdicts')[verdict]['mark']} {said or verdict}"
 
 
 def worst(verdicts: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ packets, bytes); only the core turns them into text.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
@@ -138,6 +139,21 @@ def format_cell(
     return _engine.format_cell(mean, half, scale.factor, decimals, interval)
 
 
+def ceiling_cell(bound: float | None, scale: Scale, decimals: int) -> str:
+    """As `format_cell`, of what cannot be exceeded: rounded up.
+
+    Example:
+        >>> ceiling_cell(0.06697979, Scale(1e3, "ms"), 1), ceiling_cell(None, Scale(1e3, "ms"), 1)
+        ('67.0', '–')
+    """
+    if bound is None or bound <= 0.0:
+        return format_cell(bound, None, scale, decimals, interval=False)
+    step = 10.0**-decimals
+    # A whole number of steps may be a little more or less in binary.
+    up = math.ceil(bound * scale.factor / step - 1e-9) * step
+    return format_cell(up / scale.factor, None, scale, decimals, interval=False)
+
+
 def format_value(value: float | None, unit: str) -> str:
     """A value with a fitting unit.
 
@@ -147,6 +163,9 @@ def format_value(value: float | None, unit: str) -> str:
     """
     return _engine.format_value(value, unit)
 
+
+format_ceiling = _engine.format_ceiling
+"""What cannot be exceeded, with a fitting unit: four digits, the last rounded up."""
 
 format_rough = _engine.format_rough
 """A value of three digits with a fitting unit."""

@@ -22,6 +22,7 @@ from spillgate.labels import words as words_of
 from spillgate.points import At, chosen, columns
 from spillgate.rows import (
     Admission,
+    ClassBound,
     Conclusion,
     Difference,
     Distribution,
@@ -44,7 +45,7 @@ from spillgate.rundir import (
     seal,
     sha256,
 )
-from spillgate.scenario import Description, Engine
+from spillgate.scenario import Description, Engine, open_job
 from spillgate.source import Source
 from spillgate.visible import visible
 
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     import polars as pl
     import xarray as xr
 
-PARTS = ("verdicts", "differences", "transients", "runs", "series", "distributions")
+PARTS = ("verdicts", "bounds", "differences", "transients", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
 WORDS = ("conclusion", "remarks", "assumptions")
@@ -107,6 +108,7 @@ class Results:
         self._again = again
         self._values = values
         self._parsed: dict[str, Any] = {}
+        self._witnesses: dict[tuple[str, int], dict[tuple[str, bool], dict[str, Any]]] = {}
         self._rows: dict[tuple[str | None, str | None], tuple[Row, ...]] = {}
 
     @property
@@ -214,6 +216,70 @@ class Results:
     def verdicts(self) -> tuple[Verdict, ...]:
         """One verdict for each requirement and variant."""
         return self._objects("verdicts", Verdict)
+
+    def bounds(self) -> tuple[ClassBound, ...]:
+        """What the delays of classes cannot exceed, by variant, whatever happens.
+
+        Rows of a summary have the same as `bound`. `spillgate.bound` says the rest: what it is
+        made of, and what queues cannot exceed.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
+            >>> [(b.cls, b.owd) for b in results.bounds() if b.variant == "llq"]
+            [('voice', 0.00636), ('data', 0.06697979798)]
+        """
+        return self._objects("bounds", ClassBound)
+
+    def witness(self, verdict: Verdict) -> dict[str, Any] | None:
+        """The packet that refuted a requirement which is to hold for certain.
+
+        The run is repeated for it; of a delay it is the packet that took longest, of losses the
+        first that was lost.
+
+        Args:
+            verdict: One of `verdicts`.
+
+        Returns:
+            A record as `explain` has it: `flow`, `seq`, `sent` and `delay` in picoseconds, and a
+            `sentence`; none if nothing refuted it, or the run cannot be repeated.
+        """
+        if verdict.witness is None or self._again is None:
+            return None
+        run, flow = verdict.witness["run"], verdict.witness["flow"]
+        at = verdict.variant, run
+        if at not in self._witnesses:
+            self._witnesses[at] = self._repeated(*at)
+        return self._witnesses[at].get((flow, verdict.metric == "loss_ratio"))
+
+    def _repeated(self, variant: str, run: int) -> dict[tuple[str, bool], dict[str, Any]]:
+        """The packets that refuted something in a run, by flow and whether they were lost."""
+        d = self.description
+        job = open_job(self.source, seed=d.seed, runs=d.runs, jobs=1, set=self.overrides)
+        index = d.variants.index(variant)
+        cast = [name for name, _ in job.cast(index)["flows"]]
+        witnesses = [v.witness for v in self.verdicts if v.variant == variant and v.witness]
+        flows = {w["flow"] for w in witnesses if w["run"] == run and w["flow"] in cast}
+        question = {
+            "groups": [(flow, [cast.index(flow)]) for flow in sorted(flows)],
+            "worst": 1,
+            "drops": 1,
+            "at": None,
+            "number": None,
+            "answers": False,
+        }
+        answer = job.explain(index, run, question)
+        # Runs that were stored by another version may not be repeated.
+        digests = [r.digest for r in self.runs if (r.variant, r.run) == (variant, run)]
+        if digests != [answer["digest"]]:
+            return {}
+        found = {}
+        for group in answer["groups"]:
+            drops = [first for of in group["drops"] for first in of["first"]]
+            for packets, lost in ((group["packets"], False), (drops, True)):
+                if packets:
+                    found[group["name"], lost] = packets[0]
+        return found
 
     def differences(
         self, *, variant: str | None = None, cls: str | None = None, metric: str | None = None
@@ -639,7 +705,7 @@ class Results:
             raise _missing("polars") from error
         numbers = [a.name for a in self.description.axes if a.numbers is not None]
         schema: dict[str, Any] = dict.fromkeys(self._columns(), pl.String())
-        schema |= dict.fromkeys(("mean", "low", "high", *numbers), pl.Float64())
+        schema |= dict.fromkeys(("mean", "low", "high", "bound", *numbers), pl.Float64())
         return pl.DataFrame(self._lines(), schema=schema | {"n": pl.Int64()})
 
     def to_xarray(self, scope: str = "class") -> xr.Dataset:
@@ -708,7 +774,7 @@ class Results:
         rows = "".join(
             f"<tr>{cell(html.escape(v.variant))}{cell(html.escape(v.about))}"
             f"{cell(html.escape(v.requirement))}"
-            f"{cell(html.escape(v.measured))}{cell(mark_of(v.verdict))}</tr>"
+            f"{cell(html.escape(v.measured))}{cell(mark_of(v.verdict, v.said))}</tr>"
             for v in self.verdicts
         )
         head = "".join(

@@ -24,6 +24,8 @@ class Row:
         low: Lower end of the 95 % interval; none with fewer than two runs.
         high: Upper end of the 95 % interval; none with fewer than two runs.
         n: Runs in which the metric is defined.
+        bound: What it cannot exceed, whatever happens; none if nothing is known. Delays, losses
+            and backlogs have one, where there is any.
     """
 
     variant: str
@@ -35,6 +37,7 @@ class Row:
     low: float | None
     high: float | None
     n: int
+    bound: float | None = None
 
     @property
     def half(self) -> float | None:
@@ -83,6 +86,17 @@ class Verdict:
         needs: What would decide an undecided one, in few words: a number of further runs,
             `longer grace`, `out of reach`; none if decided.
         advice: The same as a clause.
+        certain: Whether it is to hold for certain: one run decides against it, and only a bound
+            for it. `level` is then 1.
+        said: The verdict in words: `pass`, `fail`, `undecided`; of one that is to hold for certain
+            `proven`, `refuted`, `not proven`.
+        largest: Of one that is to hold for certain the largest value of a run; none if no run has
+            any.
+        cannot_exceed: Of one that is to hold for certain what the value cannot exceed; none if
+            nothing is known.
+        why: Why that is not known; none if it is.
+        witness: The run that refuted it: `run`, the `flow` that had the most of it, and the
+            `value` of the run; none if none did. `Results.witness` finds the packet.
     """
 
     variant: str
@@ -113,6 +127,31 @@ class Verdict:
     measured: str = ""
     needs: str | None = None
     advice: str | None = None
+    certain: bool = False
+    said: str = ""
+    largest: float | None = None
+    cannot_exceed: float | None = None
+    why: str | None = None
+    witness: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class ClassBound:
+    """What the delay of a class cannot exceed in a variant, whatever happens.
+
+    Attributes:
+        variant: Name of the variant.
+        cls: The class of service (`class` in files).
+        owd: The longest one-way delay in seconds; none if there is no bound.
+        lossless: Whether no packet can be lost.
+        why: Why there is no bound; none if there is one.
+    """
+
+    variant: str
+    cls: str
+    owd: float | None
+    lossless: bool
+    why: str | None
 
 
 @dataclass(frozen=True)
@@ -352,7 +391,19 @@ class Admission:
     timeouts: int
 
 
-T = TypeVar("T", Row, Verdict, Difference, Transient, Run, Series, Distribution, Sample, Admission)
+T = TypeVar(
+    "T",
+    Row,
+    Verdict,
+    ClassBound,
+    Difference,
+    Transient,
+    Run,
+    Series,
+    Distribution,
+    Sample,
+    Admission,
+)
 
 
 def records(kind: type[T], records: list[dict[str, Any]]) -> tuple[T, ...]:

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spillgate.labels import short_of, times, words
-from spillgate.metrics import Scale, column_decimals, format_cell, scale_of
+from spillgate.metrics import (
+    Scale,
+    ceiling_cell,
+    column_decimals,
+    format_cell,
+    scale_for,
+    scale_of,
+)
 from spillgate.result import Results
 from spillgate.rows import Row
 
@@ -58,11 +65,45 @@ class Column:
         """What the metric means."""
         return str(words("metrics")[self.metric]["summary"])
 
-    def text(self, row: Row | None, *, interval: bool = True) -> str:
-        """A value, with the half-width of its interval if that is wanted."""
+    def text(self, of: Mapping[str, Row], *, interval: bool = True) -> str:
+        """Its value of some thing, with the half-width of its interval if that is wanted."""
+        row = of.get(self.metric)
         if row is None:
             return "–"
         return format_cell(row.mean, row.half, self.scale, self.decimals, interval=interval)
+
+
+BOUND = "bound"
+"""The column of what delays cannot exceed, beside those of metrics."""
+
+NEVER = "bound: no packet can take longer, whatever happens"
+"""What that column means."""
+
+
+class Ceiling(Column):
+    """What delays cannot exceed, rounded up; where nothing is known a dash, never a number."""
+
+    @property
+    def head(self) -> str:
+        """Its heading."""
+        return BOUND
+
+    @property
+    def meaning(self) -> str:
+        """What it is."""
+        return (
+            "What the one-way delay of no packet can exceed, whatever happens; – where nothing is "
+            "known"
+        )
+
+    def text(self, of: Mapping[str, Row], *, interval: bool = True) -> str:  # noqa: ARG002
+        """Its value of some thing."""
+        return ceiling_cell(ceiling_of(of), self.scale, self.decimals)
+
+
+def ceiling_of(of: Mapping[str, Row]) -> float | None:
+    """What the delays of some thing cannot exceed, if that is known."""
+    return of["owd_max"].bound if "owd_max" in of else None
 
 
 def cells(results: Results, scope: str) -> dict[tuple[str, str], dict[str, Row]]:
@@ -81,8 +122,13 @@ def waiting(results: Results) -> Cells:
 
 def columns(rows: Cells, metrics: Iterable[str]) -> list[Column]:
     """The columns of metrics; times of transfers, and of waiting, are in one unit."""
-    made = []
+    made: list[Column] = []
     for metric in metrics:
+        if metric == BOUND:
+            bounds = [ceiling_of(of) for of in rows.values()]
+            scale = scale_for("s", bounds)
+            made.append(Ceiling(BOUND, scale, column_decimals(scale, bounds), scale.unit))
+            continue
         alike = next((t for t in map(times, ("tcp", "admission")) if metric in t), (metric,))
         found = [of[m] for of in rows.values() for m in alike if m in of]
         unit = found[0].unit if found else ""

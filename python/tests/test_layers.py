@@ -27,8 +27,9 @@ ALLOWED = {
     "bounds": {"core", "capture", "queueing", "endpoints", "nodes", "scenario"},
     "import": {"core", "capture", "queueing", "endpoints", "nodes", "scenario"},
     # endpoints for the rates and lengths of sources, measure and voice for requirements,
-    # nodes for buffers.
+    # nodes for buffers, bounds for what they prove.
     "lint": {
+        "bounds",
         "core",
         "queueing",
         "endpoints",
@@ -51,9 +52,9 @@ ALLOWED = {
         "scenario",
         "voice",
     },
-    # queueing for the outlines of policies and the evidence of drops, endpoints for the segments
-    # in recorded packets, events to run once more, bounds for the arrivals that come near them,
-    # capture to replay these.
+    # bounds for the column beside what was measured, verdicts of certainty, and the arrivals that
+    # come near them, capture to replay these; queueing for the outlines of policies and the
+    # evidence of drops, endpoints for the segments in recorded packets, events to run once more.
     "output": {
         "bounds",
         "capture",
@@ -104,11 +105,12 @@ RANK = {
     "scenario": 3,
     "lint": 4,
     "rows": 4,
-    "bounds": 4,
+    "bounds": 4.5,
     "admission": 5,
     "estimates": 6,
     "result": 7,
     "tables": 7.5,
+    "proofs": 7.5,
     "nodes": 8,
     "described": 8,
     "pilot": 5,

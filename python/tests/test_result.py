@@ -150,6 +150,7 @@ def test_data_frames_hold_the_table(made, library):
         "low",
         "high",
         "n",
+        "bound",
     ]
     assert len(frame) == len(made.table())
     assert frame["mean"].max() == 30e6

@@ -20,6 +20,7 @@ mod halve;
 mod hop;
 mod incoming;
 mod loops;
+mod loss;
 mod nodes;
 mod once;
 mod policers;
@@ -31,6 +32,7 @@ mod way;
 pub use feeds::{Feed, feeds};
 pub use halve::{Change, Changed};
 pub use hop::{From, HopBound, Parts};
+pub use loss::lost_outside_queues;
 pub use nodes::NodeHop;
 pub use once::Once;
 pub use ports::Hop;
@@ -53,6 +55,17 @@ pub struct Bounds {
     pub nodes: Vec<NodeHop>,
     /// By flow of the plan, what its own packets cannot exceed from end to end.
     pub flows: Vec<Result<Way, Reason>>,
+}
+
+/// Flows times hops, and links, up to which the bounds of a world take less than 10 ms.
+const QUICK: usize = 600;
+
+/// Whether the bounds of a world take so little time that runs and rules find them by the way.
+pub fn is_quick(world: &WorldPlan) -> bool {
+    let hops = |route: u32| world.routes[route as usize].len();
+    let flows = world.flows.iter();
+    let over = flows.map(|f| hops(f.route) + f.back.map_or(0, hops));
+    over.sum::<usize>() + world.links.len() <= QUICK
 }
 
 /// The bounds of a world, while no link fails.

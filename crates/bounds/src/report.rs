@@ -29,7 +29,7 @@ pub struct ClassBound {
     pub name: String,
     /// The longest one-way delay in seconds, rounded up to a picosecond; null if there is none.
     pub owd: Option<f64>,
-    /// Whether no packet can be lost in a queue.
+    /// Whether no packet can be lost.
     pub lossless: bool,
     /// The part of the delay in seconds that is propagation.
     pub propagation: Option<f64>,

@@ -8,6 +8,7 @@ use spillgate_queueing::Reason;
 
 use crate::halve::{Change, changes};
 use crate::hop::{HopBound, Parts};
+use crate::loss::lost_outside_queues;
 use crate::once::Once;
 use crate::ports::Ports;
 
@@ -22,7 +23,7 @@ pub struct Way {
     pub held: Vec<Held>,
     /// Ports in a row whose delays together are less than the sum of these.
     pub once: Vec<Once>,
-    /// Whether no packet can be lost in a queue.
+    /// Whether no packet can be lost.
     pub lossless: bool,
     /// What halves the delay, each alone.
     pub halved: Vec<Change>,
@@ -98,7 +99,7 @@ impl Ports<'_> {
             steps: Vec::new(),
             held: Vec::new(),
             once: Vec::new(),
-            lossless: true,
+            lossless: lost_outside_queues(self.world, flow).is_none(),
             halved: Vec::new(),
         };
         let mut hops = Vec::new();

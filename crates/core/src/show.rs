@@ -194,6 +194,17 @@ pub fn with_interval(mean: f64, half: f64, base: &str) -> String {
     format!("{shown} {}", scale.unit).trim_end().to_owned()
 }
 
+/// What something cannot exceed, as text of four digits: the last is rounded up, so that it cannot
+/// exceed what is shown either.
+pub fn ceiling(x: f64, base: &str) -> String {
+    if x.is_nan() || x <= 0.0 {
+        return value(x, base);
+    }
+    let step = 10_f64.powi(x.log10().floor() as i32 + 1 - SIGNIFICANT);
+    // A whole number of steps may be a little more or less in binary.
+    value((x / step - 1e-9).ceil() * step, base)
+}
+
 /// A value of three digits with a fitting unit; a share that would not be seen is shown as such.
 pub fn rough(x: f64, base: &str) -> String {
     match base == "1" && x > 0.0 && x < 5e-7 {

@@ -14,6 +14,7 @@
 // An error ends the check, so its size does not matter.
 #![allow(clippy::result_large_err)]
 
+mod certainty;
 mod cfg;
 mod comments;
 mod directions;

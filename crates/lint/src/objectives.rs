@@ -59,7 +59,7 @@ pub(crate) fn check(plan: &Plan, world: &WorldPlan) -> Vec<Finding> {
     found
 }
 
-fn at(rule: &'static Rule, r: &SlaPlan, message: String) -> Finding {
+pub(crate) fn at(rule: &'static Rule, r: &SlaPlan, message: String) -> Finding {
     let w = &r.written;
     let d = Diagnostic::warning(rule.id, message).path(&w.path);
     let mut d = match w.line {
@@ -71,7 +71,7 @@ fn at(rule: &'static Rule, r: &SlaPlan, message: String) -> Finding {
 }
 
 /// Whether a requirement is about a flow.
-fn is_about(world: &WorldPlan, r: &SlaPlan, flow: &FlowPlan) -> bool {
+pub(crate) fn is_about(world: &WorldPlan, r: &SlaPlan, flow: &FlowPlan) -> bool {
     let site = world
         .sites
         .iter()
@@ -81,7 +81,7 @@ fn is_about(world: &WorldPlan, r: &SlaPlan, flow: &FlowPlan) -> bool {
 }
 
 /// Whose requirement it is, in words.
-fn about(r: &SlaPlan) -> &str {
+pub(crate) fn about(r: &SlaPlan) -> &str {
     r.group.as_ref().unwrap_or(&r.class)
 }
 
@@ -233,7 +233,7 @@ fn least(flows: &[&FlowPlan], of: impl Fn(&FlowPlan) -> Option<f64>) -> Option<f
 }
 
 /// Seconds that a packet of so many bytes takes along a path at least.
-fn along(world: &WorldPlan, route: u32, len: u16) -> f64 {
+pub(crate) fn along(world: &WorldPlan, route: u32, len: u16) -> f64 {
     let path = &world.routes[route as usize];
     let mut seconds = 0.0;
     for (i, l) in path.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use crate::{cfg, comments, directions, exp, mtu, objectives, scenario};
+use crate::{certainty, cfg, comments, directions, exp, mtu, objectives, scenario};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -73,6 +73,7 @@ pub(crate) use rule_text;
 pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
     let asked = crate::rules::ASKED.iter().copied().flatten();
     let beside = [
+        certainty::RULES,
         cfg::RULES,
         comments::RULES,
         directions::RULES,

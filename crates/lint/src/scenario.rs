@@ -16,7 +16,9 @@ use crate::stands::{self, Stand};
 use crate::traffic::{self, Load};
 use crate::variants::Gathered;
 use crate::view::{Hit, Question, Spot};
-use crate::{Finding, Selection, cfg, directions, finish, lossy, mtu, objectives, switches};
+use crate::{
+    Finding, Selection, certainty, cfg, directions, finish, lossy, mtu, objectives, switches,
+};
 
 pub(crate) const RULES: &[&Rule] = &[&EXP_UNSET, &NEVER_MATCHED];
 
@@ -63,7 +65,8 @@ pub fn scenario(
         let beside = beside
             .chain(mtu::check(&surveyed, i, world))
             .chain(switches::check(&surveyed, i, world))
-            .chain(objectives::check(&surveyed.plan, world));
+            .chain(objectives::check(&surveyed.plan, world))
+            .chain(certainty::check(&surveyed.plan, i, world));
         beside.for_each(|f| found.add(&[i], f));
         for stand in stands::all(world) {
             for f in ask(&surveyed, i, &stand, &objectives, &mut reached) {

@@ -65,6 +65,7 @@ fn findings_are_as_expected_in_every_form() {
         "agreements.yaml",
         "fits.yaml",
         "requirements.yaml",
+        "certainty.yaml",
     ] {
         let found = found(name);
         check(name, "txt", &text(&found));

@@ -142,7 +142,7 @@ numbers! {
     ExceedRatio "exceed_ratio" ["1"; Meter] "exceed" "share that exceeds" "Share of the bytes that came to a meter which exceed";
     ViolateRatio "violate_ratio" ["1"; Meter] "violate" "share that violates" "Share of the bytes that came to a meter which violate";
     CarriedLabels "carried_labels" ["b/s"] "labels" "rate of MPLS labels" "Part of what a link carried that is MPLS labels";
-    LossRatio "loss_ratio" ["1" Less, Required] "loss" "lost packets" "Lost packets over sent packets; of a queue `packets_lost` over `packets_offered`";
+    LossRatio "loss_ratio" ["1" Less, Required, Certain] "loss" "lost packets" "Lost packets over sent packets; of a queue `packets_lost` over `packets_offered`";
     PacketsSent "packets_sent" ["packets"] "sent" "packets sent" "Packets that the sources sent within the measured period";
     PacketsReceived "packets_received" ["packets" More] "received" "packets received" "Of those: packets that arrived, also after it";
     PacketsOffered "packets_offered" ["packets"] "came" "packets offered to a queue" "Packets that came to a queue or a meter within the measured period, lost ones included";
@@ -163,13 +163,13 @@ numbers! {
     DropsFrame "drops_frame" ["packets" Less] "merged" "packets in frames that were merged" "Lost because the last cell of the frame before was lost, so that AAL5 took both for one";
     DropsEpd "drops_epd" ["packets" Less] "EPD" "packets of early packet discard" "Lost as a whole by early packet discard in an ATM switch";
     MarksCe "marks_ce" ["packets"] "CE marks" "packets marked with CE" "Packets marked with congestion experienced (RFC 3168)";
-    OwdMean "owd_mean" ["s" Less, Required] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
+    OwdMean "owd_mean" ["s" Less, Required, Certain] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "smallest delay" "smallest one-way delay" "Smallest one-way delay";
-    OwdP50 "owd_p50" ["s" Less, Required] "median delay" "median one-way delay" "Median one-way delay";
-    OwdP95 "owd_p95" ["s" Less, Required] "95 % delay" "95th percentile of one-way delay" "95th percentile of the one-way delay";
-    OwdP99 "owd_p99" ["s" Less, Required] "99 % delay" "99th percentile of one-way delay" "99th percentile of the one-way delay";
-    OwdP999 "owd_p999" ["s" Less, Required] "99.9 % delay" "99.9th percentile of one-way delay" "99.9th percentile of the one-way delay";
-    OwdMax "owd_max" ["s" Less, Required] "largest delay" "largest one-way delay" "Largest one-way delay";
+    OwdP50 "owd_p50" ["s" Less, Required, Certain] "median delay" "median one-way delay" "Median one-way delay";
+    OwdP95 "owd_p95" ["s" Less, Required, Certain] "95 % delay" "95th percentile of one-way delay" "95th percentile of the one-way delay";
+    OwdP99 "owd_p99" ["s" Less, Required, Certain] "99 % delay" "99th percentile of one-way delay" "99th percentile of the one-way delay";
+    OwdP999 "owd_p999" ["s" Less, Required, Certain] "99.9 % delay" "99.9th percentile of one-way delay" "99.9th percentile of the one-way delay";
+    OwdMax "owd_max" ["s" Less, Required, Certain] "largest delay" "largest one-way delay" "Largest one-way delay";
     Jitter "jitter" ["s" Less, Required] "jitter" "jitter (RFC 3550)" "Interarrival jitter (RFC 3550), mean over the packets";
     Pdv "pdv" ["s" Less, Required] "PDV" "delay variation (99.9 % − min)" "Packet delay variation: 99.9th percentile minus minimum of the one-way delay (RFC 5481)";
     PdvP99999 "pdv_p99999" ["s" Less, Required] "PDV 99.999 %" "delay variation (99.999 % − min)" "99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541); of fewer than 100,000 packets the largest minus the smallest";
@@ -326,6 +326,8 @@ impl Needs {
 pub enum Tag {
     /// A requirement may bound it.
     Required,
+    /// A requirement on it may be one of certainty: bounds say what it cannot exceed.
+    Certain,
     /// It counts what seldom happens: columns of zeros are left out.
     Rare,
     /// A ratio that is shown as a number, not in percent.
@@ -333,10 +335,11 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// `required`, `rare` or `plain`.
+    /// `required`, `certain`, `rare` or `plain`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Required => "required",
+            Self::Certain => "certain",
             Self::Rare => "rare",
             Self::Plain => "plain",
         }

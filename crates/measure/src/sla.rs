@@ -27,6 +27,15 @@ impl Verdict {
         }
     }
 
+    /// The same of a requirement that is to hold for certain: `proven`, `refuted` or `not proven`.
+    pub const fn as_certain(self) -> &'static str {
+        match self {
+            Self::Pass => "proven",
+            Self::Fail => "refuted",
+            Self::Undecided => "not proven",
+        }
+    }
+
     /// The worst of some: any that fails decides, then any that is undecided; none of none.
     pub fn worst(all: impl IntoIterator<Item = Self>) -> Option<Self> {
         all.into_iter().max_by_key(|v| v.severity())

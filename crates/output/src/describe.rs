@@ -251,6 +251,8 @@ pub struct SlaRow {
     pub max: Option<f64>,
     /// Lower bound.
     pub min: Option<f64>,
+    /// Whether it is to hold for certain.
+    pub certain: bool,
     /// Metric and bound as text: `jitter ≤ 30 ms`.
     pub requirement: String,
 }
@@ -496,6 +498,7 @@ fn sla_row(sla: &SlaPlan) -> SlaRow {
         unit: sla.metric.unit(),
         max: sla.max,
         min: sla.min,
+        certain: sla.certain,
         requirement: requirement(sla),
     }
 }
@@ -507,8 +510,9 @@ fn requirement(sla: &SlaPlan) -> String {
         None => ("min", sla.min.unwrap_or(f64::NAN)),
     };
     format!(
-        "{} {}",
+        "{} {}{}",
         sla.metric.name(),
-        spillgate_measure::sla::bound(side, bound, sla.metric.unit())
+        spillgate_measure::sla::bound(side, bound, sla.metric.unit()),
+        if sla.certain { " for certain" } else { "" }
     )
 }

@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 20_000;
 
 /// Writes the report's parts, one row a line, after the entries of `head`: `scopes`, which are
 /// those of `summary`, without single flows and those of which there are [many](MOST_ROWS), the
-/// [words](crate::Words), `summary`, `verdicts`, `differences`, `transients`, `runs`,
+/// [words](crate::Words), `summary`, `verdicts`, `bounds`, `differences`, `transients`, `runs`,
 /// `distributions`; an empty list of `series` if there are none. Memory does not grow with their
 /// number.
 ///
@@ -54,6 +54,7 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
     )?;
     out.write_all(b"\n]")?;
     rows(&mut out, "verdicts", verdicts)?;
+    rows(&mut out, "bounds", report.bounds())?;
     rows(&mut out, "differences", report.differences())?;
     rows(&mut out, "transients", report.transients())?;
     rows(&mut out, "runs", report.runs())?;

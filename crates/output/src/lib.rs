@@ -5,6 +5,8 @@
 
 mod admission;
 mod arriving;
+mod ceilings;
+mod certain;
 mod curves;
 mod describe;
 mod differences;
@@ -23,6 +25,7 @@ pub mod worst;
 
 pub use admission::AdmissionRow;
 pub use arriving::{Arriving, arriving, has_formulas};
+pub use ceilings::BoundRow;
 pub use curves::write_series;
 pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
@@ -36,5 +39,5 @@ pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow};
 pub use samples::SampleRow;
 pub use tidy::write_parquet;
 pub use transients::TransientRow;
-pub use verdicts::VerdictRow;
+pub use verdicts::{VerdictRow, Witness};
 pub use words::{Conclusion, Words};

@@ -1,13 +1,15 @@
 //! A campaign's results as rows.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Key, Layout, summarize_each};
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Finished, QUANTILES, layout};
+
+use crate::ceilings::Ceilings;
 
 /// One value with its interval over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,6 +32,8 @@ pub struct SummaryRow {
     pub high: f64,
     /// Runs with a value.
     pub n: usize,
+    /// What it cannot exceed, whatever happens; null if nothing is known.
+    pub bound: Option<f64>,
 }
 
 /// One run.
@@ -91,13 +95,15 @@ pub struct Report {
     plan: Arc<Plan>,
     layouts: Vec<Layout>,
     finished: Vec<Finished>,
+    pub(crate) ceilings: Vec<OnceLock<Ceilings>>,
 }
 
 impl Report {
     /// The report of these runs, which may be fewer than the plan asks for.
     pub fn new(plan: Arc<Plan>, finished: Vec<Finished>) -> Self {
-        let layouts = plan.variants.iter().map(|v| layout(&v.world)).collect();
+        let layouts: Vec<Layout> = plan.variants.iter().map(|v| layout(&v.world)).collect();
         Self {
+            ceilings: layouts.iter().map(|_| OnceLock::new()).collect(),
             plan,
             layouts,
             finished,
@@ -180,6 +186,7 @@ impl Report {
                     low: i.low,
                     high: i.high,
                     n: i.n,
+                    bound: self.bound(variant, key.scope, layout.name(key), key.metric),
                 })?;
             }
         }

@@ -1,7 +1,7 @@
 //! Results as one tidy Parquet table: a row a value.
 //!
 //! Columns: `variant`, `run`, `scope`, `name`, `class`, `metric`, `value` (null where undefined),
-//! `unit`. With axes also `point`, which is variant and coordinates in one text, and a column for
+//! `unit`, `bound` (what the value cannot exceed; null where nothing is known). With axes also `point`, which is variant and coordinates in one text, and a column for
 //! each axis: numbers in a base unit, or texts.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,8 @@ const COLUMNS: &str = "required binary variant (UTF8);
     required binary class (UTF8);
     required binary metric (UTF8);
     optional double value;
-    required binary unit (UTF8);";
+    required binary unit (UTF8);
+    optional double bound;";
 
 /// The columns of a table with these axes.
 fn schema(axes: &[Axis]) -> Result<TypePtr> {
@@ -70,6 +71,7 @@ struct Row<'a> {
     metric: &'a ByteArray,
     value: f64,
     unit: &'a ByteArray,
+    bound: Option<f64>,
 }
 
 /// What all rows take their texts from, so that none of them has one of its own.
@@ -97,6 +99,8 @@ struct Names<'a> {
     places: Vec<ByteArray>,
     classes: Vec<ByteArray>,
     class_of: BTreeMap<&'a str, u16>,
+    /// By key what it cannot exceed.
+    bounds: Vec<Option<f64>>,
 }
 
 impl<'a> Names<'a> {
@@ -111,6 +115,9 @@ impl<'a> Names<'a> {
                 .map(|n| text(n))
                 .collect(),
             classes: world.classes.iter().map(|c| text(c)).collect(),
+            bounds: (report.layout(variant).keys.iter())
+                .map(|k| report.bound(variant, k.scope, report.layout(variant).name(k), k.metric))
+                .collect(),
             class_of: world.flows.iter().map(|f| (&*f.name, f.class)).collect(),
         }
     }
@@ -127,6 +134,7 @@ struct Columns {
     metric: Vec<ByteArray>,
     value: Vec<Option<f64>>,
     unit: Vec<ByteArray>,
+    bound: Vec<Option<f64>>,
     /// With axes.
     point: Vec<ByteArray>,
     /// For each axis.
@@ -224,7 +232,8 @@ fn rows(
     let world = &report.plan().variants[finished.info.variant].world;
     let layout = report.layout(finished.info.variant);
     let (classes, none) = (&names.classes, &texts.none);
-    for (key, &value) in layout.keys.iter().zip(&finished.outcome.values) {
+    let values = finished.outcome.values.iter().zip(&names.bounds);
+    for (key, (&value, &bound)) in layout.keys.iter().zip(values) {
         let place = &names.places[key.name as usize];
         let class = match key.scope {
             Scope::Class => place,
@@ -246,6 +255,7 @@ fn rows(
             metric: &texts.metrics[key.metric as usize],
             value,
             unit: &texts.units[key.metric as usize],
+            bound,
         })?;
     }
     Ok(())
@@ -279,6 +289,7 @@ impl Columns {
         self.metric.push(row.metric.clone());
         self.value.push(Some(row.value).filter(|v| v.is_finite()));
         self.unit.push(row.unit.clone());
+        self.bound.push(row.bound);
     }
 
     /// Writes the rows so far as a row group, if there are any.
@@ -302,6 +313,7 @@ impl Columns {
         put::<ByteArrayType>(group, &self.metric, None)?;
         optional(group, &self.value)?;
         put::<ByteArrayType>(group, &self.unit, None)?;
+        optional(group, &self.bound)?;
         if !self.coordinates.is_empty() {
             put::<ByteArrayType>(group, &self.point, None)?;
         }

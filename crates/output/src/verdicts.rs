@@ -12,6 +12,17 @@ use spillgate_scenario::schema;
 
 use crate::report::Report;
 
+/// The run that refuted a requirement of certainty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Witness {
+    /// Number of the run: the first of those with the largest value.
+    pub run: u32,
+    /// The flow that had the most of it there; empty if flows have no such value.
+    pub flow: String,
+    /// The value of the run.
+    pub value: f64,
+}
+
 /// A requirement judged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VerdictRow {
@@ -50,11 +61,25 @@ pub struct VerdictRow {
     pub most: f64,
     /// Runs with a value.
     pub n: usize,
-    /// Confidence level of the verdict, above 0.95 where many are corrected for their number.
+    /// Confidence level of the verdict, above 0.95 where many are corrected for their number; 1 of a
+    /// requirement that is to hold for certain.
     pub level: f64,
     /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see
     /// [`Report::verdicts`].
     pub verdict: &'static str,
+    /// Whether it is to hold for certain: then one run decides against it, and only a bound for it.
+    pub certain: bool,
+    /// The verdict in words: `pass`, `fail` or `undecided`; of one that is to hold for certain
+    /// `proven`, `refuted` or `not proven`.
+    pub said: &'static str,
+    /// Of one that is to hold for certain: the largest value of a run; null if no run has any.
+    pub largest: Option<f64>,
+    /// Of one that is to hold for certain: what the value cannot exceed; null if nothing is known.
+    pub cannot_exceed: Option<f64>,
+    /// Why that is not known; null if it is.
+    pub why: Option<String>,
+    /// The run that refuted it; null if none did.
+    pub witness: Option<Witness>,
     /// Runs that would probably settle an undecided verdict; null if none would.
     pub further_runs: Option<u32>,
     /// What the class meets on its way that is not yet as it will be; null if nothing was seen.
@@ -101,8 +126,17 @@ impl VerdictRow {
         let bound = sla::bound(self.side, self.bound, self.unit);
         let short = Metric::from_name(self.metric)
             .map_or_else(|| self.metric.replace('_', " "), |m| m.short().to_owned());
-        self.requirement = format!("{} {bound}", self.metric);
-        self.words = format!("{short} {bound}");
+        let certain = if self.certain { " for certain" } else { "" };
+        self.requirement = format!("{} {bound}{certain}", self.metric);
+        self.words = format!("{short} {bound}{certain}");
+        if self.certain {
+            self.said = self.kind().as_certain();
+            self.measured = self.seen();
+            self.needs = (self.kind() == Verdict::Undecided).then(|| "not by runs".to_owned());
+            self.advice = self.certainty();
+            return self;
+        }
+        self.said = self.kind().as_str();
         self.measured = self.value();
         if self.kind() == Verdict::Undecided {
             let (needs, advice) = match self.further_runs {
@@ -161,15 +195,18 @@ impl Report {
                 let metric = sla.metric;
                 if let Some(at) = layout.position(scope, &name, metric) {
                     let judged = Judged {
+                        at,
                         shown: self.interval(variant, at),
-                        known: self.bounds(variant, at),
+                        known: self.unknown(variant, at),
                     };
                     cases.push((variant, sla, metric, judged));
                 }
             }
         }
+        // Certainty has no level: those verdicts are none of the family.
         let ps: Vec<f64> = cases
             .iter()
+            .filter(|(_, sla, _, _)| !sla.certain)
             .map(|(_, sla, _, judged)| judged.p_value(sla))
             .collect();
         let correction = match self.plan().correction {
@@ -177,10 +214,14 @@ impl Report {
             schema::Correction::Bonferroni => Correction::Bonferroni,
             schema::Correction::Holm => Correction::Holm,
         };
-        let levels = levels(&ps, correction, Interval::LEVEL);
-        let judged = cases.into_iter().zip(levels);
-        judged
-            .filter_map(|((variant, sla, metric, judged), level)| {
+        let mut levels = levels(&ps, correction, Interval::LEVEL).into_iter();
+        cases
+            .into_iter()
+            .filter_map(|(variant, sla, metric, judged)| {
+                let level = match sla.certain {
+                    true => Interval::LEVEL,
+                    false => levels.next()?,
+                };
                 let (side, bound) = match (sla.max, sla.min) {
                     (Some(max), _) => ("max", max),
                     (None, Some(min)) => ("min", min),
@@ -218,6 +259,13 @@ impl Report {
                     note: self.note(variant, &sla.class),
                     ..VerdictRow::default()
                 };
+                let row = match sla.certain {
+                    true => {
+                        let (scope, name) = about(sla);
+                        self.certain(variant, sla, (scope, &name), judged.at, row)
+                    }
+                    false => row,
+                };
                 Some(row.told())
             })
             .collect()
@@ -225,7 +273,7 @@ impl Report {
 
     /// The intervals of the least and the most that a value could have been in each run of a
     /// variant; none if it is known in all of them.
-    fn bounds(&self, variant: usize, at: usize) -> Option<(Interval, Interval)> {
+    fn unknown(&self, variant: usize, at: usize) -> Option<(Interval, Interval)> {
         let runs = self.of(variant).map(|f| {
             let value = f.outcome.values[at];
             let open = f.outcome.bounds.iter().find(|b| b.at as usize == at);
@@ -241,6 +289,8 @@ impl Report {
 /// What a requirement is judged by.
 #[derive(Clone, Copy)]
 struct Judged {
+    /// Where runs have the value.
+    at: usize,
     /// The interval that is shown.
     shown: Interval,
     /// Those of the least and the most that the values could have been, if they are not known.
@@ -250,6 +300,7 @@ struct Judged {
 impl Judged {
     fn at_level(self, level: f64) -> Self {
         Self {
+            at: self.at,
             shown: self.shown.at_level(level),
             known: self
                 .known

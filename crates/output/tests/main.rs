@@ -1,6 +1,7 @@
 //! The crate's tests in one binary: each file is a module of it.
 
 mod atm;
+mod certain;
 mod report;
 mod store;
 mod switch;

@@ -68,12 +68,12 @@ fn the_table_holds_every_value_of_every_run() {
     assert_eq!(
         names,
         [
-            "variant", "run", "scope", "name", "class", "metric", "value", "unit"
+            "variant", "run", "scope", "name", "class", "metric", "value", "unit", "bound"
         ]
     );
 
     // Bits, so that a null (none) and NaN cannot be mixed up.
-    type Row = (String, i32, [String; 5], Option<u64>);
+    type Row = (String, i32, [String; 5], [Option<u64>; 2]);
     let rows: Vec<Row> = reader
         .get_row_iter(None)
         .unwrap()
@@ -83,21 +83,28 @@ fn the_table_holds_every_value_of_every_run() {
             let number = |i| row.get_double(i).ok().map(f64::to_bits);
             let run = row.get_int(1).unwrap();
             let texts = [2, 3, 4, 5, 7].map(text);
-            (text(0), run, texts, number(6))
+            (text(0), run, texts, [number(6), number(8)])
         })
         .collect();
 
     let mut expected: Vec<Row> = Vec::new();
+    let summary = report.summary();
     for f in report.finished() {
         let variant = &report.plan().variants[f.info.variant];
         let layout = report.layout(f.info.variant);
         let mut push = |texts: [&str; 5], value: f64| {
             let value = Some(value).filter(|v| v.is_finite());
+            let [scope, name, _, metric, _] = texts;
+            let row = summary.iter().find(|r| {
+                let of = (&*r.variant, r.scope, &*r.name, r.metric);
+                of == (&*variant.name, scope, name, metric)
+            });
+            let bound = row.and_then(|r| r.bound);
             expected.push((
                 variant.name.clone(),
                 f.info.run as i32,
                 texts.map(str::to_owned),
-                value.map(f64::to_bits),
+                [value, bound].map(|v| v.map(f64::to_bits)),
             ));
         };
         for (key, value) in layout.keys.iter().zip(&f.outcome.values) {
@@ -114,7 +121,11 @@ fn the_table_holds_every_value_of_every_run() {
     }
     assert_eq!(rows, expected);
     // The silent flow has delays in no run.
-    assert!(rows.iter().any(|r| r.3.is_none()));
+    assert!(rows.iter().any(|r| r.3[0].is_none()));
+    // A packet of each of three flows at 12 Mb/s: no more come at once.
+    let most = |r: &&Row| r.0 == "FIFO" && r.2[3] == "owd_max" && r.2[1] == "busy";
+    let bound = rows.iter().find(most).and_then(|r| r.3[1]);
+    assert_eq!(bound, Some(3e-3_f64.to_bits()));
 }
 
 #[test]
@@ -604,6 +615,7 @@ fn the_document_is_what_the_parts_say() {
             "scopes": ["class", "dscp", "queue", "link", "total"],
             "summary": summary,
             "verdicts": report.verdicts(),
+            "bounds": report.bounds(),
             "differences": report.differences(),
             "transients": report.transients(),
             "runs": report.runs(),

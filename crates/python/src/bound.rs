@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use spillgate_bounds::{Hop, bounds, report};
 use spillgate_import::IosImporter;
+use spillgate_output::Report;
 use spillgate_output::worst::{Place, worst as find_worst};
 use spillgate_scenario::{Diagnostics, Options, load, points_alone};
 
@@ -18,17 +19,20 @@ use crate::job::input_error;
 use crate::memory;
 use crate::waiting::waiting;
 
-/// What cannot be exceeded at each point of a scenario: a JSON list of `point` and its report.
+/// What cannot be exceeded at each point of a scenario: a JSON list of `point`, its report, and the
+/// verdicts on what is required for certain.
 #[pyfunction]
-#[pyo3(signature = (path, overrides = Vec::new(), confine = false))]
+#[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), confine = false))]
 pub(crate) fn bound(
     py: Python<'_>,
     path: PathBuf,
     overrides: Vec<String>,
+    sla: Vec<String>,
     confine: bool,
 ) -> PyResult<String> {
     let options = Options {
         overrides,
+        sla,
         confine,
         memory: memory::available(),
         ..Options::default()
@@ -36,9 +40,18 @@ pub(crate) fn bound(
     let importer = IosImporter { strict: false };
     let find = move || load(&path, &Disk, &importer, &options);
     let plan = waiting(py, find)?.map_err(|e| input_error(py, &e))?.plan;
+    let plan = Arc::new(plan);
+    // Without a run nothing is refuted.
+    let mut certain = match plan.sla.iter().any(|r| r.certain) {
+        true => Report::new(Arc::clone(&plan), Vec::new()).verdicts(),
+        false => Vec::new(),
+    };
+    certain.retain(|v| v.certain);
     let points = plan.variants.iter().map(|point| {
         let report = report(&point.world, &bounds(&point.world));
-        serde_json::json!({"point": point.name, "bounds": report})
+        let certain = certain.iter().filter(|v| v.variant == point.name);
+        let certain: Vec<_> = certain.collect();
+        serde_json::json!({"point": point.name, "bounds": report, "certain": certain})
     });
     Ok(serde_json::Value::from_iter(points).to_string())
 }

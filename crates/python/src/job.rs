@@ -501,6 +501,11 @@ impl Results {
         self.json(Report::verdicts)
     }
 
+    /// What the delays of classes cannot exceed, as a JSON list.
+    fn bounds(&self) -> PyResult<String> {
+        self.json(Report::bounds)
+    }
+
     /// Every other variant compared with one, run by run, as a JSON list.
     fn differences(&self) -> PyResult<String> {
         self.json(Report::differences)

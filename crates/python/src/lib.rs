@@ -166,7 +166,7 @@ fn catalog() -> String {
     families.insert("drops".to_owned(), drops.collect());
     let verdicts = Verdict::ALL.iter().map(|v| {
         serde_json::json!({
-            "name": v.as_str(), "mark": v.mark(), "summary": v.summary(),
+            "name": v.as_str(), "certain": v.as_certain(), "mark": v.mark(), "summary": v.summary(),
             "severity": v.severity(), "status": v.status(),
         })
     });
@@ -244,6 +244,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(show::column_decimals, m)?)?;
     m.add_function(wrap_pyfunction!(show::format_cell, m)?)?;
     m.add_function(wrap_pyfunction!(show::format_value, m)?)?;
+    m.add_function(wrap_pyfunction!(show::format_ceiling, m)?)?;
     m.add_function(wrap_pyfunction!(show::format_rough, m)?)?;
     m.add_function(wrap_pyfunction!(show::format_count, m)?)?;
     m.add_function(wrap_pyfunction!(show::rounded_up, m)?)?;

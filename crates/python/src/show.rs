@@ -58,6 +58,12 @@ pub(crate) fn format_value(value: Option<f64>, unit: &str, half: Option<f64>) ->
     show::with_interval(plain(value), plain(half), unit)
 }
 
+/// What cannot be exceeded, in a fitting unit, rounded up.
+#[pyfunction]
+pub(crate) fn format_ceiling(value: Option<f64>, unit: &str) -> String {
+    show::ceiling(plain(value), unit)
+}
+
 /// A value of three digits in a fitting unit.
 #[pyfunction]
 pub(crate) fn format_rough(value: Option<f64>, unit: &str) -> String {

@@ -550,6 +550,8 @@ pub struct SlaPlan {
     pub max: Option<f64>,
     /// Lower bound in the metric's base unit.
     pub min: Option<f64>,
+    /// Whether it is to hold for certain, not in the mean of the runs.
+    pub certain: bool,
     /// The place of its bound or of its preset.
     pub written: Written,
 }

@@ -18,6 +18,15 @@ pub(crate) struct Cell {
     pub(crate) span: Span,
 }
 
+/// Whether a cell says yes or no; none if neither.
+pub(crate) fn flag(cell: &Cell) -> Option<bool> {
+    match cell.text.as_str() {
+        "yes" | "true" => Some(true),
+        "no" | "false" => Some(false),
+        _ => None,
+    }
+}
+
 /// Most errors of syntax that are collected from one table.
 const MAX_ERRORS: usize = 50;
 

@@ -154,3 +154,22 @@ fn no_file_makes_the_loader_stumble() {
         }
     }
 }
+
+#[test]
+fn a_table_says_what_is_to_hold_for_certain() {
+    let table = "customer,class,metric,max,certain\nA,data,owd_p99,1 s,yes\nA,data,owd_mean,1 s,no\nA,data,owd_max,1 s,\n";
+    let plan = with(CUSTOMER.as_bytes(), table.as_bytes(), &[]).unwrap_or_else(|e| panic!("{e}"));
+    let rows = plan
+        .sla
+        .iter()
+        .filter(|s| s.customer.as_deref() == Some("A"));
+    let certain: Vec<_> = rows.map(|s| (s.metric, s.certain)).collect();
+    assert_eq!(
+        certain,
+        [
+            (Metric::OwdP99, true),
+            (Metric::OwdMean, false),
+            (Metric::OwdMax, false),
+        ]
+    );
+}

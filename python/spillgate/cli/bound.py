@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
@@ -14,7 +13,9 @@ from spillgate.bounds import Bounds, Delay, EndToEnd, QueueBound
 from spillgate.bounds import bound as find
 from spillgate.cli.machine import write_json
 from spillgate.cli.text import console, show, table
-from spillgate.metrics import format_value
+from spillgate.labels import mark_of, words
+from spillgate.metrics import format_ceiling, format_value
+from spillgate.rows import Verdict
 
 PARTS = {
     "own": "of which\nown",
@@ -29,11 +30,17 @@ PARTS = {
 def bound(options: argparse.Namespace) -> int:
     """The command; returns the exit status."""
     found = find(
-        options.scenario, variant=options.variant, set=options.set, confine=options.confine
+        options.scenario,
+        variant=options.variant,
+        set=options.set,
+        sla=options.sla,
+        confine=options.confine,
     )
+    proven = all(v.verdict == "pass" for b in found for v in b.certain)
+    status = 0 if proven else int(words("verdicts")["undecided"]["status"])
     if options.format == "json":
         write_json([asdict(b) for b in found])
-        return 0
+        return status
     out = console()
     for b in found:
         out.print(Text(b.point, style="bold"))
@@ -45,23 +52,18 @@ def bound(options: argparse.Namespace) -> int:
         show(out, _queues(b.queues))
         for line in (*_reasons(b, flows=options.flows), *_halved(b)):
             out.print(Text(line), soft_wrap=True)
+        if b.certain:
+            show(out, _certain(b.certain))
         out.print()
     out.print(
         "Delays are of queueing and transmission; the one-way delay has propagation, too. Own: "
         "the burst that may come, or the full queue, on an empty line; other parts add to it."
     )
-    return 0
+    return status
 
 
 def _time(seconds: float | None) -> str:
-    """Four digits, rounded up: what is printed is a bound, too."""
-    if seconds is None:
-        return "no bound"
-    if seconds <= 0:
-        return "0 s"
-    step = 10.0 ** (math.floor(math.log10(seconds)) - 3)
-    # A whole number of steps may be a little more or less in binary.
-    return format_value(math.ceil(seconds / step - 1e-9) * step, "s")
+    return "no bound" if seconds is None else format_ceiling(seconds, "s")
 
 
 def _size(count: float | None) -> str:
@@ -73,7 +75,7 @@ def _ends(what: str, ends: Sequence[EndToEnd]) -> Table:
     parts = _parts(d for e in ends for d in e.steps)
     made.add_column(what)
     made.add_column("one-way delay\nnever above", justify="right")
-    made.add_column("loss in queues")
+    made.add_column("loss")
     made.add_column("of which")
     for name in ("there", *(PARTS[p] for p in parts)):
         made.add_column(name, justify="right")
@@ -104,6 +106,17 @@ def _delay(delay: Delay, parts: Iterable[str]) -> list[str]:
         _time(delay.delay),
         *(_time(delay.parts[p]) if p in delay.parts else "" for p in parts),
     ]
+
+
+def _certain(verdicts: Iterable[Verdict]) -> Table:
+    """What is required for certain."""
+    made = table()
+    for name in ("class", "requirement", "known", "verdict"):
+        made.add_column(name)
+    for v in verdicts:
+        # No run is made: what is not proven is open.
+        made.add_row(v.whose, v.requirement, v.measured, mark_of(v.verdict, v.said))
+    return made
 
 
 def _queues(queues: Iterable[QueueBound]) -> Table:

@@ -11,13 +11,23 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, fresh, legend, show, table, width
-from spillgate.cli.verdicts import worst_first
 from spillgate.labels import is_a, needing, short_of, tcp_columns, times, words
 from spillgate.metrics import column_decimals, format_cell, scale_for
 from spillgate.nodes import KINDS, node_rows
+from spillgate.proofs import worst_first
 from spillgate.result import Results
 from spillgate.rows import Difference, Row
-from spillgate.tables import SAID, Cells, Column, cells, columns, waiting
+from spillgate.tables import (
+    BOUND,
+    NEVER,
+    SAID,
+    Cells,
+    Column,
+    ceiling_of,
+    cells,
+    columns,
+    waiting,
+)
 
 COLUMNS = (
     "offered",
@@ -25,11 +35,13 @@ COLUMNS = (
     "loss_ratio",
     "owd_mean",
     "owd_p99",
+    "owd_max",
+    BOUND,
     "jitter",
     "pdv",
     "mos",
 )
-"""Metrics of the class table."""
+"""Columns of the class table."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,7 @@ DETAILS = (
     Detail(frozenset(), frozenset({"pdv", "jitter"})),
     Detail(frozenset(), frozenset({"pdv", "jitter", "offered"})),
     Detail(frozenset(), frozenset({"pdv", "jitter", "offered", "throughput"})),
+    Detail(frozenset(), frozenset({"pdv", "jitter", "offered", "throughput", "owd_max"})),
 )
 TCP_DETAILS = (
     Detail(_TCP),
@@ -96,7 +109,9 @@ def class_table(out: Console, found: Results, most: int | None = None) -> int:
         first = sorted(rows, key=lambda at: (missed.get(at, math.inf), -_lost(rows[at])))[:most]
         rows = {at: cells for at, cells in rows.items() if at in first}
     speech = any("mos" in cells for cells in rows.values())
-    shown = [m for m in COLUMNS if speech or m != "mos"]
+    bounded = any(ceiling_of(cells) is not None for cells in rows.values())
+    there = {m for cells in rows.values() for m in cells} | ({BOUND} if bounded else set())
+    shown = [m for m in COLUMNS if m in there]
     detail = _fitting(out, rows, shown, DETAILS, several=several)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
     sign = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
@@ -105,10 +120,24 @@ def class_table(out: Console, found: Results, most: int | None = None) -> int:
     elif detail.intervals < _ALL - {"offered"} and not alone:
         sign += "; more of them in a wider terminal"
     meaning = "delay: one-way; PDV: 99.9 % − minimum"
+    if bounded:
+        meaning += f"; {NEVER}"
     if speech:
         meaning += "; MOS: speech, 1 to 4.5"
-    legend(out, f"{meaning}; {sign}")
+    legend(out, f"{meaning}; {sign}{_unbounded(found, rows)}")
     return len(rows)
+
+
+def _unbounded(found: Results, rows: Cells) -> str:
+    """Why delays have no bound if that is the same of all; else where it is said."""
+    whys = [b.why for b in found.bounds() if b.why and (b.variant, b.cls) in rows]
+    if not whys:
+        return ""
+    if len(set(whys)) == 1:
+        which = "no bound" if len(whys) == len(rows) else "– no bound"
+        return f"; {which}: {whys[0]}"
+    which = "delays have no bound" if len(whys) == len(rows) else "– no bound"
+    return f"; {which}: `spillgate bound` says why"
 
 
 def tcp_table(out: Console, found: Results) -> None:
@@ -327,7 +356,7 @@ def _laid_out(
         if last and variant != last[0]:
             made.add_row()
         names = (variant, *parts(name))
-        texts = [c.text(of.get(c.metric), interval=c.metric in detail.intervals) for c in shown]
+        texts = [c.text(of, interval=c.metric in detail.intervals) for c in shown]
         made.add_row(*map(Text, fresh(names, last)[-len(heads) :]), *texts)
         last = names
     return made

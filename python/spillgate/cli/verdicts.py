@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import fresh, legend, show, table, width
+from spillgate.cli.text import fresh, item, legend, show, table, width
 from spillgate.labels import mark_of, words
 from spillgate.metrics import column_decimals, format_cell, scale_for
 from spillgate.points import Grid, grid
+from spillgate.proofs import unproven, worst_first
 from spillgate.result import Results
 from spillgate.rows import Verdict
 
@@ -44,7 +44,22 @@ def verdict_table(out: Console, found: Results) -> None:
         out.print(Text(conclusion.certainty, "dim"))
     for note in dict.fromkeys(v.note for v in found.verdicts if v.note):
         out.print(Text(f"* {note}", "dim"))
+    for line in _unproven(found):
+        item(out, line)
     out.print()
+
+
+_EXPLAINED = 5
+"""Requirements that are to hold for certain of which it is said why they are not proven."""
+
+
+def _unproven(found: Results) -> list[str]:
+    every = unproven(found)
+    lines = [
+        f"{u.what}: {u.why}" + (f"\n{u.packet}" if u.packet else "") for u in every[:_EXPLAINED]
+    ]
+    more = len(every) - _EXPLAINED
+    return [*lines, f"{more} more are refuted or not proven"] if more > 0 else lines
 
 
 _COMPARED = 8
@@ -75,22 +90,6 @@ def worst_verdicts(out: Console, found: Results, most: int) -> int:
     out.print(Text(conclusion.tally, "bold"))
     out.print()
     return len(ranked)
-
-
-def worst_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Verdicts by how bad they are, those of one kind by how far the mean is from the bound.
-
-    The distance is relative to the bound.
-    """
-    severity = {name: of["severity"] for name, of in words("verdicts").items()}
-
-    def goodness(v: Verdict) -> tuple[int, float]:
-        if v.mean is None:
-            return -severity[v.verdict], -math.inf
-        over = v.mean - v.bound if v.side == "max" else v.bound - v.mean
-        return -severity[v.verdict], -over / abs(v.bound) if v.bound else -over * math.inf
-
-    return sorted(verdicts, key=goodness)
 
 
 def _tallies(ranked: Sequence[Verdict], variants: Sequence[str], most: int) -> Table:
@@ -163,12 +162,15 @@ def _sheets(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
 def _meaning(out: Console, verdicts: Sequence[Verdict]) -> None:
     marks = words("verdicts")
     said = ", ".join(f"{marks[k]['mark']} {k}" for k in marks)
+    if any(v.certain for v in verdicts):
+        certain = ", ".join(f"{of['mark']} {of['certain']}" for of in marks.values())
+        said += f"; of what is to hold for certain {certain}, with the largest of all runs"
     legend(out, f"{said}{_further(verdicts)}")
 
 
 def _further(verdicts: Sequence[Verdict]) -> str:
     """How many more runs would decide what is undecided."""
-    runs = [v.further_runs for v in verdicts if v.verdict == "undecided"]
+    runs = [v.further_runs for v in verdicts if v.verdict == "undecided" and not v.certain]
     known = [n for n in runs if n is not None]
     if not runs:
         return ""
@@ -182,13 +184,13 @@ def _cells(of: Mapping[str, Verdict], *, interval: bool) -> tuple[dict[str, Text
     """Mark and mean of each point, all in one unit, and the unit."""
     marks = words("verdicts")
     first = next(iter(of.values()))
-    means = [v.mean for v in of.values()]
+    means = [v.largest if v.certain else v.mean for v in of.values()]
     scale = scale_for(first.unit, means)
     decimals = column_decimals(scale, means)
     cells = {}
-    for point, v in of.items():
-        half = None if v.high is None or v.mean is None else v.high - v.mean
-        value = format_cell(v.mean, half, scale, decimals, interval=interval)
+    for (point, v), mean in zip(of.items(), means, strict=True):
+        half = None if v.certain or v.high is None or v.mean is None else v.high - v.mean
+        value = format_cell(mean, half, scale, decimals, interval=interval)
         text = f"{marks[v.verdict]['mark']} {value}" + (" *" if v.note else "")
         cells[point] = Text(text, _COLORS[v.verdict])
     return cells, "" if scale.unit == "1" else scale.unit
@@ -246,7 +248,7 @@ def _verdicts(
             Text(v.requirement),
             *([Text(v.basis or "")] if based else []),
             Text(v.measured),
-            Text(mark_of(v.verdict) + (" *" if v.note else ""), _COLORS[v.verdict]),
+            Text(mark_of(v.verdict, v.said) + (" *" if v.note else ""), _COLORS[v.verdict]),
             *([v.needs or ""] if further else []),
         )
         last = v.variant

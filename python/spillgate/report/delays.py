@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spillgate.metrics import Scale, format_value, scale_for
+from spillgate.metrics import Scale, format_ceiling, format_value, scale_for
 from spillgate.report.figure import Figure
-from spillgate.report.svg import STYLES, Axis, Line, Panel
+from spillgate.report.svg import STYLES, Axis, Line, Panel, Wall
 from spillgate.result import Results
 from spillgate.rows import Distribution
 from spillgate.tables import Table
@@ -15,7 +15,11 @@ _TABLE = (0.5, 0.95, 0.99, 0.999, 1.0)
 _QUANTILE = {"owd_p50": 0.5, "owd_p95": 0.95, "owd_p99": 0.99, "owd_p999": 0.999}
 _LEAST_SHARE = 1e-6
 
+_NEVER = "bound: no packet can take longer, whatever happens (→ beyond the chart)"
+
 Point = tuple[float, float]
+Ceilings = dict[tuple[str, str], float]
+"""By variant and class the delay in seconds that no packet can exceed."""
 
 
 def delay_figures(results: Results) -> list[Figure]:
@@ -31,9 +35,11 @@ def delay_figures(results: Results) -> list[Figure]:
     band = [("band", "from the smallest to the largest of the runs")] if several else []
     bounds = _bounds(results)
     dots = [("dot", "required: the curve has to pass below the point")] if bounds else []
+    ceilings = {(b.variant, b.cls): b.owd for b in results.bounds() if b.owd is not None}
+    walls = [("wall", _NEVER)] if any((d.variant, d.cls) in ceilings for d in curves) else []
     left_out = len(results.description.variants) - len(variants)
     more = f" The first {len(variants)} variants." if left_out > 0 else ""
-    table = _table(curves)
+    table = _table(curves, ceilings)
     style = {v: i for i, v in enumerate(variants)}
     return [
         Figure(
@@ -41,22 +47,22 @@ def delay_figures(results: Results) -> list[Figure]:
             title="Packets later than x",
             caption="How many of a class's packets take longer than x, from all runs together."
             + more,
-            panels=_panels(results, curves, style, bounds, tail=True),
+            panels=_panels(results, curves, style, bounds, ceilings, tail=True),
             legend=legend,
             table=table,
             group="delay",
-            notes=[*band, *dots],
+            notes=[*band, *dots, *walls],
         ),
         Figure(
             id="within",
             title="Packets within x",
             caption="The distribution function of the one-way delay, from all runs together."
             + more,
-            panels=_panels(results, curves, style, {}, tail=False),
+            panels=_panels(results, curves, style, {}, ceilings, tail=False),
             legend=legend,
             table=table,
             group="delay",
-            notes=band,
+            notes=[*band, *walls],
         ),
     ]
 
@@ -78,6 +84,7 @@ def _panels(
     curves: Sequence[Distribution],
     style: dict[str, int],
     bounds: dict[str, list[tuple[float, float, str]]],
+    ceilings: Ceilings,
     *,
     tail: bool,
 ) -> list[Panel]:
@@ -99,6 +106,10 @@ def _panels(
         ]
         low, high = min([low, *(d[0] for d in dots)]), max([high, *(d[0] for d in dots)])
         log = high > 20 * low
+        walls = _walls(mine, style, ceilings, scale)
+        # Others would squeeze the curves.
+        near = (10.0 if log else 2.0) * high
+        high = max([high, *(w.x for w in walls if w.x <= near)])
         x = Axis(low / 1.15 if log else 0.0, high * 1.08, "one-way delay", scale.unit, log=log)
         shares = [p[1] for line in lines for p in line.points if p is not None]
         y = (
@@ -113,10 +124,28 @@ def _panels(
                 y=y,
                 lines=lines,
                 dots=[(a, 100.0 * share, what) for a, share, what in dots],
-                summary="; ".join(_said(d) for d in mine),
+                summary="; ".join(_said(d, ceilings) for d in mine),
+                walls=walls,
             )
         )
     return panels
+
+
+def _walls(
+    mine: Sequence[Distribution], style: dict[str, int], ceilings: Ceilings, scale: Scale
+) -> list[Wall]:
+    """The bounds of a class; variants with the same share one."""
+    found: dict[float, list[str]] = {}
+    for d in mine:
+        if (bound := ceilings.get((d.variant, d.cls))) is not None:
+            found.setdefault(bound, []).append(d.variant)
+    walls = []
+    for bound, variants in found.items():
+        whose = "" if len(variants) == len(mine) else f" {', '.join(variants)}"
+        label = f"bound{whose}: {format_ceiling(bound, 's')}"
+        alone = len(variants) == 1 and len(mine) > 1
+        walls.append(Wall(bound * scale.factor, label, style[variants[0]] if alone else None))
+    return walls
 
 
 def _packets(results: Results, cls: str) -> dict[str, float]:
@@ -151,15 +180,22 @@ def _at(d: Distribution, q: float) -> float | None:
     return d.owd[d.q.index(q)] if q in d.q else None
 
 
-def _said(d: Distribution) -> str:
-    return f"{d.variant}: 99 % within {format_value(_at(d, 0.99), 's')}"
+def _said(d: Distribution, ceilings: Ceilings) -> str:
+    said = f"{d.variant}: 99 % within {format_value(_at(d, 0.99), 's')}"
+    bound = ceilings.get((d.variant, d.cls))
+    return said if bound is None else f"{said}, none beyond {format_ceiling(bound, 's')}"
 
 
-def _table(curves: Sequence[Distribution]) -> Table:
+def _table(curves: Sequence[Distribution], ceilings: Ceilings) -> Table:
     names = {0.5: "median", 1.0: "largest"}
     head = ["class", "variant", *(names.get(q, f"{100 * q:g} % within") for q in _TABLE)]
+    head += ["bound"] if ceilings else []
+
+    def bound(d: Distribution) -> list[str]:
+        return [format_ceiling(ceilings.get((d.variant, d.cls)), "s")] if ceilings else []
+
     rows = [
-        [d.cls, d.variant, *(format_value(_at(d, q), "s") for q in _TABLE)]
+        [d.cls, d.variant, *(format_value(_at(d, q), "s") for q in _TABLE), *bound(d)]
         for d in sorted(curves, key=lambda d: [c.cls for c in curves].index(d.cls))
     ]
     return Table(head, rows)

@@ -76,7 +76,8 @@
       this.data = this.view.querySelector("g.data");
       this.xs = this.svg.querySelector("g.xs");
       this.ys = this.svg.querySelector("g.ys");
-      this.names = [...this.svg.querySelectorAll("text.name")].map((e) => [e, +e.dataset.at, e.getAttribute("y")]);
+      this.walls = [...this.svg.querySelectorAll("text.bound")].map((e) => [e, +e.dataset.x, e.getAttribute("x")]);
+      this.names = [...this.svg.querySelectorAll("text.name:not(.bound)")].map((e) => [e, +e.dataset.at, e.getAttribute("y")]);
       this.tip = panel.querySelector(".tip");
       this.group = group;
       this.all = this.svg.dataset.x.split(" ").map(Number);
@@ -242,6 +243,11 @@
           e.setAttribute("y", full ? y : bottom - (at - this.y[0]) * sy - 3);
           e.classList.toggle("off", !full && at > this.y[1]);
         }
+      }
+      const whole = low === this.all[0] && high === this.all[1];
+      for (const [e, at, x] of this.walls) {
+        e.setAttribute("x", whole ? x : this.left + (at - low) * sx + (e.classList.contains("start") ? 4 : -4));
+        e.classList.toggle("off", !whole && (at < low || at > high));
       }
       this.xs.replaceChildren();
       for (const v of this.log[0] ? logTicks(low, high) : ticks(low, high, 6)) {

@@ -81,6 +81,15 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Wall:
+    """A vertical line with a label, such as a bound; `style` none is neutral."""
+
+    x: float
+    label: str
+    style: int | None = None
+
+
+@dataclass(frozen=True)
 class Panel:
     """One chart.
 
@@ -92,6 +101,7 @@ class Panel:
         levels: Horizontal lines.
         spans: Shaded parts of the horizontal axis with what they are.
         dots: Points that curves are compared with.
+        walls: Vertical lines; of those beyond the axis the label alone is drawn, with an arrow.
         summary: What there is to see, for those who do not.
     """
 
@@ -103,6 +113,7 @@ class Panel:
     spans: Sequence[tuple[float, float, str]] = ()
     dots: Sequence[tuple[float, float, str]] = field(default=())
     summary: str = ""
+    walls: Sequence[Wall] = ()
 
 
 def number(value: float) -> str:
@@ -227,6 +238,7 @@ def render(panel: Panel) -> Markup:
         f'<g class="data" transform="matrix({matrix})">'
     )
     out += [*_behind(panel), *_curves(panel), "</g></svg>", *_level_labels(panel, py, right)]
+    out += _wall_labels(panel, px, right)
     out.append(f'<line class="axis" x1="{LEFT}" x2="{right}" y1="{bottom}" y2="{bottom}"/></svg>')
     # All of it is numbers and escaped texts.
     return Markup("".join(out))  # noqa: S704
@@ -248,6 +260,15 @@ def _behind(panel: Panel) -> Iterator[str]:
             at = number(panel.y.at(level.y))
             line = f"M{number(x0)},{at} {number(x1)},{at}"
             yield f'<path class="level{_style(level.style)}" d="{line}"/>'
+
+    for wall in panel.walls:
+        if wall.x <= panel.x.high:
+            at = number(panel.x.at(wall.x))
+            line = f"M{at},{number(y0)} {at},{number(y1)}"
+            yield (
+                f'<path class="level wall{_style(wall.style)}" d="{line}">'
+                f"<title>{escape(wall.label)}</title></path>"
+            )
 
 
 def _curves(panel: Panel) -> Iterator[str]:
@@ -286,6 +307,24 @@ def _level_labels(panel: Panel, py: Callable[[float], float], right: float) -> l
             f'<text class="name{_style(level.style)}" data-at="{number(level.y)}" '
             f'x="{right - 3}" y="{number(round(at, 1))}">'
             f"{arrow}{escape(level.label)}</text>"
+        )
+    return texts
+
+
+def _wall_labels(panel: Panel, px: Callable[[float], float], right: float) -> list[str]:
+    """Names of the walls beside their upper ends, one below the other."""
+    texts = []
+    for row, wall in enumerate(sorted(panel.walls, key=lambda w: w.x)):
+        beyond = wall.x > panel.x.high
+        at = right if beyond else px(wall.x)
+        # On the side where there is room.
+        side = " start" if at < LEFT + 0.5 * (right - LEFT) else ""
+        texts.append(
+            f'<text class="name bound{side}{_style(wall.style)}" '
+            f'data-x="{number(panel.x.at(wall.x))}" '
+            f'x="{number(round(at + (4 if side else -4), 1))}" '
+            f'y="{number(TOP + 10 + row * _LABEL_PX)}">'
+            f"{escape(wall.label)}{' →' if beyond else ''}</text>"
         )
     return texts
 

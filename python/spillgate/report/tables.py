@@ -9,7 +9,16 @@ from spillgate.labels import is_a, needing, tcp_columns, words
 from spillgate.metrics import format_number, format_rough, scale_for
 from spillgate.result import Results
 from spillgate.rows import Difference
-from spillgate.tables import Cells, Column, cells, columns, heading, waiting
+from spillgate.tables import (
+    BOUND,
+    Cells,
+    Column,
+    ceiling_of,
+    cells,
+    columns,
+    heading,
+    waiting,
+)
 
 _COLUMNS = (
     "offered",
@@ -18,6 +27,8 @@ _COLUMNS = (
     "owd_mean",
     "owd_p99",
     "owd_p999",
+    "owd_max",
+    BOUND,
     "jitter",
     "pdv",
     "r_factor",
@@ -44,6 +55,8 @@ def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None
 
 def _class_table(results: Results, rows: Cells, wanted: Sequence[str]) -> ClassTable | None:
     means = {m: [of[m].mean for of in rows.values() if m in of] for m in wanted}
+    if BOUND in means:
+        means[BOUND] = [ceiling_of(of) for of in rows.values()]
     # Zeros say something of losses and delays, but not of what never happens.
     shown = [
         m
@@ -69,9 +82,7 @@ def by_name(
     for name in names:
         of = [(v, rows[v, name]) for v in results.description.variants if (v, name) in rows]
         if of:
-            groups.append(
-                (name, [(v, [c.text(row.get(c.metric)) for c in shown]) for v, row in of])
-            )
+            groups.append((name, [(v, [c.text(row) for c in shown]) for v, row in of]))
     return ClassTable(shown, groups)
 
 
@@ -168,7 +179,7 @@ def comparison(results: Results) -> Comparison | None:
     groups = []
     for cls in d.classes:
         rows = []
-        for metric in (*_COLUMNS[1:], *needing("tcp")):
+        for metric in (*(m for m in _COLUMNS[1:] if m != BOUND), *needing("tcp")):
             of = [found.get((cls, metric, v)) for v in others]
             if any(c is not None and c.mean is not None and c.effect != "same" for c in of):
                 texts = tuple(_difference(c) for c in of)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from statistics import fmean
 
@@ -236,8 +236,11 @@ def _figure(
         notes.append(("span down", "a link is down"))
     if averaged:
         notes.append(("average", "average of RED or WRED"))
-    if any(p.levels for p in panels):
+    named = [v.label for p in panels for v in p.levels]
+    if any(not label.startswith("bound") for label in named):
         notes.append(("level", "limit or threshold"))
+    if any(label.startswith("bound") for label in named):
+        notes.append(("level", "bound: cannot be exceeded, whatever happens"))
     if runs == ALL_RUNS:
         notes.append(("band", "smallest to largest of the runs"))
     suffix = "" if not several or runs == ALL_RUNS else f"-{runs.replace(' ', '-')}"
@@ -256,7 +259,7 @@ def _figure(
 
 def _raised(p: Panel, high: float) -> Panel:
     y = Axis(p.y.low, high, p.y.label, p.y.unit)
-    return Panel(p.title, p.x, y, p.lines, p.levels, p.spans, p.dots, p.summary)
+    return replace(p, y=y)
 
 
 def _panel(
@@ -346,13 +349,17 @@ def _levels(
         return _rates(results, variant, places, style, scale)
     if metric in _ADMISSION:
         return _admission(results, variant, metric, places, scale)
-    if metric not in ("backlog_packets", "backlog_bytes"):
+    if metric not in ("backlog_packets", "backlog_bytes", "queue_delay"):
         return []
     known = queues(results, variant)
     found: dict[tuple[float, str], list[str]] = {}
+    if (largest := _BOUNDED.get(metric)) is not None:
+        for row in results.table(scope="queue", metric=largest, variant=variant):
+            if row.bound is not None and row.name in places:
+                found.setdefault((row.bound * scale.factor, "bound"), []).append(row.name)
     for place in places:
         node = known.get(place)
-        if node is None:
+        if node is None or metric == "queue_delay":
             continue
         key = "limit_packets" if metric == "backlog_packets" else "limit_bytes"
         if node[key] is not None:
@@ -379,6 +386,9 @@ def _levels(
         )
     return levels
 
+
+_BOUNDED = {"backlog_bytes": "backlog_bytes_max", "queue_delay": "sojourn_max"}
+"""Of sampled metrics the measured one whose bound they cannot exceed."""
 
 _ADMISSION = {
     "fair_rate": ("min_fair_rate", "closed below"),

@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from spillgate.labels import words, worst
 from spillgate.metrics import format_value
 from spillgate.points import grid
+from spillgate.proofs import Unproven, unproven
 from spillgate.result import Results
 from spillgate.rows import Verdict
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One verdict; `verdict` is empty where there is none."""
+    """One verdict, `said` in words; `verdict` is empty where there is none."""
 
     verdict: str
     mark: str
     text: str = ""
     note: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Matrix:
         counts: How many verdicts are what: word and number.
         details: Every verdict with its interval and bound as texts.
         further: Whether some are undecided.
+        unproven: What is to hold for certain and is refuted or not proven, and why.
+        proofs: Whether anything is to hold for certain.
     """
 
     headline: str
@@ -92,15 +96,21 @@ class Matrix:
     counts: tuple[tuple[str, Cell, int], ...]
     details: Sequence[tuple[Verdict, str, str, Cell]]
     further: bool
+    unproven: Sequence[Unproven]
+    proofs: bool
 
 
-def _cell(verdict: str, text: str = "", note: str | None = None) -> Cell:
+_UNPROVEN = 20
+"""Of how many such requirements the report says why."""
+
+
+def _cell(verdict: str, text: str = "", note: str | None = None, said: str = "") -> Cell:
     mark = words("verdicts")[verdict]["mark"] if verdict else ""
-    return Cell(verdict, mark, text, note or "")
+    return Cell(verdict, mark, text, note or "", said or verdict)
 
 
 def _interval(v: Verdict) -> str:
-    if v.low is None or v.high is None:
+    if v.certain or v.low is None or v.high is None:
         return "–"
     return f"{format_value(v.low, v.unit)} to {format_value(v.high, v.unit)}"
 
@@ -132,11 +142,13 @@ def matrix(results: Results) -> Matrix | None:
                 v,
                 _interval(v),
                 format_value(v.bound, v.unit),
-                _cell(v.verdict, "", v.advice or v.note),
+                _cell(v.verdict, "", v.advice or v.note, v.said),
             )
             for v in verdicts
         ],
         further=any(v.verdict == "undecided" for v in verdicts),
+        unproven=unproven(results)[:_UNPROVEN],
+        proofs=any(v.certain for v in verdicts),
     )
 
 
@@ -146,7 +158,7 @@ def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> G
 
     def cell(variant: str, requirement: str) -> Cell:
         v = by.get((variant, requirement))
-        return _cell("") if v is None else _cell(v.verdict, v.measured, v.advice or v.note)
+        return _cell("") if v is None else _cell(v.verdict, v.measured, v.advice or v.note, v.said)
 
     return Group(
         name=name,

@@ -41,8 +41,9 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>
             over(least, most, facts.runs)
         ),
     });
-    let judged = verdicts.len();
-    if verdicts.iter().any(|v| v.level > Interval::LEVEL) {
+    let by_runs = || verdicts.iter().filter(|v| !v.certain);
+    let judged = by_runs().count();
+    if by_runs().any(|v| v.level > Interval::LEVEL) {
         said.push(format!(
             "The verdicts of {judged} requirements are corrected for their number; their intervals are wider than \
              those of 95 %."

@@ -17,7 +17,8 @@ pub struct Conclusion {
     pub headline: String,
     /// How many verdicts are what.
     pub tally: String,
-    /// What the confidence level holds for; null if there is one verdict.
+    /// What the verdicts rest on: what the confidence level holds for, and what certainty is; null
+    /// if there is one verdict and no certainty.
     pub certainty: Option<String>,
 }
 
@@ -39,7 +40,7 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow]) -> Option<Conclusion> {
         verdict: best.as_str(),
         headline: headline(&all, verdicts),
         tally: tally(verdicts),
-        certainty: (verdicts.len() > 1).then(|| certainty(&facts.correction)),
+        certainty: certainty(&facts.correction, verdicts),
     })
 }
 
@@ -145,7 +146,20 @@ fn tally(verdicts: &[VerdictRow]) -> String {
     format!("{} of {of}", parts.join(", "))
 }
 
-fn certainty(correction: &str) -> String {
+/// What the verdicts rest on.
+fn certainty(correction: &str, verdicts: &[VerdictRow]) -> Option<String> {
+    let certain = verdicts.iter().filter(|v| v.certain).count();
+    let by_runs = (verdicts.len() - certain > 1).then(|| level(correction));
+    let by_bounds = (certain > 0).then(|| {
+        "for certain: proven by a bound, refuted by one run, whatever the other runs showed"
+            .to_owned()
+    });
+    let both: Vec<String> = by_runs.into_iter().chain(by_bounds).collect();
+    (!both.is_empty()).then(|| both.join("; "))
+}
+
+/// What the confidence level holds for.
+fn level(correction: &str) -> String {
     let mut letters = correction.chars();
     match letters.next() {
         Some(first) if correction != "none" => format!(

@@ -9,7 +9,7 @@ use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value};
 use crate::scalar;
-use crate::table::Cell;
+use crate::table::{self, Cell};
 use spillgate_core::suggest::{did_you_mean, list};
 
 /// Columns in the order of their documentation.
@@ -167,16 +167,10 @@ impl AgreementRow<'_> {
     }
 
     fn flag(&self, ctx: &mut Ctx<'_>, column: &str) -> Option<bool> {
-        const WORDS: [(&str, bool); 4] = [
-            ("no", false),
-            ("yes", true),
-            ("false", false),
-            ("true", true),
-        ];
         let Some(cell) = self.cell(column) else {
             return Some(false);
         };
-        let found = WORDS.iter().find(|w| w.0 == cell.text);
+        let found = table::flag(cell);
         if found.is_none() {
             let message = format!("`{}` is neither yes nor no", cell.text);
             let d = Diagnostic::error(codes::BAD_VALUE, message)
@@ -184,7 +178,7 @@ impl AgreementRow<'_> {
                 .hint("write yes or no");
             self.report(ctx, d, cell.span, column);
         }
-        found.map(|w| w.1)
+        found
     }
 
     fn phb(&self, ctx: &mut Ctx<'_>) -> Option<Phb> {

@@ -13,6 +13,7 @@ from spillgate.cli.parser.options import (
     add_run_directory,
     add_scenario,
     add_set,
+    add_sla,
 )
 
 EVERY = ""
@@ -26,6 +27,7 @@ def add_bound(commands: Commands) -> None:
     )
     add_scenario(bound)
     add_set(bound)
+    add_sla(bound)
     add_confine(bound)
     bound.add_argument("--variant", metavar="V", help="of this variant only; default all")
     bound.add_argument(

@@ -49,15 +49,8 @@ def add_scenario(parser: argparse.ArgumentParser, optional: str = "") -> None:
     )
 
 
-def add_numbers(parser: argparse.ArgumentParser) -> None:
-    """Options that replace what a scenario says of runs and requirements."""
-    parser.add_argument(
-        "--seed", type=int, metavar="N", help="master seed; default the scenario's"
-    )
-    parser.add_argument(
-        "--runs", type=int, metavar="N", help="runs of each variant; default the scenario's"
-    )
-    add_set(parser)
+def add_sla(parser: argparse.ArgumentParser) -> None:
+    """The option that names requirements beside the scenario's."""
     parser.add_argument(
         "--sla",
         action="append",
@@ -67,6 +60,18 @@ def add_numbers(parser: argparse.ArgumentParser) -> None:
         help="requirements of a customer (YAML) or of several (CSV) beside the scenario's; may be "
         "repeated",
     )
+
+
+def add_numbers(parser: argparse.ArgumentParser) -> None:
+    """Options that replace what a scenario says of runs and requirements."""
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="master seed; default the scenario's"
+    )
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="runs of each variant; default the scenario's"
+    )
+    add_set(parser)
+    add_sla(parser)
     parser.add_argument(
         "--correction",
         choices=("none", "bonferroni", "holm"),

@@ -13,8 +13,9 @@ use crate::text::decode;
 use crate::yaml;
 
 /// Columns of a table of requirements.
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "customer", "site", "nodes", "class", "dscp", "preset", "share", "metric", "max", "min",
+    "certain",
 ];
 
 const TABLE: Expected = Expected::tree(
@@ -217,13 +218,24 @@ fn record(
             return None;
         }
     };
+    let certain = match cell("certain").map(|c| (c, table::flag(c))) {
+        Some((cell, None)) => {
+            let message = format!("`{}` is neither yes nor no", cell.text);
+            complain(ctx, message, cell.span, "write yes or no");
+            return None;
+        }
+        found => found.and_then(|f| f.1),
+    };
     let entry = |name: &str| {
         let cell = cell(name)?;
         let key = Key {
             name: name.to_owned(),
             span: cell.span,
         };
-        let value = Value::Str(cell.text.clone());
+        let value = match (name, certain) {
+            ("certain", Some(certain)) => Value::Bool(certain),
+            _ => Value::Str(cell.text.clone()),
+        };
         let span = cell.span;
         Some((key, Node { span, value }))
     };

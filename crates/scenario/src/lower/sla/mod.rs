@@ -7,7 +7,7 @@ mod files;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spillgate_measure::{FlowMeter, Metric, Needs};
+use spillgate_measure::{FlowMeter, Metric, Needs, Tag};
 
 use super::nodes::GroupNames;
 use crate::codes;
@@ -41,6 +41,13 @@ pub(crate) fn sla(
     };
     entries.iter().for_each(|e| lowering.entry(e));
     lowering.out
+}
+
+/// Which metrics may be required for certain.
+fn certain_metrics() -> String {
+    let all = Metric::ALL.iter().filter(|m| m.has(Tag::Certain));
+    let names: Vec<_> = all.map(|m| format!("`{}`", m.name())).collect();
+    format!("`certain` is for {}", names.join(", "))
 }
 
 struct Lowering<'a, 'c> {
@@ -239,6 +246,14 @@ impl Lowering<'_, '_> {
                 return;
             }
         }
+        if s.certain {
+            let d =
+                Diagnostic::error(codes::BAD_SLA, "a preset cannot be required for certain").hint(
+                    format!("write its bounds one by one; {}", certain_metrics()),
+                );
+            self.error(e, &steps!["certain"], d.found("true"));
+            return;
+        }
         let share = s.share.map_or(1.0, |p| p.0);
         if share <= 0.0 {
             let d = Diagnostic::error(codes::BAD_BOUND, "a share of 0 %")
@@ -272,6 +287,7 @@ impl Lowering<'_, '_> {
                 metric: o.metric,
                 max: Some(o.part(share)),
                 min: None,
+                certain: false,
                 written: written.clone(),
             });
         }
@@ -288,7 +304,21 @@ impl Lowering<'_, '_> {
             self.error(e, &steps!["share"], d);
             return;
         }
-        let key = format!("{metric:?}");
+        if s.certain && !metric.has(Tag::Certain) {
+            let message = format!("nothing bounds `{}` for certain", metric.name());
+            let d = Diagnostic::error(codes::BAD_SLA, message).found(metric.name());
+            self.error(e, &steps!["metric"], d.hint(certain_metrics()));
+            return;
+        }
+        if s.certain && s.min.is_some() {
+            let message = "a lower bound cannot be required for certain";
+            let d = Diagnostic::error(codes::BAD_SLA, message).found("true");
+            let hint = "write `max`: bounds say what delays and losses cannot exceed";
+            self.error(e, &steps!["certain"], d.hint(hint));
+            return;
+        }
+        // The same metric may be bounded once in the mean and once for certain.
+        let key = format!("{metric:?}{}", if s.certain { " for certain" } else { "" });
         self.first(e, class, group.as_deref(), &key, "metric");
         if s.max.is_some() == s.min.is_some() {
             let which = if s.max.is_some() {
@@ -331,6 +361,7 @@ impl Lowering<'_, '_> {
             metric,
             max,
             min,
+            certain: s.certain,
             written: self.written(e, if max.is_some() { "max" } else { "min" }),
         });
     }
