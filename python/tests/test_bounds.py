@@ -204,7 +204,7 @@ def test_what_is_not_proven_ends_with_status_3_and_says_why(cli, edge, tmp_path)
 
 
 def test_without_a_bound_there_is_no_number(cli, edge, tmp_path):
-    failing = "failures=[{link: uplink, at: 2 s, repair: 10 ms}]"
+    failing = "topology.failures=[{link: uplink, at: 2 s, repair: 2010 ms}]"
     requiring(edge, "class: voice, metric: owd_p50, max: 10 s")
     done = cli("run", edge, "--out", tmp_path / "run", "--all", "--set", failing)
     assert done.returncode == 3

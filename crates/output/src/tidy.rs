@@ -1,8 +1,9 @@
 //! Results as one tidy Parquet table: a row a value.
 //!
 //! Columns: `variant`, `run`, `scope`, `name`, `class`, `metric`, `value` (null where undefined),
-//! `unit`, `bound` (what the value cannot exceed; null where nothing is known). With axes also `point`, which is variant and coordinates in one text, and a column for
-//! each axis: numbers in a base unit, or texts.
+//! `unit`, `bound` (what the value cannot exceed; null where nothing is known). With axes also
+//! `point`, which is variant and coordinates in one text, and a column for each axis: numbers in a
+//! base unit, or texts.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -32,9 +32,9 @@ pub struct SlaSpec {
     /// Lower bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<Literal>,
-    /// Whether it is to hold for certain, whatever happens, and not only in the mean of the runs: for
-    /// an upper bound on a one-way delay or the loss ratio. It is proven where `spillgate bound`
-    /// finds nothing above `max`, refuted by a single run that has more. Default false.
+    /// Whether it is to hold for certain, whatever happens, and not only in the mean of the runs:
+    /// for an upper bound on a one-way delay or the loss ratio. It is proven where `spillgate
+    /// bound` finds nothing above `max`, refuted by a single run that has more. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub certain: bool,
     /// In place of metric and bound: published objectives, such as `y1541-class-0`. `spillgate
