@@ -200,7 +200,9 @@ pub fn ceiling(x: f64, base: &str) -> String {
     if x.is_nan() || x <= 0.0 {
         return value(x, base);
     }
-    let step = 10_f64.powi(x.log10().floor() as i32 + 1 - SIGNIFICANT);
+    let (_, exponent) = parts(x);
+    let step = format!("1e{}", exponent + 1 - SIGNIFICANT).parse();
+    let step: f64 = step.unwrap_or(x);
     // A whole number of steps may be a little more or less in binary.
     value((x / step - 1e-9).ceil() * step, base)
 }
@@ -319,6 +321,32 @@ mod tests {
             seen += 1;
         }
         assert!(seen > 250);
+    }
+
+    #[test]
+    fn a_ceiling_is_rounded_up_and_no_further() {
+        let said = |x| ceiling(x, "s");
+        assert_eq!(said(0.06697979798), "66.98 ms");
+        assert_eq!(said(0.066970001), "66.98 ms");
+        assert_eq!(said(0.0662), "66.2 ms");
+        assert_eq!(said(9.999_500_1), "10 s");
+        assert_eq!(
+            [said(0.0), said(f64::NAN)],
+            [value(0.0, "s"), NONE.to_owned()]
+        );
+        assert_eq!(ceiling(75_000.0, "B"), "75 kB");
+        // Whatever is shown, as many digits read back are no less.
+        for n in 1..2000 {
+            let x = f64::from(n) * 1.000_37e-5;
+            let text = said(x);
+            let (number, unit) = text.split_once(' ').unwrap();
+            let scale = if unit == "µs" { 1e-6 } else { 1e-3 };
+            let shown = number.parse::<f64>().unwrap() * scale;
+            assert!(
+                shown >= x * (1.0 - 1e-9) && shown <= x * 1.001,
+                "{x}: {text}"
+            );
+        }
     }
 
     #[test]
