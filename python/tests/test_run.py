@@ -79,6 +79,7 @@ def test_parquet_holds_every_value_of_every_run(first, tmp_path):
         "metric",
         "value",
         "unit",
+        "bound",
     }
     delays = [
         r["value"]
