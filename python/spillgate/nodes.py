@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from spillgate.labels import short_of, words
-from spillgate.metrics import format_count, format_rough, format_value
+from spillgate.metrics import format_ceiling, format_count, format_rough, format_value
 from spillgate.result import Results
 from spillgate.rows import Row
 from spillgate.tables import Cells, Table, by_variant, cells
@@ -25,6 +25,11 @@ def _rough(metric: str) -> Shown:
 
 def _count(metric: str) -> Shown:
     return metric, lambda row: format_count(row.mean or 0.0)
+
+
+def _ceiling(metric: str) -> Shown:
+    """What a metric cannot exceed."""
+    return metric, lambda row: format_ceiling(row.bound, row.unit)
 
 
 def _roughly(*metrics: str) -> dict[str, Shown]:
@@ -116,10 +121,11 @@ KINDS = {
             "busy": _rough("utilization"),
             "wait p99": _rough("sojourn_p99"),
             "longest wait": _rough("sojourn_max"),
+            "bound": _ceiling("sojourn_max"),
             "dropped": _rough("drops_input_queue"),
         },
         f"{_MEAN}rates of IP packets; the wait is in the node; dropped: packets in a run that "
-        "found an input queue full",
+        "found an input queue full; bound: no packet can wait longer",
     ),
     "switch": Kind(
         "switches",

@@ -334,6 +334,8 @@ LIMIT = "queue_limit: 40 packets"
 BACK = "{from: b, to: a, rate: 10 Mb/s, delay: 1 ms}"
 WITH_POLICY = BACK.replace("}", ", policy: p}")
 BOUND = "max: 97 ms"
+OWD = "metric: owd_p99, max: 97 ms"
+OWD_CERTAIN = "metric: owd_p99, certain: true, max: "
 # 5 Mb/s for 12 Mb/s of three precedences, of which a tenth at most is dropped below the maximum.
 MARKED = "".join(
     f"\n  - flow: {{name: e{d}, from: a, to: b, class: data, dscp: {d},"
@@ -347,6 +349,14 @@ def precedences(least):
     text = scenario(aqm=f", aqm: {{wred: {{dscp: {{{profiles}}}}}}}")
     text = text.replace("match: {dscp: af11}", "match: {dscp: [af11, af13, af12]}")
     return text.replace("\nmeasurement:", MARKED + "\nmeasurement:")
+
+
+def behind(source, priority):
+    """Data behind a class with priority, whose source is not that of the others."""
+    text = scenario(data=CBR).replace("priority: {rate: 1 Mb/s}", f"priority: {priority}")
+    return text.replace(
+        "cbr: {rate: 1 Mb/s, packet: 200 B}", f"{source}: {{rate: 1 Mb/s, packet: 200 B}}"
+    )
 
 
 def calls(of):
@@ -390,6 +400,14 @@ SCENARIOS |= {
     "SG-O001": found_between(20, both(CBR, BOUND, "max: 2.199 ms", "max: 2.2 ms")),
     "SG-O002": found_between(20, both(CBR, BOUND, "min: 97 ms", BOUND)),
     "SG-O003": (calls("voice"), 20, calls("data")),
+    "SG-O004": (behind("poisson", "{}"), 20, behind("poisson", "{rate: 1 Mb/s}")),
+    # 1500 B take 1.2 ms, a call's 200 B in front 0.16 ms, and propagation 1 ms.
+    "SG-O005": found_between(
+        20, both(CBR, OWD, OWD_CERTAIN + "2.359 ms", OWD_CERTAIN + "2.36 ms")
+    ),
+    "SG-O006": found_between(
+        20, both(CBR.replace("source", "start: 6 s, source"), OWD, OWD_CERTAIN + "1 s", OWD)
+    ),
 }
 
 

@@ -8,7 +8,7 @@ use spillgate_queueing::Reason;
 
 use crate::halve::{Change, changes};
 use crate::hop::{HopBound, Parts};
-use crate::loss::lost_outside_queues;
+use crate::loss::lost_on;
 use crate::once::Once;
 use crate::ports::Ports;
 
@@ -93,13 +93,14 @@ impl Way {
 impl Ports<'_> {
     /// What the packets of a flow of the plan cannot exceed.
     pub(crate) fn way(&self, flow: usize, once: &[Once]) -> Result<Way, Reason> {
-        let route = &self.world.routes[self.flows.all[flow].route];
+        let of = &self.flows.all[flow];
+        let route = &self.world.routes[of.route];
         let mut way = Way {
             propagation: self.propagation(route),
             steps: Vec::new(),
             held: Vec::new(),
             once: Vec::new(),
-            lossless: lost_outside_queues(self.world, flow).is_none(),
+            lossless: lost_on(self.world, of.route, *of.lengths.end()).is_none(),
             halved: Vec::new(),
         };
         let mut hops = Vec::new();

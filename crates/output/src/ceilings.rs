@@ -35,7 +35,8 @@ struct OfQueue {
 /// What cannot be exceeded at a point.
 pub(crate) struct Ceilings {
     ends: BTreeMap<Scope, BTreeMap<String, End>>,
-    queues: BTreeMap<String, OfQueue>,
+    /// Of ports, and of nodes that hold packets.
+    queues: BTreeMap<Scope, BTreeMap<String, OfQueue>>,
 }
 
 /// The bound of a class of service, as a row.
@@ -56,7 +57,7 @@ pub struct BoundRow {
 /// Whether a metric of a scope may have a bound.
 fn may_have(scope: Scope, metric: Metric) -> bool {
     match scope {
-        Scope::Queue => matches!(
+        Scope::Queue | Scope::Node | Scope::Voq => matches!(
             metric,
             Metric::SojournMean
                 | Metric::SojournP50
@@ -94,7 +95,7 @@ impl Ceilings {
         for (i, flow) in world.flows.iter().enumerate() {
             put(Scope::Flow, &flow.name, End::of(world, &found, [i]));
         }
-        let queues = found.hops.iter().filter_map(|hop| {
+        let ports = found.hops.iter().filter_map(|hop| {
             let bound = hop.bound.as_ref().ok()?;
             let link = &world.links[hop.link as usize];
             let of = OfQueue {
@@ -105,10 +106,23 @@ impl Ceilings {
             };
             Some((format!("{}/{}", link.name, hop.name), of))
         });
-        Self {
-            queues: queues.collect(),
-            ends,
+        let mut queues = BTreeMap::from([(Scope::Queue, ports.collect())]);
+        for hop in &found.nodes {
+            let Ok(bound) = &hop.bound else { continue };
+            // A processor is the node's only queue; those of a switch have names of their own.
+            let (scope, name) = match hop.name == "processor" {
+                true => (Scope::Node, &world.nodes[hop.node as usize]),
+                false => (Scope::Voq, &hop.name),
+            };
+            let of = OfQueue {
+                delay: bound.delay.as_secs_f64(),
+                backlog: bound.backlog as f64,
+                lossless: bound.lossless,
+            };
+            let all: &mut BTreeMap<_, _> = queues.entry(scope).or_default();
+            all.insert(name.clone(), of);
         }
+        Self { queues, ends }
     }
 
     /// What cannot be exceeded of a group of flows.
@@ -122,8 +136,8 @@ impl Ceilings {
 
     /// What a metric cannot exceed, in its base unit; none if nothing is known.
     fn bound(&self, scope: Scope, name: &str, metric: Metric) -> Option<f64> {
-        if scope == Scope::Queue {
-            let of = self.queues.get(name)?;
+        if let Scope::Queue | Scope::Node | Scope::Voq = scope {
+            let of = self.queues.get(&scope)?.get(name)?;
             return match metric {
                 Metric::LossRatio => of.lossless.then_some(0.0),
                 Metric::BacklogBytesMean | Metric::BacklogBytesMax => Some(of.backlog),
