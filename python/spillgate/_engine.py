@@ -113,11 +113,13 @@ def export(
 
 
 def bound(
-    path: str, *, overrides: list[str], sla: list[str], confine: bool
+    path: str, *, overrides: list[str], sla: list[str] | None = None, confine: bool
 ) -> list[dict[str, Any]]:
     """What cannot be exceeded at each point of a scenario; raises `InputError`."""
     with _translated():
-        parsed: list[dict[str, Any]] = json.loads(_native.bound(path, overrides, sla, confine))
+        parsed: list[dict[str, Any]] = json.loads(
+            _native.bound(path, overrides, sla or [], confine)
+        )
     return parsed
 
 
