@@ -55,6 +55,14 @@ fn plus(sum: Option<Curve>, own: Option<&Curve>) -> Option<Curve> {
     sum?.plus(own?).ok()
 }
 
+/// The leaves that packets may come to, of so many.
+fn leaves_of(known: Option<u16>, leaves: usize) -> std::ops::Range<usize> {
+    match known {
+        Some(leaf) => usize::from(leaf)..usize::from(leaf) + 1,
+        None => 0..leaves,
+    }
+}
+
 /// The smaller of two curves, as far as they are known.
 fn smaller(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
     match (a, b) {
@@ -64,8 +72,8 @@ fn smaller(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
 }
 
 impl Ports<'_> {
-    /// What comes to a port, and by leaf the shortest packet on the link.
-    pub(crate) fn load(&self, link: usize, leaves: usize) -> (Load, Vec<u32>) {
+    /// A port and the packets that come to it, and by leaf the shortest one on the link.
+    fn frame(&self, link: usize, leaves: usize) -> (Load, Vec<u32>) {
         let plan = &self.world.links[link];
         let zero = LeafLoad {
             longest: 0,
@@ -83,13 +91,29 @@ impl Ports<'_> {
         };
         let mut shortest = vec![u32::MAX; leaves];
         let (mut least, mut most) = (u16::MAX, 0);
-        let mut groups = BTreeMap::<(usize, Option<u32>), Group>::new();
         for (&(i, hop), known) in self.flows.over[link].iter().zip(&self.leaves[link]) {
             let flow = &self.flows.all[i];
             let (short, long) = (*flow.lengths.start(), *flow.lengths.end());
-            let labels = self.flows.labels(i, hop);
+            let (unit, labels) = (self.unit(i, hop), self.flows.labels(i, hop));
             least = least.min(short.saturating_add(labels));
             most = most.max(long.saturating_add(labels));
+            for leaf in leaves_of(*known, leaves) {
+                let longest = &mut load.leaves[leaf].longest;
+                *longest = unit.of(long).max(*longest).max(1);
+                shortest[leaf] = shortest[leaf].min(unit.of(short)).max(1);
+            }
+        }
+        load.lengths = least.min(most)..=most;
+        (load, shortest)
+    }
+
+    /// What comes to a port, and by leaf the shortest packet on the link.
+    pub(crate) fn load(&self, link: usize, leaves: usize) -> (Load, Vec<u32>) {
+        let plan = &self.world.links[link];
+        let (mut load, shortest) = self.frame(link, leaves);
+        let mut groups = BTreeMap::<(usize, Option<u32>), Group>::new();
+        for (&(i, hop), known) in self.flows.over[link].iter().zip(&self.leaves[link]) {
+            let flow = &self.flows.all[i];
             let unit = self.unit(i, hop);
             let own = self.arrivals(i, hop);
             let over = hop.checked_sub(1).map(|h| self.world.routes[flow.route][h]);
@@ -101,15 +125,8 @@ impl Ports<'_> {
                 }
                 None => (unit, None),
             };
-            let all = match known {
-                Some(leaf) => usize::from(*leaf)..usize::from(*leaf) + 1,
-                // Each of them gets a part.
-                None => 0..leaves,
-            };
-            for leaf in all {
-                let at = &mut load.leaves[leaf];
-                at.longest = at.longest.max(unit.of(long)).max(1);
-                shortest[leaf] = shortest[leaf].min(unit.of(short)).max(1);
+            // Where it may be any, each of them gets a part.
+            for leaf in leaves_of(*known, leaves) {
                 let group = groups.entry((leaf, over)).or_insert_with(|| Group {
                     sums: BTreeMap::new(),
                     lengths: flow.lengths.clone(),
@@ -120,8 +137,8 @@ impl Ports<'_> {
             load.flows.push(FlowLoad {
                 leaf: *known,
                 dscp: known.map(|_| flow.dscp),
-                longest: unit.of(long).max(1),
-                shortest: unit.of(short).max(1),
+                longest: unit.of(*flow.lengths.end()).max(1),
+                shortest: unit.of(*flow.lengths.start()).max(1),
                 numbers: flow.numbers,
                 renewed: flow.renewed,
                 arrivals: own,
@@ -132,7 +149,6 @@ impl Ports<'_> {
             let at = &mut load.leaves[leaf].arrivals;
             *at = plus(at.take(), own.as_ref());
         }
-        load.lengths = least.min(most)..=most;
         (load, shortest)
     }
 
@@ -155,7 +171,34 @@ impl Ports<'_> {
         };
         let mut classes = group.sums.iter().map(of_class);
         let sum = classes.try_fold(Curve::zero(), |sum, own| plus(Some(sum), own.as_ref()));
-        smaller(sum, self.line(over, node, group))
+        let line = smaller(self.line(over, node, group), self.shaped(over, node, group));
+        smaller(sum, line)
+    }
+
+    /// What shapers at the port of a link have let go of it comes to a node and leaves it.
+    fn shaped(&self, over: usize, node: u32, group: &Group) -> Option<Curve> {
+        let known = self.sends.borrow().get(&over).cloned();
+        let sends = known.unwrap_or_else(|| {
+            let discipline = &self.world.links[over].discipline;
+            let (load, _) = self.frame(over, discipline.leaf_names().len());
+            let sends = discipline.build(&self.flows.keys).sends(&load);
+            self.sends.borrow_mut().insert(over, sends.clone());
+            sends
+        })?;
+        let ratio = |len| {
+            let (before, now) = (group.units.0.of(len), group.units.1.of(len));
+            Exact::new(now.into(), before.max(1).into())
+        };
+        let most = group.lengths.clone().map(ratio).max()?;
+        let reordered = self.world.links[over].reorder.as_ref();
+        let late = reordered.map_or(Dur::ZERO, |r| r.by) + self.late_in(node)?;
+        sends
+            .scaled(most)
+            .ok()?
+            .rounded_up()
+            .ok()?
+            .jittered(late)
+            .ok()
     }
 
     /// What of packets like these comes over a link to a node and leaves it.

@@ -54,6 +54,8 @@ pub(crate) struct Ports<'a> {
     pub(crate) policers: Policers,
     /// By flow and hop what comes to the port, as long as what that depends on stays the same.
     pub(crate) arrived: RefCell<BTreeMap<(usize, usize), Option<Curve>>>,
+    /// By link what its port lets out at most, if that is known.
+    pub(crate) sends: RefCell<BTreeMap<usize, Option<Curve>>>,
     /// The ports that are solved depend on each other.
     on_loop: bool,
     /// By port and leaf, where packets may come; none as long as it is not solved.
@@ -75,6 +77,7 @@ impl<'a> Ports<'a> {
             nodes: Nodes::of(world, flows),
             policers: Policers::of(world, flows),
             arrived: RefCell::default(),
+            sends: RefCell::default(),
             on_loop: false,
             ports: world.links.iter().map(|_| None).collect(),
             assumed: BTreeMap::new(),

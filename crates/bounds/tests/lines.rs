@@ -287,3 +287,19 @@ measurement: {{duration: 1 s, interval: 100 ms}}
     assert_eq!(of(", loop: true"), None);
     assert!(of(", loop: true, speed: 0.5").is_some());
 }
+
+/// Of both links together no more comes than the shaper before has let go: 3 kB, and 1 Mb/s, up to
+/// the transmission of a packet late, 1.2 ms: 3150 B.
+#[test]
+fn a_shaper_bounds_what_comes_to_the_next_port() {
+    let yaml = two_hops("r", "", &[TCP, TCP]);
+    let shaped = "policies:\n  S: {class-based: {classes: [{name: class-default, shape: {rate: 1 Mb/s, burst: 3 kB}, queue_limit: 50 packets}]}}\n";
+    let yaml = yaml.replace("policies:\n", shaped);
+    let yaml = yaml.replace("rate: 10 Mb/s, delay: 0 s, policy: F}\n    back", "rate: 10 Mb/s, delay: 0 s, policy: S}\n    more: {from: z, to: y, rate: 2 Mb/s, delay: 0 s, policy: F}\n    home: {from: y, to: z, rate: 2 Mb/s, delay: 0 s, policy: F}\n    back");
+    let yaml = yaml
+        .replace("r, z]", "r, z, y]")
+        .replace("to: z, class", "to: y, class");
+    // Over the line 1500 B come at once, and 10 Mb/s until (10 - 1) t = 13.2 kb.
+    let t = 13.2 / 9.0;
+    near(delay(&yaml, "more"), (25.2 + t) / 2.0 - t);
+}

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use spillgate_core::curve::Curve;
 use spillgate_core::{DropReason, Dropped, Drops, Dscp, FlowKey, Limit, Packet, Rate, Rng, Time};
 
 use crate::aqm::{Aqm, ArrivalAqm, UpstreamUse};
@@ -454,6 +455,12 @@ impl Discipline {
             return Err(why.into());
         }
         self.engine.guarantee(leaf, load)
+    }
+
+    /// What leaves the port never exceeds, in bytes on the link, whatever comes; none if that is
+    /// only what its line sends.
+    pub fn sends(&self, load: &Load) -> Option<Curve> {
+        self.engine.sends(load)
     }
 
     /// The leaf into which an arriving packet is classified.

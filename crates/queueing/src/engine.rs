@@ -3,6 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use spillgate_core::curve::Curve;
 use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Rng, Time};
 
 use crate::custom::CustomEngine;
@@ -92,6 +93,11 @@ pub(crate) trait Schedule {
     /// Why nothing is guaranteed.
     fn guarantee(&self, _leaf: u16, _load: &Load) -> Result<Guarantee, Reason> {
         Err("no guarantee of this discipline is known".into())
+    }
+    /// What leaves the port never exceeds, in bytes on the link, whatever comes; none if that is
+    /// only what its line sends. By default nothing is known.
+    fn sends(&self, _load: &Load) -> Option<Curve> {
+        None
     }
     /// Whether what it guarantees follows from what its line sends, at whatever rates
     /// ([`Load::line`]). By default that is not known.

@@ -24,6 +24,7 @@ mod buckets;
 pub(crate) mod check;
 mod divide;
 mod guarantee;
+mod lets_out;
 pub(crate) mod parts;
 pub(crate) mod policer;
 mod resolve;
@@ -35,6 +36,7 @@ mod updates;
 
 use std::sync::Arc;
 
+use spillgate_core::curve::Curve;
 use spillgate_core::{DropReason, Dropped, FlowKey, Overhead, Packet, Rng, Time};
 
 use crate::classify::Classifier;
@@ -294,6 +296,10 @@ impl Schedule for Tree {
 
     fn guarantee(&self, leaf: u16, load: &Load) -> Result<Guarantee, Reason> {
         self.guaranteed(leaf, load)
+    }
+
+    fn sends(&self, load: &Load) -> Option<Curve> {
+        self.lets_out(load)
     }
 
     fn follows_line(&self) -> bool {

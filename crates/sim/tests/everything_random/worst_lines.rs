@@ -50,11 +50,14 @@ const POLICERS: [&str; 4] = [
 ];
 
 /// Policies behind the router.
-const OUT: [&str; 4] = [
+const OUT: [&str; 7] = [
     "{fifo: {limit: 9 MB}}",
     "{fifo: {limit: 30 packets}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, priority: {limit: 400 packets}}, {name: class-default, queue_limit: 4000 packets}]}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, bandwidth: 30 %, queue_limit: 400 packets}, {name: class-default, queue_limit: 4000 packets}]}}",
+    "{class-based: {classes: [{name: class-default, shape: {rate: 700 kb/s, burst: 2 kB}, queue_limit: 4000 packets}]}}",
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, shape: {rate: 300 kb/s}, queue_limit: 900 packets}, {name: class-default, shape: {rate: 500 kb/s}, queue_limit: 4000 packets}]}}",
+    "{class-based: {classes: [{name: class-default, shape: {rate: 900 kb/s}, policy: Q}]}}",
 ];
 
 const OFFERED: [&str; 8] = [
@@ -137,6 +140,9 @@ impl Lines {
             if self.links.iter().any(|l| l.3 == Some(i)) {
                 writeln!(out, "  {policy}").unwrap();
             }
+        }
+        if self.out.contains(&(OUT.len() - 1)) {
+            out += "  Q: {class-based: {classes: [{name: v, match: {dscp: ef}, priority: {rate: 300 kb/s}}, {name: class-default, queue_limit: 4000 packets}]}}\n";
         }
         out += "traffic:\n";
         for (i, (what, from)) in self.flows.iter().enumerate() {
