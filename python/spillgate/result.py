@@ -109,6 +109,7 @@ class Results:
         self._values = values
         self._parsed: dict[str, Any] = {}
         self._witnesses: dict[tuple[str, int], dict[tuple[str, bool], dict[str, Any]]] = {}
+        self._sampled: dict[tuple[str, str], dict[str, list[Sample]]] = {}
         self._rows: dict[tuple[str | None, str | None], tuple[Row, ...]] = {}
 
     @property
@@ -506,8 +507,15 @@ class Results:
             for cls, beside in exact_of_classes(self._values, d, n, self._of).items()
         }
 
-    def _of(self, scope: str, metric: str) -> tuple[Sample, ...]:
-        return records(Sample, self._values.samples([scope], [metric]))
+    def _of(self, scope: str, metric: str, variant: str) -> Sequence[Sample]:
+        """The values of the runs of a point."""
+        # Once for all points, of which there may be many.
+        if (scope, metric) not in self._sampled:
+            by_variant: dict[str, list[Sample]] = {}
+            for s in records(Sample, self._values.samples([scope], [metric])):
+                by_variant.setdefault(s.variant, []).append(s)
+            self._sampled[scope, metric] = by_variant
+        return self._sampled[scope, metric].get(variant, ())
 
     def judge(
         self,
@@ -577,11 +585,32 @@ class Results:
             **deepcopy(self._head()),
             **self._words,
             "summary": self._values.summary([] if flows else [*SCOPES], [], set()),
+            "expected": self._expected(),
             **{
                 name: [_plain(record) for record in self._values.part(name)]
                 for name in (*PARTS, *([admission.PART] if flows else []))
             },
         }
+
+    def _expected(self) -> list[dict[str, Any]]:
+        """What formulas say of classes, as records."""
+
+        def plain(value: float | None) -> float | None:
+            # The last digits may be others on another machine.
+            return None if value is None else float(f"{value:.10g}")
+
+        return [
+            {
+                "variant": variant,
+                "class": cls,
+                "metric": b.estimate.metric,
+                "unit": b.estimate.unit,
+                "formula": b.estimate.formula,
+                "value": plain(b.estimate.value),
+                "distance": plain(b.distance),
+            }
+            for (variant, cls), b in self.expected.items()
+        ]
 
     def _head(self) -> dict[str, Any]:
         described = self.description.to_dict()
@@ -648,7 +677,8 @@ class Results:
         """
         where = Path(directory)
         copies = copy_files(self.source, self.description.files, where)
-        self._values.write_json(str(where / "results.json"), self._head())
+        head = {**self._head(), "expected": self._expected()}
+        self._values.write_json(str(where / "results.json"), head)
         self._values.write_parquet(str(where / "results.parquet"))
         if self.series():
             self._values.write_series(str(where / "series.parquet"))

@@ -6,7 +6,7 @@ Terminal and report lay them out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spillgate.labels import short_of, times, words
 from spillgate.metrics import (
@@ -106,6 +106,66 @@ def ceiling_of(of: Mapping[str, Row]) -> float | None:
     return of["owd_max"].bound if "owd_max" in of else None
 
 
+EXPECTED = "expected"
+"""The column of mean delays by formulas, beside those of metrics."""
+
+BY_FORMULA = "expected: by the formula, in brackets how many half-widths the mean is off"
+"""What that column means."""
+
+
+class Expected(Column):
+    """The mean delay by an exact formula, and how far the simulated one is from it."""
+
+    @property
+    def head(self) -> str:
+        """Its heading."""
+        return EXPECTED
+
+    @property
+    def meaning(self) -> str:
+        """What it is."""
+        return (
+            "The mean one-way delay by an exact formula, where the scenario meets what that "
+            "assumes; in brackets how far the simulated mean is above it, in half-widths of its "
+            "interval"
+        )
+
+    def text(self, of: Mapping[str, Row], *, interval: bool = True) -> str:  # noqa: ARG002
+        """Its value of some thing, without an interval: it has none."""
+        if EXPECTED not in of:
+            return "–"
+        value, mean, half = of[EXPECTED].mean, of["owd_mean"].mean, of["owd_mean"].half
+        text = format_cell(value, None, self.scale, self.decimals, interval=False)
+        if value is None or mean is None or not half:
+            return text
+        return f"{text} ({(mean - value) / half:+.1f})".replace("-", "−")
+
+    @classmethod
+    def of(cls, rows: Cells) -> Expected:
+        """The column of some rows; in the unit of their means."""
+        means = [
+            row.mean for of in rows.values() for m in ("owd_mean", EXPECTED) if (row := of.get(m))
+        ]
+        scale = scale_of("owd_mean", "s", means)
+        return cls(EXPECTED, scale, column_decimals(scale, means), scale.unit)
+
+
+def with_expected(results: Results, rows: Cells) -> Cells:
+    """Rows of classes with what formulas say of their mean delays, where those are exact."""
+    found = {at: b.estimate.value for at, b in results.expected.items()}
+    return {
+        (variant, name): (
+            of
+            if (variant, name) not in found
+            else {
+                **of,
+                EXPECTED: replace(of["owd_mean"], metric=EXPECTED, mean=found[variant, name]),
+            }
+        )
+        for (variant, name), of in rows.items()
+    }
+
+
 def cells(results: Results, scope: str) -> dict[tuple[str, str], dict[str, Row]]:
     """What was measured in a scope."""
     found: dict[tuple[str, str], dict[str, Row]] = {}
@@ -124,6 +184,9 @@ def columns(rows: Cells, metrics: Iterable[str]) -> list[Column]:
     """The columns of metrics; times of transfers, and of waiting, are in one unit."""
     made: list[Column] = []
     for metric in metrics:
+        if metric == EXPECTED:
+            made.append(Expected.of(rows))
+            continue
         if metric == BOUND:
             bounds = [ceiling_of(of) for of in rows.values()]
             scale = scale_for("s", bounds)

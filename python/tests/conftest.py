@@ -198,6 +198,9 @@ class Made:
     def events(self):
         return 0
 
+    def has_formulas(self, variant):
+        return False
+
 
 def make_results(verdicts=("fail", "pass"), **changes):
     return Results(

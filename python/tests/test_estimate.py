@@ -401,6 +401,46 @@ def test_calls_of_a_policed_class():
     assert load.value == pytest.approx(5.88, abs=5e-3)
 
 
+# --- Beside what runs show
+
+
+def test_what_is_expected_stands_in_tables_reports_and_files(cli, tmp_path):
+    made = scenario(ENDLESS, poisson("f", "8 Mb/s", "1250 B"), runs=4)
+    flow = made["traffic"][0]["flow"]
+    made["variants"] = [
+        {"name": "random", "set": {}},
+        {
+            "name": "even",
+            "set": {"traffic.f.source": {"cbr": {"rate": "8 Mb/s", "packet": "1 kB"}}},
+        },
+    ]
+    path = tmp_path / "x.yaml"
+    path.write_text(json.dumps(made))
+    done = cli("run", path, "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^random .* 8\.\d+.* 8\.00\d* \([+−]\d\.\d\) ", done.stdout, re.MULTILINE)
+    assert re.search(r"^even .* – ", done.stdout, re.MULTILINE)
+    assert "expected: by the formula" in done.stdout
+    results = spillgate.load(tmp_path / "run")
+    [(at, beside)] = results.expected.items()
+    assert at == ("random", flow["name"])
+    [record] = json.loads((tmp_path / "run/results.json").read_text())["expected"]
+    assert record == results.to_dict()["expected"][0]
+    assert record["formula"] == "M/D/1"
+    assert record["value"] == pytest.approx(8e-3)
+    assert record["distance"] == pytest.approx(beside.distance)
+    report = (tmp_path / "run/report.html").read_text()
+    assert ">expected" in report
+    assert f"({beside.distance:+.1f})".replace("-", "−") in report
+
+
+def test_where_nothing_is_expected_there_is_no_column(cli, first):
+    results = spillgate.run(first, runs=2)
+    assert results.expected == {}
+    assert results.to_dict()["expected"] == []
+    assert "expected" not in cli("run", first, "--runs", "2").stdout
+
+
 # --- The command
 
 

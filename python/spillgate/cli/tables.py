@@ -19,6 +19,8 @@ from spillgate.result import Results
 from spillgate.rows import Difference, Row
 from spillgate.tables import (
     BOUND,
+    BY_FORMULA,
+    EXPECTED,
     NEVER,
     SAID,
     Cells,
@@ -27,6 +29,7 @@ from spillgate.tables import (
     cells,
     columns,
     waiting,
+    with_expected,
 )
 
 COLUMNS = (
@@ -34,6 +37,7 @@ COLUMNS = (
     "throughput",
     "loss_ratio",
     "owd_mean",
+    EXPECTED,
     "owd_p99",
     "owd_max",
     BOUND,
@@ -98,7 +102,7 @@ def class_table(out: Console, found: Results, most: int | None = None) -> int:
 
     At most so many: those that miss requirements by most, then those that lose most.
     """
-    rows = cells(found, "class")
+    rows = with_expected(found, cells(found, "class"))
     # A scenario without variants has one, which is called like the scenario.
     several = _several(rows)
     if most is not None:
@@ -120,6 +124,8 @@ def class_table(out: Console, found: Results, most: int | None = None) -> int:
     elif detail.intervals < _ALL - {"offered"} and not alone:
         sign += "; more of them in a wider terminal"
     meaning = "delay: one-way; PDV: 99.9 % − minimum"
+    if EXPECTED in there:
+        meaning += f"; {BY_FORMULA}"
     if bounded:
         meaning += f"; {NEVER}"
     if speech:

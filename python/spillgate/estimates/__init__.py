@@ -32,8 +32,8 @@ class Records(Protocol):
         """Links with endless connections."""
 
 
-Samples = Callable[[str, str], Iterable[Sample]]
-"""Gives the values of runs of a scope and a metric."""
+Samples = Callable[[str, str, str], Iterable[Sample]]
+"""Gives the values of runs of a scope, a metric and a point."""
 
 
 def estimate(
@@ -215,8 +215,7 @@ class _Measured:
                     for run, value in zip(row.runs, row.values, strict=True)
                     if value is not None
                 }
-                for row in self._samples(scope, metric)
-                if row.variant == self._point
+                for row in self._samples(scope, metric, self._point)
             }
         return self._known[scope, metric]
 

@@ -11,6 +11,7 @@ from spillgate.result import Results
 from spillgate.rows import Difference
 from spillgate.tables import (
     BOUND,
+    EXPECTED,
     Cells,
     Column,
     ceiling_of,
@@ -18,6 +19,7 @@ from spillgate.tables import (
     columns,
     heading,
     waiting,
+    with_expected,
 )
 
 _COLUMNS = (
@@ -25,6 +27,7 @@ _COLUMNS = (
     "throughput",
     "loss_ratio",
     "owd_mean",
+    EXPECTED,
     "owd_p99",
     "owd_p999",
     "owd_max",
@@ -46,7 +49,7 @@ class ClassTable:
 
 def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None]:
     """Loads, losses and delays of the classes, and what TCP did in those that have it."""
-    rows = cells(results, "class")
+    rows = with_expected(results, cells(results, "class"))
     with_tcp = {at: of for at, of in rows.items() if "goodput" in of}
     shared = any(c["jain"].mean not in (None, 1.0) for c in with_tcp.values() if "jain" in c)
     tcp = _class_table(results, with_tcp, tcp_columns(shared=shared))
