@@ -232,14 +232,19 @@ fn streams(
     over: &[(usize, usize)],
     answers: bool,
 ) -> Vec<Stream> {
-    let mut discipline = link.discipline.build(keys);
+    // A discipline is built of all flows, so only where there are queues to choose from.
+    let several = link.discipline.leaf_names().len() > 1;
+    let mut discipline = several.then(|| link.discipline.build(keys));
     let marked = !world.marks().is_empty();
     let hidden = link.discipline.looks_at_marks() || world.carries_labels(link);
     let mut found: BTreeMap<Kin, Stream> = BTreeMap::new();
     for &(i, hop) in over {
         let flow = &world.flows[i];
         let alike = !hidden && (hop == 0 || !marked) && !matches!(flow.traffic, Traffic::Replay(_));
-        let leaf = alike.then(|| leaf(&mut discipline, i, flow));
+        let leaf = match &mut discipline {
+            Some(discipline) => alike.then(|| leaf(discipline, i, flow)),
+            None => Some(0),
+        };
         let before = hop
             .checked_sub(1)
             .map(|h| world.routes[flow.route as usize][h]);
