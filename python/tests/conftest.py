@@ -198,7 +198,7 @@ class Made:
     def events(self):
         return 0
 
-    def has_formulas(self, variant):
+    def has_formulas(self, _):
         return False
 
 

@@ -1,7 +1,8 @@
 """Exact answers beside the simulated ones: formulas of queues and of TCP, without a run.
 
 `queues` and `tcp` have the formulas; `ports`, `paths` and `flows` find in a scenario what they
-need, and whether it meets what they assume.
+need, and whether it meets what they assume. All of it is plain Python, since every table of a run
+may show it; `spillgate.analysis` needs SciPy.
 """
 
 from __future__ import annotations
