@@ -26,8 +26,16 @@ PLACES = {
     "docs/howto/diffserv.md": "diffserv",
     "docs/howto/fan.md": "fan-failure",
     "docs/howto/fan-access.md": "fan-access",
+    "docs/howto/guarantee.md": "guarantee",
 }
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
+
+COMMANDS = {
+    "docs/howto/guarantee.md": {
+        "bound": ("bound", "examples/guarantee/scenario.yaml", "--variant", "as configured"),
+    },
+}
+"""What is asked of the program where, between `<!-- output NAME -->` and `<!-- end -->`."""
 
 BRIEF = {"README.md": "ce-node"}
 """Which example's verdict stands where, in brief."""
@@ -49,6 +57,7 @@ VERDICTS = {
     "dsl": 23,
     "fan-access": 30,
     "fan-failure": 30,
+    "guarantee": 17,
     "home-line": 24,
     "mpls-vpn": 14,
     "pvc": 15,
@@ -388,13 +397,25 @@ def fluid_page(directory):
     """The page with its real table and output."""
     text = (ROOT / FLUID).read_text(encoding="utf-8")
     text = _TABLE.sub(lambda m: f"{m[1]}{fluid_table()}{m[3]}", text)
-    output = f"```text\n{fluid_output(directory).rstrip()}\n```\n"
+    return placed(text, "fluid", fluid_output(directory))
+
+
+def placed(text, name, output):
+    """A page with this output where it belongs."""
     return re.sub(
-        r"(<!-- output fluid -->\n).*?(<!-- end -->)",
-        lambda m: m[1] + output + m[2],
+        rf"(<!-- output {name} -->\n).*?(<!-- end -->)",
+        lambda m: f"{m[1]}```text\n{output.rstrip()}\n```\n{m[2]}",
         text,
         flags=re.DOTALL,
     )
+
+
+def commanded(page):
+    """A page with what the program says to its commands."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name, arguments in COMMANDS[page].items():
+        text = placed(text, name, said(*arguments))
+    return text
 
 
 def refresh_fluid():
@@ -556,6 +577,8 @@ def main():
             text = _BLOCK.sub(lambda _, texts=texts: next(texts), path.read_text(encoding="utf-8"))
             path.write_text(text, encoding="utf-8")
         refresh_papers(Path(temporary))
+    for page in COMMANDS:
+        (ROOT / page).write_text(commanded(page), encoding="utf-8")
     refresh_figures()
     refresh_fluid()
     refresh_cioq()

@@ -223,6 +223,12 @@ def test_shown_margins_and_loops_are_real(refresh, root, tmp_path):
     assert page == refresh.fluid_page(tmp_path)
 
 
+def test_answers_to_commands_are_real(refresh, root):
+    for page in refresh.COMMANDS:
+        shown = (root / page).read_text(encoding="utf-8")
+        assert shown == refresh.commanded(page), "the program says something else: make images"
+
+
 def test_what_scripts_of_examples_say_is_real(refresh, tmp_path):
     for page in refresh.SCRIPTED:
         real = refresh.scripted(page, tmp_path / "out")
@@ -249,7 +255,9 @@ def test_the_verdict_of_the_front_page_is_real(refresh, root, tmp_path):
 CE_NODE = "examples/ce-node/README.md"
 
 
-@pytest.mark.parametrize("page", [CE_NODE, "docs/tutorial.md", "docs/howto/tcp.md"])
+@pytest.mark.parametrize(
+    "page", [CE_NODE, "docs/tutorial.md", "docs/howto/tcp.md", "docs/howto/guarantee.md"]
+)
 def test_shown_output_is_real(refresh, page, tmp_path):
     shown = refresh.current(page)
     real = refresh.block(refresh.PLACES[page], tmp_path / "out")
