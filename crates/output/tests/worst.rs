@@ -145,6 +145,16 @@ fn a_shaper() {
     reaches(&line(policy, "", &[CUBIC]), 95.0);
 }
 
+/// Beside a class of twice its rate.
+#[test]
+fn a_shaper_beside_others() {
+    let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 50 %, shape: {rate: 2 Mb/s, burst: 6 kB}, queue_limit: 40 packets}, {name: class-default, queue_limit: 40 packets}]}}";
+    let x = "class: x, dscp: af11, tcp: {profile: linux}";
+    let found = worst_of(&line(policy, "", &[x, CUBIC]));
+    let w = &found["wan/x"];
+    assert!(percent(w) >= 95.0, "{} %, {:?}", percent(w), w.gap);
+}
+
 /// What is written is a scenario as others are, and gives the same again.
 #[test]
 fn it_can_be_opened() {
