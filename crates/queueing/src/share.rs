@@ -19,7 +19,7 @@ use crate::leaf::Leaf;
 pub(crate) const PARTS: u128 = 1 << 20;
 
 /// Turns after which a queue's service goes on as a line.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 2;
 
 /// A queue of a fair queue, as its scheduler sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
