@@ -109,6 +109,8 @@ pub fn arriving(world: &WorldPlan) -> Arriving {
             answers[*link as usize] = true;
         }
     }
+    // Asked of all links, so once.
+    let marked = !world.marks().is_empty();
     let fails: Vec<u32> = world.failures.iter().map(|f| f.link).collect();
     let ports = world.links.iter().enumerate().map(|(id, link)| {
         let mut odd = odd(world, id as u32, link);
@@ -129,7 +131,7 @@ pub fn arriving(world: &WorldPlan) -> Arriving {
             loss: loss(link),
             leaves: link.discipline.leaf_names(),
             odd,
-            streams: streams(world, link, &keys, &over[id], answers[id]),
+            streams: streams(world, link, &keys, &over[id], (answers[id], marked)),
         }
     });
     Arriving {
@@ -230,12 +232,11 @@ fn streams(
     link: &LinkPlan,
     keys: &Arc<[FlowKey]>,
     over: &[(usize, usize)],
-    answers: bool,
+    (answers, marked): (bool, bool),
 ) -> Vec<Stream> {
     // A discipline is built of all flows, so only where there are queues to choose from.
     let several = link.discipline.leaf_names().len() > 1;
     let mut discipline = several.then(|| link.discipline.build(keys));
-    let marked = !world.marks().is_empty();
     let hidden = link.discipline.looks_at_marks() || world.carries_labels(link);
     let mut found: BTreeMap<Kin, Stream> = BTreeMap::new();
     for &(i, hop) in over {
