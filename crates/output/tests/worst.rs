@@ -37,6 +37,7 @@ fn worst_of(yaml: &str) -> BTreeMap<String, Worst> {
     let place = Place {
         path,
         files: &files,
+        importer: &NoImporter,
         confine: false,
     };
     let mut all = BTreeMap::new();

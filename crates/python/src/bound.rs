@@ -86,6 +86,7 @@ pub(crate) fn worst<'py>(
         let place = Place {
             path: &path,
             files: &Disk,
+            importer: &importer,
             confine,
         };
         let of = plan.variants.get(point).zip(alone.get(point));

@@ -123,8 +123,8 @@ pub fn port_policies(
     })
 }
 
-/// Each point as a scenario of its own, which names no configurations and tables of customers:
-/// with all that these, overrides and the point's variant and axes say.
+/// Each point as a scenario of its own, with all that overrides and the point's variant and axes
+/// say. The policies of configurations and the classes of tables are left out, as in [`load`].
 ///
 /// # Errors
 /// Those of [`load`].
@@ -134,12 +134,16 @@ pub fn points_alone(
     importer: &dyn Importer,
     opts: &Options,
 ) -> Result<Vec<Scenario>, Diagnostics> {
-    each_point(path, files, importer, opts, |_, t| Scenario {
-        configs: Vec::new(),
-        agreements: Vec::new(),
-        variants: Vec::new(),
-        axes: Vec::new(),
-        ..t.scenario
+    each_point(path, files, importer, opts, |ctx, t| {
+        let mut scenario = Scenario {
+            variants: Vec::new(),
+            axes: Vec::new(),
+            ..t.scenario
+        };
+        let imported = |name: &str| splice::is_imported(&ctx.texts, &t.root, name);
+        scenario.policies.retain(|name, _| !imported(name));
+        agreements::remove(&ctx.texts, &t.root, &mut scenario);
+        scenario
     })
 }
 

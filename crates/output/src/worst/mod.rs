@@ -20,9 +20,9 @@ use std::path::Path;
 use serde_json::Value;
 use spillgate_bounds::{Feed, Hop, feeds};
 use spillgate_core::Dur;
-use spillgate_scenario::Files;
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_scenario::schema::Scenario;
+use spillgate_scenario::{Files, Importer};
 use spillgate_sim::explain::{Question, explain};
 
 use crate::explanation;
@@ -71,6 +71,8 @@ pub struct Place<'a> {
     pub path: &'a Path,
     /// Where its files are.
     pub files: &'a dyn Files,
+    /// Reads the configurations that it names.
+    pub importer: &'a dyn Importer,
     /// Refuses files outside its folder.
     pub confine: bool,
 }
@@ -89,19 +91,8 @@ pub fn worst(
 ) -> Result<Option<Worst>, String> {
     let bound = hop.bound.as_ref().map_err(ToString::to_string)?;
     let feeds = feeds(world, hop.link);
-    let Place {
-        path,
-        files,
-        confine,
-    } = place;
     let at = (hop.link, &feeds[..]);
-    let bench = Bench::new(
-        scenario,
-        world,
-        at,
-        (path, files, confine),
-        bound.delay.as_ps(),
-    )?;
+    let bench = Bench::new(scenario, world, at, place, bound.delay.as_ps())?;
     let stage = stage(world, hop, &feeds, bound.delay);
     let mut search = Search {
         bench,
@@ -347,6 +338,13 @@ impl Search<'_> {
 
     /// Why the bound was not reached.
     fn why(&self, feed: &Feed, hop: &Hop) -> String {
+        if self
+            .best
+            .as_ref()
+            .is_some_and(|b| b.took > self.stage.bound)
+        {
+            return "it is above the bound, an error of this program: please report it".to_owned();
+        }
         let late = feed.path.len() > 1;
         let by_limit = hop
             .bound

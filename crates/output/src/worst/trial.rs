@@ -13,10 +13,11 @@ use spillgate_core::{Dropped, Packet, Time};
 use spillgate_events::WinnerTree;
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_scenario::schema::Scenario;
-use spillgate_scenario::{Files, NoImporter, Options, load};
-use spillgate_sim::tap::{FlowInfo, Place, PortView, Seen, Tap};
+use spillgate_scenario::{Files, Options, load};
+use spillgate_sim::tap::{FlowInfo, Place as LostAt, PortView, Seen, Tap};
 use spillgate_sim::{Stop, World};
 
+use super::Place;
 use crate::pcapng::{Sender, written};
 
 /// The capture beside the scenario.
@@ -66,9 +67,9 @@ pub(super) struct Bench<'a> {
     pub(super) feeds: &'a [Feed],
     /// Its point, without traffic.
     base: Value,
-    path: &'a Path,
-    files: &'a dyn Files,
-    confine: bool,
+    /// What the network of `world` is.
+    network: String,
+    place: Place<'a>,
     /// The bound in picoseconds.
     pub(super) bound: u64,
 }
@@ -81,7 +82,7 @@ impl<'a> Bench<'a> {
         scenario: &Scenario,
         world: &'a WorldPlan,
         (link, feeds): (u32, &'a [Feed]),
-        (path, files, confine): (&'a Path, &'a dyn Files, bool),
+        place: Place<'a>,
         bound: u64,
     ) -> Result<Self, String> {
         let mut base = serde_json::to_value(scenario).map_err(|e| e.to_string())?;
@@ -100,9 +101,8 @@ impl<'a> Bench<'a> {
             link,
             feeds,
             base,
-            path,
-            files,
-            confine,
+            network: network(world),
+            place,
             bound,
         })
     }
@@ -231,16 +231,20 @@ impl<'a> Bench<'a> {
     pub(super) fn load(&self, made: &Made) -> Result<Arc<WorldPlan>, String> {
         let files = Beside {
             made,
-            path: self.path,
-            packets: self.path.with_file_name(PACKETS),
-            files: self.files,
+            path: self.place.path,
+            packets: self.place.path.with_file_name(PACKETS),
+            files: self.place.files,
         };
         let options = Options {
-            confine: self.confine,
+            confine: self.place.confine,
             ..Options::default()
         };
-        let loaded = load(self.path, &files, &NoImporter, &options).map_err(|e| e.to_string())?;
-        Ok(Arc::clone(&loaded.plan.variants[0].world))
+        let loaded = load(self.place.path, &files, self.place.importer, &options);
+        let world = &loaded.map_err(|e| e.to_string())?.plan.variants[0].world;
+        if network(world) != self.network {
+            return Err("it depends on what replaces parts of an imported configuration, which no scenario with other traffic can say".to_owned());
+        }
+        Ok(Arc::clone(world))
     }
 
     /// Sends packets, which are given by the times at which they are to come to the port.
@@ -275,6 +279,21 @@ impl<'a> Bench<'a> {
         }
         Ok(passed)
     }
+}
+
+/// All that decides what ports and nodes do.
+fn network(world: &WorldPlan) -> String {
+    let mut out = String::new();
+    for link in &world.links {
+        let ring = link.tx_ring.packets;
+        out += &format!("{} {} {} {ring} ", link.name, link.rate, link.overhead);
+        // Writing to a text does not fail.
+        let _ = link.discipline.write_identity(&mut out, false);
+    }
+    for stage in world.stages.iter() {
+        let _ = stage.write_identity(&mut out);
+    }
+    out
 }
 
 /// The keys of a scenario in their usual order.
@@ -406,8 +425,8 @@ impl Tap for Watch {
         }
     }
 
-    fn lost(&mut self, _: Time, place: Place, _: &Dropped, seen: Seen<'_>) {
-        if matches!(place, Place::Port(link, _) if link == self.link) {
+    fn lost(&mut self, _: Time, place: LostAt, _: &Dropped, seen: Seen<'_>) {
+        if matches!(place, LostAt::Port(link, _) if link == self.link) {
             self.waiting.remove(&(seen.packet.flow, seen.packet.seq));
         }
     }
