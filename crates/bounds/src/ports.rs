@@ -35,6 +35,16 @@ pub struct Hop {
 }
 
 impl Hop {
+    /// The flows with queues of their own, as places in [`feeds`](crate::feeds()), the largest
+    /// bound first.
+    pub fn flows(&self) -> Vec<usize> {
+        let bounded = self.flows.iter();
+        let bounded = bounded.filter_map(|(i, b)| Some((b.as_ref().ok()?.delay, *i as usize)));
+        let mut bounded: Vec<_> = bounded.collect();
+        bounded.sort_by_key(|(delay, i)| (std::cmp::Reverse(*delay), *i));
+        bounded.into_iter().map(|(_, i)| i).collect()
+    }
+
     /// What the flow in this place of [`Flows::over`] cannot exceed.
     pub(crate) fn of_flow(&self, place: usize) -> Result<&HopBound, &Reason> {
         let own = u32::try_from(place).ok().and_then(|p| self.flows.get(&p));

@@ -7,9 +7,12 @@ use proptest::prelude::*;
 use spillgate_bounds::{bounds, feeds};
 use spillgate_core::curve::{Exact, UNITS};
 use spillgate_core::testkit::effort;
+use spillgate_import::IosImporter;
 use spillgate_output::worst::{PACKETS, Place, Worst, worst};
 use spillgate_scenario::plan::{Plan, WorldPlan};
-use spillgate_scenario::{NoImporter, Options, load, points_alone};
+use spillgate_scenario::{Options, load, points_alone};
+
+const IOS: IosImporter = IosImporter { strict: false };
 
 type Memory = BTreeMap<PathBuf, Vec<u8>>;
 
@@ -20,7 +23,7 @@ fn memory(yaml: &str) -> Memory {
 #[track_caller]
 fn plan(files: &Memory) -> Plan {
     let path = Path::new("test.yaml");
-    match load(path, files, &NoImporter, &Options::default()) {
+    match load(path, files, &IOS, &Options::default()) {
         Ok(loaded) => loaded.plan,
         Err(e) => panic!("{e}"),
     }
@@ -30,14 +33,18 @@ fn plan(files: &Memory) -> Plan {
 /// above what its sources may send.
 #[track_caller]
 fn worst_of(yaml: &str) -> BTreeMap<String, Worst> {
-    let files = memory(yaml);
+    worst_with(yaml, memory(yaml))
+}
+
+#[track_caller]
+fn worst_with(yaml: &str, files: Memory) -> BTreeMap<String, Worst> {
     let (plan, path) = (plan(&files), Path::new("test.yaml"));
-    let points = points_alone(path, &files, &NoImporter, &Options::default()).unwrap();
+    let points = points_alone(path, &files, &IOS, &Options::default()).unwrap();
     let world = &plan.variants[0].world;
     let place = Place {
         path,
         files: &files,
-        importer: &NoImporter,
+        importer: &IOS,
         confine: false,
     };
     let mut all = BTreeMap::new();
@@ -248,4 +255,34 @@ proptest! {
             prop_assert!(percent(w) >= 95.0, "{name}: {} %, {:?}\n{yaml}", percent(w), w.gap);
         }
     }
+}
+
+/// Each flow has a queue of its own.
+#[test]
+fn fair_queues() {
+    let tcp = |i: u32| format!("class: c{i}, tcp: {{profile: linux}}");
+    let flows = [0, 1, 2].map(tcp);
+    let flows: Vec<&str> = flows.iter().map(String::as_str).collect();
+    for (policy, percent) in [
+        ("{drr: {quantum: 1500 B, limit: 20 packets}}", 50.0),
+        ("{drr: {quantum: 300 B, limit: 20 packets}}", 50.0),
+        ("{fq: {quantum: 1500 B, limit: 20 packets}}", 50.0),
+        ("{wfq: {limit: 10 packets}}", 50.0),
+        ("{flow-wfq: {threshold: 10, weights: equal}}", 20.0),
+    ] {
+        reaches(&line(policy, "", &flows), percent);
+    }
+}
+
+/// Policies of a router's configuration stay in it, with what its platform means by them.
+#[test]
+fn imported_policies() {
+    let yaml = include_str!("../../../corpus/ios.yaml");
+    let mut files = memory(yaml);
+    let config = include_bytes!("../../../corpus/ios.cfg");
+    files.insert(PathBuf::from("ios.cfg"), config.to_vec());
+    let found = worst_with(yaml, files);
+    let w = &found["wan/class-default/VOICE"];
+    assert!(percent(w) > 50.0, "{} %, {:?}", percent(w), w.gap);
+    assert!(w.scenario.contains("ios.cfg"), "{}", w.scenario);
 }

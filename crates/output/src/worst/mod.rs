@@ -34,6 +34,8 @@ pub use trial::{PACKETS, Sent};
 const INSTANTS: usize = 24;
 /// The same for each beginning of another flow.
 const FEWER: usize = 8;
+/// Of how many flows with queues of their own the worst is sought.
+const FLOWS: usize = 3;
 /// Most packets of all that is tried once the usual shapes are.
 const EFFORT: usize = 200_000;
 /// Nothing more is tried where at most this part of the bound is missing.
@@ -102,7 +104,7 @@ pub fn worst(
         effort: 0,
         cancelled,
     };
-    match search.all().and_then(|()| search.finish(hop)) {
+    match search.all(hop).and_then(|()| search.finish(hop)) {
         Ok(found) => Ok(Some(found)),
         Err(Ending::Cancelled) => Ok(None),
         Err(Ending::Failed(why)) => Err(why),
@@ -135,6 +137,7 @@ fn stage<'a>(world: &WorldPlan, hop: &Hop, feeds: &'a [Feed], bound: Dur) -> Sta
     Stage {
         feeds,
         leaf: hop.leaf,
+        flow: None,
         rate: plan.rate,
         ring: plan.tx_ring.packets,
         bound: bound.as_ps(),
@@ -176,7 +179,7 @@ impl Search<'_> {
         }
         self.tried += 1;
         let passed = self.bench.run(&sent)?;
-        let own = passed.iter().filter(|p| p.leaf == self.stage.leaf);
+        let own = passed.iter().filter(|p| self.stage.has(p));
         let took = |p: &Passed| p.end.map_or(0, |end| end - p.arrived);
         let worst = own.max_by_key(|p| took(p)).copied();
         if let Some(packet) = worst {
@@ -206,8 +209,23 @@ impl Search<'_> {
         self.stage.bound - best.min(self.stage.bound) <= self.stage.bound / part
     }
 
-    /// Tries all shapes; none if it was cancelled.
-    fn all(&mut self) -> Step<()> {
+    /// Tries all shapes, for each of some flows where flows have queues of their own.
+    fn all(&mut self, hop: &Hop) -> Step<()> {
+        let flows = hop.flows();
+        if flows.is_empty() {
+            return self.shapes();
+        }
+        for flow in flows.into_iter().take(FLOWS) {
+            self.stage.flow = Some(flow);
+            self.shapes()?;
+            if self.is_within(NEAR) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn shapes(&mut self) -> Step<()> {
         let usual = Phases::new();
         let mut fronts: Vec<Option<usize>> = self.stage.fronts().into_iter().map(Some).collect();
         fronts.push(None);
@@ -269,10 +287,12 @@ impl Search<'_> {
     /// one.
     fn instants(&self, passed: &[Passed], own: bool) -> Vec<u64> {
         let end = 2 * self.stage.prelude();
-        let begun = passed.iter().filter_map(|p| Some((p.taken?, p.leaf)));
-        let mut begun: Vec<(u64, u16)> = begun
+        let begun = passed
+            .iter()
+            .filter_map(|p| Some((p.taken?, self.stage.has(p))));
+        let mut begun: Vec<(u64, bool)> = begun
             .filter(|(t, _)| (end / 2..end).contains(t))
-            .filter(|(_, leaf)| !own || *leaf == self.stage.leaf)
+            .filter(|(_, is_own)| !own || *is_own)
             .collect();
         begun.sort_unstable();
         let last = begun.iter().rev();
@@ -283,6 +303,9 @@ impl Search<'_> {
     fn tighten(&mut self) -> Step<()> {
         for ways in [(true, false), (true, false), (false, false), (false, true)] {
             let Some(best) = &self.best else { break };
+            if !self.stage.has(&best.packet) {
+                break;
+            }
             let sent = self
                 .stage
                 .tightened(&best.sent, &best.passed, &best.packet, ways);
@@ -325,7 +348,8 @@ impl Search<'_> {
         Ok(Worst {
             reached: Dur::from_ps(reached),
             bound: Dur::from_ps(bound),
-            gap: (u128::from(reached) * 100 < u128::from(bound) * 99).then(|| self.why(feed, hop)),
+            gap: (u128::from(reached) * 100 < u128::from(bound) * 99 || reached > bound)
+                .then(|| self.why(feed, hop)),
             flow,
             number: best.packet.seq,
             story: told["groups"][0]["packets"][0].clone(),

@@ -15,6 +15,8 @@ use super::trial::{Passed, Sent};
 
 /// Most packets of one try.
 const MOST: usize = 150_000;
+/// Most flows that always have packets.
+const MOST_FLOWS: usize = 64;
 /// Most packets of one queue at once.
 const MOST_AT_ONCE: u64 = 50_000;
 
@@ -22,6 +24,8 @@ const MOST_AT_ONCE: u64 = 50_000;
 pub(super) struct Stage<'a> {
     pub(super) feeds: &'a [Feed],
     pub(super) leaf: u16,
+    /// The flow whose own queue it is about; none: all of the leaf are first in, first out.
+    pub(super) flow: Option<usize>,
     pub(super) rate: Rate,
     pub(super) ring: u32,
     /// The bound in picoseconds.
@@ -64,7 +68,15 @@ pub(super) type Phases = BTreeMap<usize, Phase>;
 
 impl Stage<'_> {
     fn is_own(&self, feed: usize) -> bool {
-        self.feeds[feed].leaf == self.leaf
+        match self.flow {
+            Some(own) => feed == own,
+            None => self.feeds[feed].leaf == self.leaf,
+        }
+    }
+
+    /// Whether a packet is of the queue.
+    pub(super) fn has(&self, p: &Passed) -> bool {
+        p.leaf == self.leaf && self.flow.is_none_or(|own| p.feed == own)
     }
 
     fn time(&self, bytes: u32) -> u64 {
@@ -95,9 +107,10 @@ impl Stage<'_> {
                 (g.leaf, g.path.len() > 1, g.path[0])
             };
             let at_source = f.path.len() == 1;
+            let shares = self.flow.is_some() && f.leaf == self.leaf;
             let same = chosen.iter().position(|j| {
                 let (leaf, late, first) = from(*j);
-                leaf == f.leaf && late != at_source && (at_source || first == f.path[0])
+                !shares && leaf == f.leaf && late != at_source && (at_source || first == f.path[0])
             });
             match same {
                 Some(at) if self.wire[i] > self.wire[chosen[at]] => chosen[at] = i,
@@ -112,9 +125,9 @@ impl Stage<'_> {
         };
         let kept = chosen.iter().copied().filter(|j| {
             let f = &self.feeds[*j];
-            f.path.len() == 1 || !here(f.leaf)
+            f.path.len() == 1 || !here(f.leaf) || self.flow == Some(*j)
         });
-        kept.collect()
+        kept.take(MOST_FLOWS).collect()
     }
 
     /// The flows whose packet may be in front: of each queue those with the longest packets, with
@@ -146,7 +159,10 @@ impl Stage<'_> {
         let bytes = limit.bytes.map(|b| b / len + 1);
         let packets = limit.packets.map(u64::from);
         let own = [bytes, packets].into_iter().flatten().min();
+        let shares = self.flow.is_some() && self.feeds[feed].leaf == self.leaf;
         let most = match self.is_own(feed) {
+            // Others in the same leaf leave it room.
+            false if shares => 2,
             true => own.unwrap_or(line),
             false => own.unwrap_or(line).min(line),
         };
@@ -338,7 +354,7 @@ impl Stage<'_> {
         sent.iter().for_each(|s| by_feed[s.feed].push(*s));
         let mut room: Vec<u64> = passed
             .iter()
-            .filter(|p| p.leaf == self.leaf)
+            .filter(|p| self.has(p))
             .filter_map(|p| p.taken)
             .collect();
         room.sort_unstable();
@@ -347,7 +363,7 @@ impl Stage<'_> {
             let Some(s) = by_feed[p.feed].get(p.seq as usize) else {
                 continue;
             };
-            let own = p.leaf == self.leaf;
+            let own = self.has(p);
             let waits = only_sent && p.end.is_none_or(|end| end > left);
             if waits || p.arrived > left || own && p.arrived > worst.arrived {
                 continue;
