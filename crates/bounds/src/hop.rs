@@ -225,8 +225,8 @@ impl Together {
     }
 }
 
-/// The most bytes that wait. Where whole packets leave when a service has served them, one that waits
-/// has its transmission before it then.
+/// The most bytes that wait. Where whole packets leave when a service has served them, one that
+/// waits has its transmission before it then.
 fn waiting(come: &Curve, service: &Service, longest: u32, load: &Load) -> Result<u64, NoBound> {
     if service.is_smooth() {
         return come.vertical(service.curve());

@@ -6,8 +6,8 @@
 //! the horizontal deviation from what the leaf is guaranteed; and its *queue limit*, which bounds
 //! what waits before a packet for every traffic, TCP included: the limit with the packet itself, in
 //! the time in which the leaf is guaranteed so much. A flow is late at the next hop by at most the
-//! bound of this one, so its arrival curve there is the same curve that much earlier. Along a path a
-//! burst counts once (see `once`). Ports whose bounds depend on each other in a loop are solved
+//! bound of this one, so its arrival curve there is the same curve that much earlier. Along a path
+//! a burst counts once (see `once`). Ports whose bounds depend on each other in a loop are solved
 //! together (see `loops`).
 //!
 //! A bound is of queueing and transmission at a port; propagation comes to it. It holds while no

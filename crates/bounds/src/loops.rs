@@ -1,16 +1,17 @@
 //! The order in which ports are solved, and those whose bounds depend on each other.
 //!
 //! Source: R. L. Cruz, "A Calculus for Network Delay, Part II: Network Analysis", IEEE Transactions
-//! on Information Theory 37, 1991; J.-Y. Le Boudec and P. Thiran, "Network Calculus", section 6.3.2.
+//! on Information Theory 37, 1991; J.-Y. Le Boudec and P. Thiran, "Network Calculus", section
+//! 6.3.2.
 //!
 //! Let F be what follows for the delays of the ports on a loop if each has at most the delays D.
 //!
 //! *From above.* Where queue limits bound D, all of F(D), F(F(D)), ... are bounds.
 //!
-//! *From below.* Without limits any D with F(D) <= D is a bound. Proof by time: that a packet's delay
-//! is known when its transmission begins, which takes some time at least. If up to t all that began
-//! had at most D, all arrivals up to a transmission later conform; were there no more of them, delays
-//! would be at most F(D), and what begins by then has the same delay without them.
+//! *From below.* Without limits any D with F(D) <= D is a bound. Proof by time: that a packet's
+//! delay is known when its transmission begins, which takes some time at least. If up to t all that
+//! began had at most D, all arrivals up to a transmission later conform; were there no more of
+//! them, delays would be at most F(D), and what begins by then has the same delay without them.
 
 use std::collections::BTreeSet;
 

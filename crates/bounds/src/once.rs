@@ -3,9 +3,9 @@
 //! Source: J.-Y. Le Boudec and P. Thiran, "Network Calculus", theorem 1.4.6 and section 6.2.
 //!
 //! Flows of one path and the same leaves have at each port what in the order of arrival is left of
-//! the leaf's service beside others; ports in a row serve them as the convolution of these, each but
-//! the last less a packet, since a port sends on whole packets. Their own burst, in the sum of the
-//! bounds of ports counted at each, counts once.
+//! the leaf's service beside others; ports in a row serve them as the convolution of these, each
+//! but the last less a packet, since a port sends on whole packets. Their own burst, in the sum of
+//! the bounds of ports counted at each, counts once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

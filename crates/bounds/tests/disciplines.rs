@@ -189,14 +189,15 @@ fn a_fair_queue_inside_a_class() {
     );
 }
 
-/// At 2 Mb/s of 5 Mb/s that it is guaranteed: once the tokens suffice, its last packet waits for one
-/// of the other class and one in transmission.
+/// At 2 Mb/s of 5 Mb/s that it is guaranteed: once the tokens suffice, its last packet waits for
+/// one of the other class and one in transmission.
 #[test]
 fn a_shaped_class_beside_another() {
     let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 50 %, shape: {rate: 2 Mb/s, burst: 6 kB}, queue_limit: 10 packets}, {name: class-default, queue_limit: 20 packets}]}}";
     about(policy, "a", &[A, C], 5.0 + 2.4 + 2.4 + 60.0);
     about(policy, "c", &[A, C], 5.0 + 2.4 + 30_000.0 * 1.6e-3);
-    // A bucket that may be full while it waits loses tokens: 0.4 ms for 100 B of 4.8 ms, each 800 B.
+    // A bucket that may be full while it waits loses tokens: 0.4 ms for 100 B of 4.8 ms, each 800
+    // B.
     let small = policy.replace("6 kB", "1600 B");
     about(
         &small,
@@ -250,8 +251,8 @@ fn what_others_leave() {
     assert!(why.unwrap().contains("while others have nothing to send"));
 }
 
-/// A class whose AQM drops the packet that was chosen and sends a longer one sets virtual time ahead
-/// of others; one that comes then waits for what is behind it.
+/// A class whose AQM drops the packet that was chosen and sends a longer one sets virtual time
+/// ahead of others; one that comes then waits for what is behind it.
 #[test]
 fn aqm_at_departure_beside_other_classes() {
     let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 1 %, AQM queue_limit: 9 packets}, {name: y, match: {dscp: af41}, bandwidth: 49 %, queue_limit: 9 packets}, {name: class-default, queue_limit: 20 packets}]}}";

@@ -153,8 +153,8 @@ fn classes_wait_for_a_packet_of_every_other() {
     near(owd(&alone, "af11"), 5.0 + 21.0 * 1.2);
 }
 
-/// A packet that waits is there as a whole, though the class's share would have served a part of it:
-/// 500 B, and what comes at 400 kb/s while the other sends 7/3 of that and a packet.
+/// A packet that waits is there as a whole, though the class's share would have served a part of
+/// it: 500 B, and what comes at 400 kb/s while the other sends 7/3 of that and a packet.
 #[test]
 fn packets_wait_as_a_whole() {
     let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 30 %}, {name: class-default}]}}";

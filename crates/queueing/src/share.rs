@@ -2,9 +2,9 @@
 //!
 //! A scheduler says what other queues may send while one that waits sends x bytes
 //! ([`Fairness::meanwhile`]). The queue is served x when that, x itself and what is in front have
-//! been sent by the whole: S. M. Tabatabaee and J.-Y. Le Boudec, "Deficit Round-Robin: A Second Network
-//! Calculus Analysis", RTAS 2021, theorem 1, for any such scheduler. All hold where a packet of the
-//! queue has been sent; in between the queue may have got a packet less.
+//! been sent by the whole: S. M. Tabatabaee and J.-Y. Le Boudec, "Deficit Round-Robin: A Second
+//! Network Calculus Analysis", RTAS 2021, theorem 1, for any such scheduler. All hold where a
+//! packet of the queue has been sent; in between the queue may have got a packet less.
 
 use std::collections::BTreeMap;
 

@@ -248,10 +248,10 @@ impl Order for Rounds {
         self.weights.range(dscp)
     }
 
-    /// In n whole turns of its own a queue sends at least n quanta less the deficit that it keeps, a
-    /// packet but for a byte; others have at most n + 1 turns meanwhile, and a deficit from before
-    /// (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS 2021, theorem 1). A packet that an AQM lets follow a
-    /// shorter one leaves a debt.
+    /// In n whole turns of its own a queue sends at least n quanta less the deficit that it keeps,
+    /// a packet but for a byte; others have at most n + 1 turns meanwhile, and a deficit from
+    /// before (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS 2021, theorem 1). A packet that an AQM
+    /// lets follow a shorter one leaves a debt.
     fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile> {
         let quantum = self.quantum.unsigned_abs();
         let turn = |weight: u64| u64::from(quantum) * weight;

@@ -314,10 +314,10 @@ impl Conversations {
 }
 
 /// Self-clocked fair queueing: let V be the number of the packet that was sent last, or is being
-/// sent, when a conversation waits. Its x bytes of the weight w have numbers up to V + x w. A packet
-/// of another conversation that waits has V or more, so it began a packet earlier at most, and what
-/// comes later begins at V (S. J. Golestani, INFOCOM 1994). If what is being sent is of another
-/// conversation, that one's next packet begins at V.
+/// sent, when a conversation waits. Its x bytes of the weight w have numbers up to V + x w. A
+/// packet of another conversation that waits has V or more, so it began a packet earlier at most,
+/// and what comes later begins at V (S. J. Golestani, INFOCOM 1994). If what is being sent is of
+/// another conversation, that one's next packet begins at V.
 impl Fairness for Conversations {
     fn weights(&self, dscp: Option<Dscp>) -> (u64, u64) {
         match (self.weights, dscp) {

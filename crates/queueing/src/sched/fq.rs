@@ -230,8 +230,8 @@ impl Order for Lists {
     }
 
     /// Between two turns of a queue another one may end its turn as an old queue with credit left,
-    /// leave, and come back as a new one, with a whole quantum, once: then it is behind. So it sends
-    /// up to two quanta less a byte, and in the end a packet less a byte on credit.
+    /// leave, and come back as a new one, with a whole quantum, once: then it is behind. So it
+    /// sends up to two quanta less a byte, and in the end a packet less a byte on credit.
     ///
     /// A queue of n whole turns has sent n - 1 quanta at least, if it began with credit. If it had
     /// none, what it had overspent is less; but then it is first, and other queues can only be new

@@ -228,10 +228,10 @@ impl FairScheduler for Pdrr {
         self.totals
     }
 
-    /// As with deficit round robin; but a flow that has emptied its queue in its turn is new at once
-    /// and sends a quantum with priority before the next flow's turn. Charged, that is paid for in
-    /// its next turn, also by the flow that waits; as published it is not, so that each turn may
-    /// be two quanta, and one has begun when the flow comes.
+    /// As with deficit round robin; but a flow that has emptied its queue in its turn is new at
+    /// once and sends a quantum with priority before the next flow's turn. Charged, that is paid
+    /// for in its next turn, also by the flow that waits; as published it is not, so that each turn
+    /// may be two quanta, and one has begun when the flow comes.
     fn meanwhile(&self, own: &Member, others: &Others) -> Option<Meanwhile> {
         let quantum = u64::from(self.quantum);
         let flows = sum(others, |_| 1);

@@ -337,8 +337,9 @@ impl Pgps {
     }
 }
 
-/// All that is sent before a packet of tag F has a tag of at most F. Let S be where the first packet
-/// of its queue starts that waits, S' that of a queue j; then j sends w' (F - S') of w (F - S).
+/// All that is sent before a packet of tag F has a tag of at most F. Let S be where the first
+/// packet of its queue starts that waits, S' that of a queue j; then j sends w' (F - S') of w (F -
+/// S).
 ///
 /// If S was V when that packet came, what waits then was served by the fluid server for L' at most
 /// in all queues j together, L' the longest packet of each (Parekh and Gallager, theorem 1: packets

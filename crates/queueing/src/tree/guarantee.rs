@@ -12,8 +12,9 @@
 //! theirs waits at s came since the first of it waited, and the line has sent at its rate since
 //! then: the deconvolution of their arrival curve by the line's rate bounds what they send after s.
 //!
-//! Where an AQM drops the packet that was chosen, and a longer one is sent, V is up to the difference
-//! above what others were compared with; a class that comes then begins so far behind them.
+//! Where an AQM drops the packet that was chosen, and a longer one is sent, V is up to the
+//! difference above what others were compared with; a class that comes then begins so far behind
+//! them.
 
 use spillgate_core::curve::{Curve, Exact};
 

@@ -93,8 +93,8 @@ impl Tree {
         !steps.any(polices) && fits && self.leaves[usize::from(leaf)].drops_only_at_limits()
     }
 
-    /// What some classes that go first may send in any time, of which packets `wait` in all; none if
-    /// that is unknown. What has a shaper sends what that lets go, whenever it came.
+    /// What some classes that go first may send in any time, of which packets `wait` in all; none
+    /// if that is unknown. What has a shaper sends what that lets go, whenever it came.
     pub(super) fn sends(
         &self,
         classes: &[u16],
