@@ -101,7 +101,15 @@ def test_worst_case_of_one_queue(first, tmp_path):
 
 
 def test_worst_case_without_a_bound(cli, first):
-    done = cli("bound", first, "--variant", "fifo", "--worst", "--set", "policies.fifo={fan: {}}")
+    done = cli(
+        "bound",
+        first,
+        "--variant",
+        "fifo",
+        "--worst",
+        "--set",
+        "policies.fifo={fifo: {limit: 2 GB}}",
+    )
     assert done.returncode == 0, done.stderr
     assert "no bound" in done.stdout
     done = cli("bound", first, "--worst", "uplink/class-fault")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::Dur;
-use spillgate_core::curve::{Curve, NoBound, UNITS};
+use spillgate_core::curve::{Curve, NoBound};
 use spillgate_queueing::{FlowLoad, Guarantee, Load, Part, QueueLimit, Reason, Service, Share};
 
 use crate::halve::Changed;
@@ -370,10 +370,9 @@ fn of_share(
 /// The delay of what an arrival curve lets come.
 fn come(arrivals: &Curve, service: &Service) -> Result<Parts, NoBound> {
     let (alone, more) = service.parts(|s| arrivals.horizontal(s))?;
-    let burst = (arrivals.pieces()[0].value / UNITS).floor().to_integer();
     Ok(Parts {
         from: From::Arrivals,
-        own: u64::try_from(burst).unwrap_or(u64::MAX),
+        own: service.line_alone().served_in(alone)?,
         alone,
         more,
     })

@@ -219,8 +219,9 @@ proptest! {
 
     #[test]
     fn priority_at_random(
-        (rate, ring, [a, b]) in port(), limit in 20_u32..80, burst in 1_u32..20, share in 5_u32..50,
+        (rate, ring, [a, b]) in port(), limit in 20_u32..80, burst in 2_u32..20, share in 5_u32..50,
     ) {
+        // A bucket of one packet loses the tokens of each packet that is a little late.
         // A packet in front that is longer than all others has taken tokens, which the bound leaves
         // out.
         let (a, b) = (a.min(b), a.max(b));

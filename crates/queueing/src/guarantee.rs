@@ -182,6 +182,11 @@ impl Service {
         Self(Arc::new(Steps { line, down }))
     }
 
+    /// The service of the line alone.
+    pub fn line_alone(&self) -> &Curve {
+        &self.0.line
+    }
+
     /// The service that is left after all steps.
     pub fn curve(&self) -> &Curve {
         self.0.down.last().map_or(&self.0.line, |(_, curve)| curve)

@@ -202,9 +202,10 @@ proptest! {
             used.flush();
             // No average of some packets survives 10 000 time constants in binary64.
             used.now += Dur::from_secs(100_000);
-            // What is measured at fixed times begins in phase: at a whole second.
-            let past = used.now.as_ps() % Dur::from_secs(1).as_ps();
-            used.now += Dur::from_secs(1) - Dur::from_ps(past);
+            // What is measured at fixed times begins in phase: at a whole second, and at a tick of
+            // Linux, 1.024 us.
+            let past = used.now.as_ps() % Dur::from_secs(2).as_ps();
+            used.now += Dur::from_secs(2) - Dur::from_ps(past);
             used.rng = Rng::from_key(seed);
             let begin = (used.now, used.seq, used.ledger.len());
             let mut new = driver(preset, seed);

@@ -163,8 +163,10 @@ def _connections(loops: Sequence[Mapping[str, Any]], measured: _Measured | None)
     """Of endless connections, by class: at the link that has least for each of them."""
     found: list[Estimate] = []
     tightest: dict[str, tuple[float, Mapping[str, Any]]] = {}
+    # Some connections of the slowest links have no slower one on their way, as far as is seen.
+    least = min((link["rate"] for link in loops), default=0)
     for link in loops:
-        found += flows.buffers(link) if _is_narrow(link, loops) else []
+        found += flows.buffers(link) if link["rate"] <= least else []
         count = sum(g["count"] for g in link["connections"])
         for g in link["connections"]:
             each = link["rate"] / g["frame"] / count
@@ -190,14 +192,9 @@ def _connections(loops: Sequence[Mapping[str, Any]], measured: _Measured | None)
         for g in link["connections"]:
             owners.setdefault(g["cc"], set()).add(g["class"])
         alone = {cc: min(names) for cc, names in owners.items() if len(names) == 1}
-        if _is_narrow(link, loops):
+        if link["rate"] <= least:
             found += flows.shares(link, alone)
     return found
-
-
-def _is_narrow(link: Mapping[str, Any], loops: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether some of its connections have no narrower link on their way, as far as is seen."""
-    return all(link["rate"] <= other["rate"] for other in loops)
 
 
 class _Measured:

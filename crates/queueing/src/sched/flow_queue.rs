@@ -62,8 +62,10 @@ pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
         (1, 1)
     }
     /// What other queues may send while a queue sends x bytes; `judged`: their AQMs may drop the
-    /// packet that is to leave.
-    fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile>;
+    /// packet that is to leave. Of several the worst may happen; none: nothing is known.
+    fn meanwhile(&self, _own: &Member, _others: &Others, _judged: bool) -> Vec<Meanwhile> {
+        Vec::new()
+    }
     /// The next packet if no AQM drops it.
     fn head<'f, V>(&self, flows: &'f Flows<Self::State, V>) -> Option<&'f Packet>;
 }
