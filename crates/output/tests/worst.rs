@@ -253,7 +253,12 @@ proptest! {
         let yaml = line(&policy, "", &[&of("af11", a), &of("af21", b), &of("be", 1500)]);
         let yaml = at_rate(&yaml, rate);
         for (name, w) in &worst_of(&yaml) {
-            prop_assert!(percent(w) >= 95.0, "{name}: {} %, {:?}\n{yaml}", percent(w), w.gap);
+            // Less a packet of each class and one in transmission, which the bound takes in their
+            // worst order; of short packets they are much of it.
+            let packets = f64::from(a + b + 1500 + a.max(b).max(1500));
+            let less = packets * 8e-3 / f64::from(rate) / w.bound.as_secs_f64() * 100.0;
+            let found = percent(w);
+            prop_assert!(found >= 95.0 - less, "{name}: {found} %, {less} %, {:?}\n{yaml}", w.gap);
         }
     }
 }
