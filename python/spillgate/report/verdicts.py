@@ -82,7 +82,7 @@ class Matrix:
         groups: The rows.
         along: The same along the axes; none where there are none.
         counts: How many verdicts are what: word and number.
-        details: Every verdict with its interval and bound as texts.
+        details: Every verdict with its interval and limit as texts.
         further: Whether some are undecided.
         unproven: What is to hold for certain and is refuted or not proven, and why.
         proofs: Whether anything is to hold for certain.
