@@ -7,11 +7,12 @@ have, switches suspected causes on and off, judges, and gives the page its parts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spillgate.errors import InputError
 from spillgate.result import Results
+from spillgate_papers.choices import chosen
 from spillgate_papers.grid import Batch
 from spillgate_papers.judge import judge
 from spillgate_papers.lab import Lab, Report
@@ -20,6 +21,7 @@ from spillgate_papers.model import (
     Claim,
     Elsewhere,
     Judged,
+    Ledgered,
     Point,
     Reproduction,
     Section,
@@ -105,6 +107,7 @@ class Frame:
         jobs: int | None = None,
         report: Report | None = None,
         store: Path | None = None,
+        set: Mapping[str, str] | None = None,  # noqa: A002
     ) -> Reproduction:
         """Runs the experiment and judges the claims.
 
@@ -117,18 +120,23 @@ class Frame:
             report: Called while it runs, with the name of the batch and how far it is.
             store: Directory where each run is kept as soon as it is finished; what is there
                 already is not run again.
+            set: Other choices for what the paper leaves silent, by key: a label of the ledger, or
+                a beginning of it that is unique. The claims are then judged under these choices
+                together, beside those as everything is chosen. They are run as long and as often
+                as usual, where choices are varied.
 
         Returns:
             Claims with verdicts, the ledger, tables and figures; the same for the same version,
             seed and number of runs on every machine.
 
         Raises:
-            InputError: If a number is out of range.
+            InputError: If a number is out of range, or there is no such choice.
         """
         if runs is not None and runs < 2:
             msg = f"error: runs must be at least 2 (an interval needs two), not {runs}"
             raise InputError(msg)
         paper = (self.quick if quick else None) or self
+        choices = chosen(paper.silent, set or {})
         lab = Lab(
             self.system,
             Path(work),
@@ -140,8 +148,23 @@ class Frame:
             store=store,
         )
         study = Study(paper, lab)
+        if choices:
+            return self._set(study, choices)
+        study.reproduce()
         further = list(paper.sections(study)) if paper.sections else [study.measured()]
         title = "The claims under other assumptions"
         sections = (*further, Section(title, "", study.varied))
         found = study.claims, study.ledger, sections
         return Reproduction(self.name, self.texts.title, lab, *found)
+
+    def _set(self, study: Study, choices: Mapping[str, Point]) -> Reproduction:
+        """The claims under other choices, beside those as everything is chosen."""
+        claims = study.compare(list(choices.values()))
+        ledger = tuple(
+            Ledgered(replace(s, value=choices[s.key].label), f"set here; our choice is {s.value}")
+            for s in study.paper.silent
+            if s.key in choices
+        )
+        labels = {key: p.label for key, p in choices.items()}
+        found = study.lab, claims, ledger, (), labels, study.claims
+        return Reproduction(self.name, self.texts.title, *found)

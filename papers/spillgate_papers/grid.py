@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -53,6 +53,23 @@ def places(
     return found
 
 
+def under(every: Mapping[str, Value], place: str, choices: Sequence[Point]) -> Settings:
+    """A point under other choices together; one that they cannot touch is as it was chosen.
+
+    Args:
+        every: The points that there are.
+        place: Its name.
+        choices: The choices; of two that replace the same value the later one counts.
+    """
+    place = next((p.same[place] for p in choices if place in p.same), place)
+    value = every[place]
+    touching = [p for p in choices if place in p.places or not p.places]
+    found = {} if any(p.instead for p in touching) else dict(value.set)
+    for p in touching:
+        found |= {**p.set, **p.own.get(place, {})}
+    return {**found, **value.always}
+
+
 @dataclass(frozen=True)
 class Batch:
     """Runs of points, all as long and as many.
@@ -80,7 +97,7 @@ class Batch:
         """Its variants under another choice, by place; those only that it can touch."""
         p = point or Point("")
         return {
-            name: {**({} if p.instead else v.set), **p.set, **p.own.get(name, {}), **v.always}
-            for name, v in self.places.items()
+            name: under(self.places, name, [p])
+            for name in self.places
             if (name in p.places or not p.places) and name not in p.same
         }

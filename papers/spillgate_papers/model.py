@@ -350,6 +350,7 @@ class Table:
         rows: Cells: texts, quantities, or none.
         note: What to know, below it.
         below: A paragraph each about things of the table, by their name.
+        links: Addresses of pages that cells lead to, by the text of the cell.
     """
 
     file: str
@@ -358,6 +359,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     below: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -400,6 +402,9 @@ class Reproduction:
         claims: The claims with verdicts.
         assumptions: The ledger.
         sections: Tables and figures.
+        set: Other choices for what the paper leaves silent under which the claims are judged, by
+            key; none if everything is as chosen.
+        base: If there are any, the claims as everything is chosen.
     """
 
     paper: str
@@ -408,6 +413,8 @@ class Reproduction:
     claims: tuple[Judged, ...]
     assumptions: tuple[Ledgered, ...]
     sections: tuple[Section, ...]
+    set: Mapping[str, str] = field(default_factory=dict)
+    base: tuple[Judged, ...] = ()
 
     def write(self, directory: Path, argv: Sequence[str], wall_s: float, cpu_s: float) -> None:
         """Fills a run directory, which holds `system/` already.
@@ -422,8 +429,36 @@ class Reproduction:
 
         page.write(self, directory, argv, wall_s, cpu_s)
 
+    @staticmethod
+    def write_together(
+        every: Sequence[Reproduction],
+        directory: Path,
+        argv: Sequence[str],
+        spent: Sequence[tuple[float, float]],
+    ) -> None:
+        """Fills a run directory with several papers, each in its own folder, and a page of all.
+
+        Args:
+            every: The papers, each with its `system/` in the folder of its name already.
+            directory: Where to write.
+            argv: The arguments, for the manifest.
+            spent: Seconds that each took, and of processor time.
+        """
+        from spillgate_papers import together
+
+        together.write(every, directory, argv, spent)
+
+    @staticmethod
+    def document_together(every: Sequence[Reproduction]) -> dict[str, Any]:
+        """The JSON document of several papers: that of each, and the version."""
+        return {"version": _engine.VERSION, "papers": [r.document() for r in every]}
+
     def document(self) -> dict[str, Any]:
-        """The JSON document: claims and assumptions; the same for the same version and seed."""
+        """The JSON document: claims and assumptions; the same for the same version and seed.
+
+        If choices were set, also these, and the claims as everything is chosen.
+        """
+        other = {"set": dict(self.set), "base": [c.record() for c in self.base]}
         return {
             "paper": self.paper,
             "version": _engine.VERSION,
@@ -432,4 +467,5 @@ class Reproduction:
             "quick": self.lab.quick,
             "claims": [c.record() for c in self.claims],
             "assumptions": [a.record() for a in self.assumptions],
+            **(other if self.set else {}),
         }

@@ -6,6 +6,7 @@ import csv
 import platform
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from spillgate_papers.model import (
     Section,
     Table,
 )
+from spillgate_papers.show import compared
+from spillgate_papers.study import changes
 
 FORMAT = 1
 """Version of `claims.json` and of the manifest."""
@@ -147,8 +150,23 @@ def summary(r: Reproduction) -> str:
     return f"{'; '.join(said)}.{shown_by}"
 
 
+def beside(r: Reproduction) -> Section:
+    """The verdicts as everything is chosen, and under other choices."""
+    title = "As chosen, and as set"
+    table = compared("beside", title, {"as chosen": r.base, "as set": r.claims})
+    return Section(title, f"{changed(r)}.", (table,), (), "beside")
+
+
+def changed(r: Reproduction) -> str:
+    """Which verdicts other choices change, in words."""
+    said = changes(*({j.claim.id: j for j in of} for of in (r.base, r.claims)))
+    return f"{said[0].upper()}{said[1:]}"
+
+
 def sections(r: Reproduction) -> Iterator[Section]:
     """Everything that the page shows, in order."""
+    if r.set:
+        yield beside(r)
     bounds = bounds_table(r)
     tables = (claims_table(r), parts_table(r), *((bounds,) if bounds else ()))
     yield Section("Verdicts", summary(r), tables, (), "verdicts")
@@ -174,29 +192,28 @@ def write(
     figures.mkdir(exist_ok=True)
     for section in sections(r):
         for table in section.tables:
-            _csv(tables / f"{table.file}.csv", table)
+            write_csv(tables / f"{table.file}.csv", table)
         for picture in section.pictures:
             picture.draw(figures / picture.file)
-    (directory / "index.md").write_text(markdown(r), encoding="utf-8")
-    (directory / "index.html").write_text(_html(r, figures), encoding="utf-8")
+    heading = f"Reproduction of {r.paper}"
+    write_page(directory, heading, r.title, intro(r), list(sections(r)))
     for name, results in r.lab.batches.items():
         where = directory / "runs" / name.lower().replace("'", "").replace(" ", "-")
         where.mkdir(parents=True, exist_ok=True)
         results.write_into(where, list(argv))
-    write_json(directory / MANIFEST, _manifest(r, argv, wall_s, cpu_s))
+    lab = r.lab
+    of = {"paper": r.paper, "seed": lab.seed, "runs": lab.runs, "quick": lab.quick}
+    of |= {"packets": lab.packets, "events": lab.events}
+    write_json(directory / MANIFEST, manifest(argv, wall_s, cpu_s, **of))
 
 
-def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float, cpu_s: float) -> dict[str, Any]:
+def manifest(argv: Sequence[str], wall_s: float, cpu_s: float, **what: object) -> dict[str, Any]:
+    """Who made a reproduction, of what, and how long it took."""
     return {
         "format": FORMAT,
         "version": _engine.VERSION,
         "commit": _engine.COMMIT,
-        "paper": r.paper,
-        "seed": r.lab.seed,
-        "runs": r.lab.runs,
-        "quick": r.lab.quick,
-        "packets": r.lab.packets,
-        "events": r.lab.events,
+        **what,
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
         "platform": platform.platform(),
@@ -205,8 +222,8 @@ def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float, cpu_s: float)
     }
 
 
-def _csv(path: Path, table: Table) -> None:
-    """A quantity becomes three columns: mean, low, high, in base units."""
+def write_csv(path: Path, table: Table) -> None:
+    """A table as CSV; a quantity becomes three columns: mean, low, high, in base units."""
     wide = [
         any(isinstance(row[i], Quantity) for row in table.rows) for i in range(len(table.head))
     ]
@@ -226,15 +243,47 @@ def _csv(path: Path, table: Table) -> None:
             writer.writerow(["" if c is None else written(c) for c in cells])
 
 
-def _intro(r: Reproduction) -> str:
+def intro(r: Reproduction) -> str:
+    """How it was run, in sentences."""
     length = "few and short runs (--quick)" if r.lab.quick else "full length"
-    return f"Spillgate {_engine.VERSION}, seed {r.lab.seed}, {r.lab.runs} runs, {length}."
+    said = f"Spillgate {_engine.VERSION}, seed {r.lab.seed}, {r.lab.runs} runs, {length}."
+    if not r.set:
+        return said
+    other = "; ".join(f"{key}: {label}" for key, label in r.set.items())
+    return f"{said} Other choices than ours for what the paper leaves silent: {other}."
 
 
-def markdown(r: Reproduction) -> str:
-    """The page as Markdown."""
-    lines = [f"# Reproduction of {r.paper}", "", f"{r.title}.", "", _intro(r), ""]
-    for section in sections(r):
+def write_page(
+    directory: Path, heading: str, about: str, said: str, shown: Sequence[Section]
+) -> None:
+    """Writes `index.md` and `index.html`; the figures are in `figures/` already.
+
+    Args:
+        directory: Where to write.
+        heading: The page's heading.
+        about: What it is about: authors and title.
+        said: How it was made.
+        shown: Everything else.
+    """
+    lines = markdown(heading, about, said, shown)
+    (directory / "index.md").write_text(lines, encoding="utf-8")
+    made = page(
+        Path(__file__).with_name("paper.html.j2"),
+        heading,
+        _engine.VERSION,
+        about=about,
+        intro=said,
+        sections=shown,
+        looks=_LOOKS,
+        drawn=partial(_drawn, directory / "figures"),
+    )
+    (directory / "index.html").write_text(made, encoding="utf-8")
+
+
+def markdown(heading: str, about: str, said: str, shown: Sequence[Section]) -> str:
+    """A page as Markdown."""
+    lines = [f"# {heading}", "", f"{about}.", "", said, ""]
+    for section in shown:
         lines += [f"## {section.title}", ""]
         if section.text:
             lines += [section.text, ""]
@@ -254,7 +303,7 @@ def table_lines(table: Table) -> list[str]:
         return "| " + " | ".join(c.replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
 
     lines = [f"### {table.title}", "", line(table.head), "|" + " --- |" * len(table.head)]
-    lines += [line([text(cell) for cell in row]) for row in table.rows]
+    lines += [line([_linked(text(cell), table) for cell in row]) for row in table.rows]
     below = (
         *([table.note] if table.note else ()),
         *(f"**{k}** {v}" for k, v in table.below.items()),
@@ -262,23 +311,16 @@ def table_lines(table: Table) -> list[str]:
     return [*lines, *(x for said in below for x in ("", said))]
 
 
-def _html(r: Reproduction, figures: Path) -> str:
-    def drawn(picture: Picture) -> Markup:
-        svg = (figures / f"{picture.file}.svg").read_text(encoding="utf-8")
-        # Without the XML head, and with names that no other figure of the page has.
-        svg = svg[svg.index("<svg") :]
-        for attribute in ('id="', 'href="#', "url(#"):
-            svg = svg.replace(attribute, f"{attribute}{picture.file}-")
-        labeled = f'<svg role="img" aria-label="{escape(picture.title)}" '
-        return Markup(svg.replace("<svg ", labeled, 1))  # noqa: S704
+def _linked(cell: str, table: Table) -> str:
+    return f"[{cell}]({table.links[cell]})" if cell in table.links else cell
 
-    return page(
-        Path(__file__).with_name("paper.html.j2"),
-        f"Reproduction of {r.paper}",
-        _engine.VERSION,
-        about=r.title,
-        intro=_intro(r),
-        sections=list(sections(r)),
-        looks=_LOOKS,
-        drawn=drawn,
-    )
+
+def _drawn(figures: Path, picture: Picture) -> Markup:
+    """A figure as SVG within the page."""
+    svg = (figures / f"{picture.file}.svg").read_text(encoding="utf-8")
+    # Without the XML head, and with names that no other figure of the page has.
+    svg = svg[svg.index("<svg") :]
+    for attribute in ('id="', 'href="#', "url(#"):
+        svg = svg.replace(attribute, f"{attribute}{picture.file}-")
+    labeled = f'<svg role="img" aria-label="{escape(picture.title)}" '
+    return Markup(svg.replace("<svg ", labeled, 1))  # noqa: S704

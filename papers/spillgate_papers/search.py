@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
 
-from spillgate_papers.grid import Value
+from spillgate_papers.grid import under
 from spillgate_papers.judge import outcome
-from spillgate_papers.lab import Effort, Settings
+from spillgate_papers.lab import Effort
 from spillgate_papers.measured import View
 from spillgate_papers.model import OUTCOME_MARKS, Cell, Outcome, Point, Section, Table
 
@@ -47,29 +47,18 @@ class Search:
         )
         return list(product(*of_axes))
 
-    def case(self, chosen: Set, place: str, places: Mapping[str, Value]) -> tuple[str, Settings]:
-        """A point under a set of choices, with a name: the same as of others that touch it so.
-
-        What does not touch it is as it was beforehand.
-        """
-        place = next((p.same[place] for p in chosen if place in p.same), place)
-        own = [
-            p if place in p.places or not p.places else first
-            for p, (first, *_) in zip(chosen, self.axes.values(), strict=True)
-        ]
-        value = places[place]
-        changed = {path: x for p in own for path, x in p.set.items()}
-        name = "; ".join([place, *(p.label for p in own)])
-        return name, {**value.set, **changed, **value.always}
-
     def views(self, study: Study, title: str, sets: Sequence[Set], effort: Effort) -> list[View]:
         """What each set gives at the points at which the paper's choices are varied."""
         every = {x: v for b in study.paper.batches for x, v in b.places.items()}
-        places = study.paper.ledger or [x for b in study.paper.batches for x in b.places]
-        planned = [{x: self.case(chosen, x, every) for x in places} for chosen in sets]
-        wanted = dict(case for cases in planned for case in cases.values())
+        places = study.paper.ledger or list(every)
+        names = [{x: f"{i}: {x}" for x in places} for i in range(len(sets))]
+        wanted = {
+            name: under(every, x, chosen)
+            for chosen, named in zip(sets, names, strict=True)
+            for x, name in named.items()
+        }
         found = study.taken(title, wanted, effort, study.paper.metrics)
-        return [View({x: found[name] for x, (name, _) in cases.items()}) for cases in planned]
+        return [View({x: found[name] for x, name in named.items()}) for named in names]
 
     def changed(self, chosen: Set) -> int:
         """How many choices are others than those made beforehand."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from spillgate_papers.grid import Batch
+from spillgate_papers.grid import Batch, under
 from spillgate_papers.lab import Effort, Lab, Settings
 from spillgate_papers.measured import Measured, View
 from spillgate_papers.model import (
@@ -48,24 +48,53 @@ class Study:
     """The runs of a paper, and what they say."""
 
     def __init__(self, paper: Frame, lab: Lab) -> None:
-        """Makes the claims' runs, those of the ledger, and those with causes off."""
+        """Takes what is to be run, and where; nothing is run yet."""
         self.paper, self.lab = paper, lab
         for name, text in paper.files.items():
             lab.write(name, text)
         self._known: dict[str, tuple[Measured, str]] = {}
         self.main = View({})
         """The claims' runs."""
-        for batch in paper.batches:
+        self.settings: dict[str, View] = {}
+        """The grid under each other choice and with each cause off, by key and label or name."""
+        self.claims: tuple[Judged, ...] = ()
+        """The claims with verdicts."""
+        self.ledger: tuple[Ledgered, ...] = ()
+        """What the paper leaves silent, with what other choices do."""
+        self.varied: tuple[Table, ...] = ()
+        """The verdicts, and what is measured, under each other choice."""
+
+    def reproduce(self) -> None:
+        """Makes the claims' runs, those of the ledger, and those with causes off."""
+        for batch in self.paper.batches:
             found = self.run(batch)
             if both := set(self.main.variants) & set(found.variants):
                 msg = f"points of two batches: {', '.join(sorted(both))}"
                 raise ValueError(msg)
             self.main = View({**self.main.variants, **found.variants})
-        self.settings: dict[str, View] = {}
-        """The grid under each other choice and with each cause off, by key and label or name."""
         self._ledger_runs()
-        self.claims = paper.judged(self.main, self._trials())
+        self.claims = self.paper.judged(self.main, self._trials())
         self.ledger, self.varied = self._ledger()
+
+    def compare(self, choices: Sequence[Point]) -> tuple[Judged, ...]:
+        """The claims under other choices together; `claims` are those as everything was chosen.
+
+        Both are judged from the batches in which choices are varied, in runs as long and as many
+        as those behind the claims. Claims that need other points are not judged.
+        """
+        varied = [b for b in self.paper.batches if b.varied]
+        every = {x: v for b in varied for x, v in b.places.items()}
+        partial = len(varied) < len(self.paper.batches)
+
+        def judged(name: str, of: Sequence[Point]) -> tuple[Judged, ...]:
+            found: dict[str, tuple[Measured, str]] = {}
+            for b in varied:
+                wanted = {x: under(every, x, of) for x in b.places}
+                found |= self.taken(f"{b.title}, {name}", wanted, b.effort, self.paper.metrics)
+            return self.paper.judged(View(found, partial))
+
+        self.claims = judged(CHOSEN, ())
+        return judged("as set", choices)
 
     def run(self, batch: Batch) -> View:
         """Runs a batch, all of whose metrics are taken."""

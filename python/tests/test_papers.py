@@ -13,7 +13,7 @@ import pytest
 import spillgate
 from spillgate.cli import main
 from spillgate.cli import reproduce as command
-from spillgate_papers import flows, groups, judge, page, study
+from spillgate_papers import flows, grid, groups, judge, page, study
 from spillgate_papers.judge import within
 from spillgate_papers.lab import Effort, Lab
 from spillgate_papers.measured import Measured, PerRun, View, each
@@ -521,7 +521,7 @@ def test_every_choice_of_the_search_changes_what_is_run(lab):
     assert search.changed(base) == 0
 
     def found(chosen, place):
-        _, case = search.case(chosen, place, places)
+        case = grid.under(places, place, chosen)
         return lab.simulation({"x": case}, protocol).description.hash
 
     for chosen in others:
@@ -746,6 +746,13 @@ def test_an_existing_directory_is_not_replaced(quick, capsys):
         (["mitroi", "--runs", "1"], "at least 2"),
         (["mitroi", "--quick", "--seed", "-1"], "seed must be"),
         (["mitroi", "--quick", "--jobs", "9999"], "jobs must be"),
+        (["mitroi", "--set", "link.dela=2 ms"], "no choice 'link.dela'; those with others are"),
+        (["mitroi", "--set", "scheduler=x"], "'scheduler' has one choice only"),
+        (["mitroi", "--set", "link.delay=3 ms"], "they are: 0.1 ms; 2 ms; 10 ms"),
+        (["mitroi", "--set", "source.start=all"], "'all' names several of its choices"),
+        (["mitroi", "--set", "link.delay"], "write KEY=CHOICE"),
+        (["mitroi", "--set", "link.delay=2 ms", "--set", "link.delay=10 ms"], "given twice"),
+        (["all", "--set", "link.delay=2 ms"], "--set is about one paper"),
     ],
 )
 def test_bad_input(arguments, said, tmp_path, capsys, monkeypatch):
@@ -754,6 +761,63 @@ def test_bad_input(arguments, said, tmp_path, capsys, monkeypatch):
     assert said in capsys.readouterr().err
     assert not any(p.is_file() for p in tmp_path.rglob("*"))
     shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+
+
+def test_another_choice_says_which_verdicts_change(tmp_path, capsys):
+    arguments = ["reproduce", "mitroi", "--quick", "--runs", "3", "--format", "json"]
+    arguments += ["--set", "link.delay=10 ms", "--set", "fifo.limit=300"]
+    assert main([*arguments, "--out", str(tmp_path / "set")]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["set"] == {"link.delay": "10 ms", "fifo.limit": "300 packets"}
+    base, found = ({c["id"]: c["verdict"] for c in document[of]} for of in ("base", "claims"))
+    # FIFO waits for 36 ms then, which is above what WRED makes of AF2x and AF3x.
+    assert (base["M8"], found["M8"]) == ("not_reproduced", "reproduced")
+    # Without labels nothing else touches it.
+    assert base["M3"] == found["M3"]
+    md = (tmp_path / "set/index.md").read_text()
+    assert "link.delay: 10 ms; fifo.limit: 300 packets." in md
+    assert "M8 not reproduced → reproduced" in md
+    # The claims as chosen are those of a run without --set.
+    plain = brief(MITROI, "M3", "M4", "M8").reproduce(tmp_path / "plain", quick=True, runs=3)
+    assert {j.claim.id: j.verdict for j in plain.claims}.items() <= base.items()
+
+
+def brief(paper, *claims):
+    """Some claims of the first batch, with nothing varied."""
+    kept = [replace(c, because=()) for c in paper.claims if c.id in claims]
+    nothing = {"silent": (), "causes": (), "ledger": (), "sections": None, "figures": ()}
+    return replace(paper, batches=paper.batches[:1], claims=kept, tables=(), **nothing)
+
+
+def test_all_papers_are_on_one_page(tmp_path, capsys, monkeypatch):
+    """Two of them, the second by another name."""
+    first = brief(MITROI, "M3", "M4")
+    papers = {p.name: p for p in (first, replace(first, name="second"))}
+    kept = {k: SimpleNamespace(load=lambda p=p: p) for k, p in papers.items()}
+    monkeypatch.setattr(command, "installed", lambda: kept)
+    out = tmp_path / "all"
+    arguments = ["reproduce", "all", "--quick", "--runs", "2", "--format", "json"]
+    assert main([*arguments, "--quiet", "--out", str(out)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert json.loads((out / "claims.json").read_text()) == document
+    assert [p["paper"] for p in document["papers"]] == ["mitroi", "second"]
+    for paper in document["papers"]:
+        assert json.loads((out / paper["paper"] / "claims.json").read_text()) == paper
+        assert (out / paper["paper"] / "index.html").is_file()
+        assert (out / paper["paper"] / "system/scenario.yaml").is_file()
+    with (out / "tables/claims.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [r["id"] for r in rows] == ["M3", "M4"] * 2
+    assert [r["verdict"] for r in rows[:2]] == [
+        OUTCOME_MARKS[c["verdict"]] for c in document["papers"][0]["claims"]
+    ]
+    html = (out / "index.html").read_text()
+    assert 'href="second/index.html"' in html
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["papers"] == ["mitroi", "second"]
+    # It can be replaced, and goes on with what is stored.
+    assert main([*arguments, "--out", str(out), "--force"]) == 0
+    assert "taking over" in capsys.readouterr().err
 
 
 def test_the_papers_are_listed(capsys):

@@ -6,8 +6,9 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from spillgate.run import Progress
     from spillgate_papers.frame import Frame
     from spillgate_papers.lab import Report
-    from spillgate_papers.model import Reproduction
+    from spillgate_papers.model import Judged, Reproduction
 
 _GROUP = "spillgate.papers"
 """The entry points of papers: a name, and its `Frame`."""
+
+ALL = "all"
+"""Stands for every paper that is installed."""
 
 _CLEAR = "\033[K"
 """Erases the rest of a terminal's line."""
@@ -61,17 +65,20 @@ def reproduce(options: argparse.Namespace) -> int:
     if options.list:
         _list(papers)
         return 0
-    if options.paper not in papers:
+    if options.paper not in (*papers, ALL):
         what = f"there is no paper {options.paper!r}" if options.paper else "name a paper"
-        msg = f"error: {what}; there are {', '.join(sorted(papers))}"
+        msg = f"error: {what}; there are {', '.join(sorted(papers))}, and {ALL}"
         raise InputError(msg)
+    chosen = _chosen(options.set, options.paper)
     if options.runs is not None and options.runs < 2:
         msg = f"error: --runs must be at least 2 (an interval needs two), not {options.runs}"
         raise InputError(msg)
     # That nothing can draw the figures is said before anything runs.
     import spillgate.plot  # noqa: F401
 
-    paper: Frame = papers[options.paper].load()
+    together = options.paper == ALL
+    names = sorted(papers) if together else [options.paper]
+    frames: list[Frame] = [papers[name].load() for name in names]
     before = [options.out / RUNS] if options.out and (options.out / RUNS).is_dir() else []
     directory = (
         RunDirectory(options.out, force=options.force, take=before)
@@ -82,21 +89,33 @@ def reproduce(options: argparse.Namespace) -> int:
         resuming.note(directory, options)
     again = _again(options, directory.path)
     directory.remember(again)
-    begun, worked = time.monotonic(), time.process_time()
+    made = directory.store.parent
+    found: list[Reproduction] = []
+    spent: list[tuple[float, float]] = []
     try:
         with _progress(quiet=options.quiet) as report:
-            found = paper.reproduce(
-                directory.store.parent / "system",
-                quick=options.quick,
-                seed=1 if options.seed is None else options.seed,
-                runs=options.runs,
-                jobs=options.jobs,
-                report=report,
-                store=directory.store,
-            )
-        spent = time.monotonic() - begun, time.process_time() - worked
+            for frame in frames:
+                begun, worked = time.monotonic(), time.process_time()
+                work = (made / frame.name if together else made) / "system"
+                named = partial(_named, report, frame.name) if together and report else report
+                found.append(
+                    frame.reproduce(
+                        work,
+                        quick=options.quick,
+                        seed=1 if options.seed is None else options.seed,
+                        runs=options.runs,
+                        jobs=options.jobs,
+                        report=named,
+                        store=directory.store,
+                        set=chosen,
+                    )
+                )
+                spent.append((time.monotonic() - begun, time.process_time() - worked))
         with directory.filling() as temporary:
-            found.write(temporary, options.argv, *spent)
+            if together:
+                found[0].write_together(found, temporary, options.argv, spent)
+            else:
+                found[0].write(temporary, options.argv, *spent[0])
     except KeyboardInterrupt:
         if directory.has_runs():
             print(f"spillgate: finished runs are kept; the rest: {again}", file=sys.stderr)
@@ -104,10 +123,37 @@ def reproduce(options: argparse.Namespace) -> int:
     finally:
         directory.discard()
     if options.format == "json":
-        write_json(found.document())
-    else:
-        _print(found, directory.path, spent, brief=options.quiet)
+        first = found[0]
+        write_json(first.document_together(found) if together else first.document())
+        return 0
+    out = console()
+    for r in found:
+        _print(out, r, brief=options.quiet or together)
+    if not options.quiet:
+        _ending(out, found, directory.path, spent)
     return 0
+
+
+def _named(report: Report, paper: str, batch: str, progress: Progress) -> None:
+    report(f"{paper}, {batch}", progress)
+
+
+def _chosen(texts: Sequence[str], paper: str) -> dict[str, str]:
+    """What `--set` says: a label by the key of what a paper leaves silent."""
+    if texts and paper == ALL:
+        msg = f"error: --set is about one paper: its NAME instead of {ALL}"
+        raise InputError(msg)
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, label = text.partition("=")
+        if not equals:
+            msg = f"error: --set {text}: write KEY=CHOICE, as `spillgate reproduce {paper}` lists"
+            raise InputError(msg)
+        if key in found:
+            msg = f"error: --set {key} is given twice"
+            raise InputError(msg)
+        found[key.strip()] = label.strip()
+    return found
 
 
 def _again(options: argparse.Namespace, path: Path) -> str:
@@ -116,6 +162,8 @@ def _again(options: argparse.Namespace, path: Path) -> str:
     for name in ("seed", "runs"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
+    for text in options.set:
+        words += ["--set", text]
     return shlex.join([*words, "--out", str(path)])
 
 
@@ -154,40 +202,57 @@ def _progress(*, quiet: bool) -> Iterator[Report | None]:
             print(f"\r{_CLEAR}", end="", file=terminal, flush=True)
 
 
-def _print(
-    found: Reproduction, directory: Path, spent: tuple[float, float], *, brief: bool
-) -> None:
-    out = console()
+def _print(out: Console, found: Reproduction, *, brief: bool) -> None:
+    """The claims of a paper; if not brief also why and how."""
+    out.print(Text(found.title, "bold"))
     if not brief:
-        out.print(Text(found.title, "bold"))
         length = (
             ", quick: few and short runs, verdicts not to be relied on" if found.lab.quick else ""
         )
         out.print(Text(f"{found.lab.runs} runs, seed {found.lab.seed}{length}"))
-        out.print()
+        for key, label in found.set.items():
+            out.print(Text(f"{key}: {label}"))
+    out.print()
     made = table()
-    for heading in ("claim", "the paper says", "paper", "ours", "verdict"):
+    before = {j.claim.id: j for j in found.base}
+    chosen = ("as chosen",) if before else ()
+    for heading in ("claim", "the paper says", "paper", *chosen, "ours", "verdict"):
         made.add_column(heading, justify="right" if heading in ("paper", "ours") else "left")
     for j in found.claims:
+        base = before.get(j.claim.id)
         made.add_row(
             Text(j.claim.id),
             Text.assemble(f"{j.claim.statement}\n", (j.claim.measure, "dim")),
             Text(j.stated),
+            *((Text(f"{base.mark}\n{base.ours}", _COLORS[base.verdict]),) if base else ()),
             Text(str(j.ours)),
             Text(j.mark, _COLORS[j.verdict]),
         )
     show(out, made)
-    counts = {k: sum(j.verdict == k for j in found.claims) for k in _COLORS}
-    said = ", ".join(f"{n} {k.replace('_', ' ')}" for k, n in counts.items() if n)
-    out.print(Text(f"{said} of {len(found.claims)} claims", "bold"))
+    changed = sum(before[j.claim.id].verdict != j.verdict for j in found.claims if before)
+    more = f"; {changed} verdict{'s' * (changed != 1)} changed" if before else ""
+    out.print(Text(f"{_counts(found.claims)} of {len(found.claims)} claims{more}", "bold"))
     out.print()
-    if brief:
-        return
-    _reasons(out, found)
-    wall, cpu = (duration(s) for s in spent)
-    out.print(f"{found.lab.packets / 1e6:.3g} M packets in {wall} ({cpu} of processor time)")
+    if not brief:
+        _reasons(out, found)
+
+
+def _counts(claims: Sequence[Judged]) -> str:
+    counts = {k: sum(j.verdict == k for j in claims) for k in _COLORS}
+    return ", ".join(f"{n} {k.replace('_', ' ')}" for k, n in counts.items() if n)
+
+
+def _ending(
+    out: Console, found: Sequence[Reproduction], path: Path, spent: Sequence[tuple[float, float]]
+) -> None:
+    if len(found) > 1:
+        claims = [j for r in found for j in r.claims]
+        out.print(Text(f"{_counts(claims)} of {len(claims)} claims of all papers", "bold"))
+    wall, cpu = (duration(sum(of)) for of in zip(*spent, strict=True))
+    packets = sum(r.lab.packets for r in found)
+    out.print(f"{packets / 1e6:.3g} M packets in {wall} ({cpu} of processor time)")
     out.print(
-        Text.assemble(("Tables and figures ", "bold"), f"in {directory / 'index.html'}"),
+        Text.assemble(("Tables and figures ", "bold"), f"in {path / 'index.html'}"),
         overflow="fold",
     )
 
@@ -198,7 +263,8 @@ def _reasons(out: Console, found: Reproduction) -> None:
         if j.reason:
             item(out, f"{j.claim.id}: {j.reason}")
     out.print()
-    out.print(Text("What the paper leaves silent, our choice, and what others do", "bold"))
+    silent = "Other choices" if found.set else "What the paper leaves silent, our choice"
+    out.print(Text(silent if found.set else f"{silent}, and what others do", "bold"))
     for x in found.assumptions:
         item(out, f"{x.assumption.key}: {x.assumption.value}\n{x.effect}")
     out.print()

@@ -166,12 +166,20 @@ def add_reproduce(commands: Commands) -> None:
     """Run a paper's experiment."""
     parser = add_command(commands, "reproduce", "run a paper's experiment and judge its claims")
     parser.epilog = "exit status: 0 whatever the verdicts are; 2 bad input or unusable output"
-    parser.add_argument("paper", nargs="?", metavar="NAME", help="which paper")
+    parser.add_argument("paper", nargs="?", metavar="NAME", help="which paper, or all")
     parser.add_argument("--list", action="store_true", help="list the papers")
     parser.add_argument(
         "--quick",
         action="store_true",
         help="few and short runs, to see that it works; verdicts are not to be relied on",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=CHOICE",
+        help="another choice for what the paper leaves silent, by a label of its ledger; says "
+        "which verdicts change; may be repeated",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="master seed; default 1")
     parser.add_argument(
