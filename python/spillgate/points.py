@@ -12,6 +12,10 @@ At = Mapping[str, object]
 """Coordinates by axis, as the scenario writes the value or as a number in the base unit."""
 
 
+FULL = "full"
+"""The design of all combinations of the values of axes."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """An axis of the points.
@@ -21,12 +25,14 @@ class Axis:
         labels: Its values as the scenario writes them.
         unit: The base unit of the numbers, "" for plain ones; none if they are no numbers.
         numbers: The values in that unit; none if they are not quantities of one kind.
+        failures: Whether its values are failures; the first is none.
     """
 
     name: str
     labels: tuple[str, ...]
     unit: str | None = None
     numbers: tuple[float, ...] | None = None
+    failures: bool = False
 
     @property
     def values(self) -> tuple[float, ...] | tuple[str, ...]:
@@ -52,11 +58,14 @@ class Point:
         name: Its name in rows and tables: `LLQ (load=2 Mb/s)`; that of the variant without axes.
         variant: Name of its variant; "" if the scenario has none.
         places: Its place on each axis, from 0.
+        same: The number of an earlier point whose results it has, because what fails here no
+            packet would have crossed; none if it was run itself.
     """
 
     name: str
     variant: str
     places: tuple[int, ...] = ()
+    same: int | None = None
 
 
 def counted(n: int, what: str) -> str:
@@ -70,7 +79,8 @@ def axes_of(records: Sequence[Mapping[str, Any]]) -> tuple[Axis, ...]:
     for axis in records:
         numbers = axis["numbers"]
         values = None if numbers is None else tuple(numbers)
-        axes.append(Axis(axis["name"], tuple(axis["labels"]), axis["unit"], values))
+        failures = axis.get("failures", False)
+        axes.append(Axis(axis["name"], tuple(axis["labels"]), axis["unit"], values, failures))
     return tuple(axes)
 
 
@@ -78,7 +88,9 @@ def points_of(names: Sequence[str], records: Sequence[Mapping[str, Any]]) -> tup
     """The points of a description of the core, which has no records of them without axes."""
     if not records:
         return tuple(Point(name, name) for name in names)
-    return tuple(Point(p["name"], p["variant"], tuple(p["places"])) for p in records)
+    return tuple(
+        Point(p["name"], p["variant"], tuple(p["places"]), p.get("same")) for p in records
+    )
 
 
 def chosen(
@@ -130,15 +142,23 @@ class Grid:
         heads: What the names of a row are: the variant, if there are several, and the other axes.
         axis: The axis along which the columns stand.
         rows: The names of each row, and the names of its points; none where there is no point.
+        listed: The design has not all combinations: each point is a row, with its places on all
+            axes, and there is one column, of an axis without a name.
     """
 
     heads: tuple[str, ...]
     axis: Axis
     rows: tuple[tuple[tuple[str, ...], tuple[str | None, ...]], ...]
+    listed: bool = False
 
 
-def grid(axes: Sequence[Axis], points: Sequence[Point]) -> Grid | None:
+def grid(axes: Sequence[Axis], points: Sequence[Point], design: str = FULL) -> Grid | None:
     """The points as a table; none without axes.
+
+    Args:
+        axes: The axes.
+        points: The points.
+        design: Which combinations of the axes' values they are.
 
     Example:
         >>> load = Axis("load", ("1", "2"))
@@ -148,8 +168,11 @@ def grid(axes: Sequence[Axis], points: Sequence[Point]) -> Grid | None:
     """
     if not axes:
         return None
+    several = len({p.variant for p in points}) > 1
+    if design != FULL:
+        return _listing(axes, points, several=several)
     *others, last = axes
-    several = len({p.variant for p in points}) > 1 or not others
+    several = several or not others
     rows: dict[tuple[str, ...], list[str | None]] = {}
     for p in points:
         names = tuple(a.labels[i] for a, i in zip(others, p.places[:-1], strict=True))
@@ -159,4 +182,17 @@ def grid(axes: Sequence[Axis], points: Sequence[Point]) -> Grid | None:
         heads=(*(("variant",) if several else ()), *(a.name for a in others)),
         axis=last,
         rows=tuple((names, tuple(row)) for names, row in rows.items()),
+    )
+
+
+def _listing(axes: Sequence[Axis], points: Sequence[Point], *, several: bool) -> Grid:
+    def names(p: Point) -> tuple[str, ...]:
+        places = (a.labels[i] for a, i in zip(axes, p.places, strict=True))
+        return (*((p.variant,) if several else ()), *places)
+
+    return Grid(
+        heads=(*(("variant",) if several else ()), *(a.name for a in axes)),
+        axis=Axis("", ("measured",)),
+        rows=tuple((names(p), (p.name,)) for p in points),
+        listed=True,
     )

@@ -19,7 +19,8 @@ from spillgate.errors import InputError, MissingDependencyError
 from spillgate.estimates import Beside, Estimates, exact_of_classes, numbers_of, of_point
 from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
-from spillgate.points import At, chosen, columns
+from spillgate.outages import Outage, outages
+from spillgate.points import FULL, At, chosen, columns
 from spillgate.rows import (
     Admission,
     ClassBound,
@@ -319,6 +320,16 @@ class Results:
         """Whether every requirement is met by every variant."""
         return all(v.verdict == "pass" for v in self.verdicts)
 
+    def outages(self) -> list[Outage]:
+        """What each requirement and class suffers from failures along an axis with `each`.
+
+        Returns:
+            For each variant and requirement the worst failure and those that break it; delay and
+            loss of classes of which nothing is required. Empty without such an axis.
+        """
+        d = self.description
+        return outages(d.axes, d.points, self.classes(), self.verdicts)
+
     def customers(self) -> dict[str, dict[str, str]]:
         """For each customer and variant: `pass` if all that is required is met, or the worst.
 
@@ -585,12 +596,19 @@ class Results:
             **deepcopy(self._head()),
             **self._words,
             "summary": self._values.summary([] if flows else [*SCOPES], [], set()),
-            "expected": self._expected(),
+            **self._beside(),
             **{
                 name: [_plain(record) for record in self._values.part(name)]
                 for name in (*PARTS, *([admission.PART] if flows else []))
             },
         }
+
+    def _beside(self) -> dict[str, Any]:
+        """What is said of the results beside what the core says, as plain data."""
+        found = [asdict(o) | {"class": o.cls} for o in self.outages()]
+        for one in found:
+            del one["cls"]
+        return {"expected": self._expected(), **({"outages": found} if found else {})}
 
     def _expected(self) -> list[dict[str, Any]]:
         """What formulas say of classes, as records."""
@@ -618,7 +636,7 @@ class Results:
         # manifest has the threads.
         del described["jobs"], described["memory_bytes"]
         if not self.description.axes:
-            del described["axes"], described["points"]
+            del described["axes"], described["points"], described["design"]
         described["measurement"] = {
             k: described.pop(k) for k in ("warmup", "duration", "interval")
         }
@@ -677,7 +695,7 @@ class Results:
         """
         where = Path(directory)
         copies = copy_files(self.source, self.description.files, where)
-        head = {**self._head(), "expected": self._expected()}
+        head = {**self._head(), **self._beside()}
         self._values.write_json(str(where / "results.json"), head)
         self._values.write_parquet(str(where / "results.parquet"))
         if self.series():
@@ -743,7 +761,9 @@ class Results:
 
         Each metric is a variable. Its dimensions are `variant` (if there are several), the axes,
         `name` (of the class, queue, ..) and `estimate`: the mean and the `low` and `high` end of
-        its 95 % interval. What is undefined is NaN.
+        its 95 % interval. What is undefined is NaN. Where the points are not all combinations of
+        the axes' values, `point` is a dimension in place of variant and axes, which are its
+        coordinates.
 
         Raises:
             InputError: If there is nothing in this scope.
@@ -766,8 +786,9 @@ class Results:
             msg = f"error: nothing in these results is of scope {scope!r}"
             raise InputError(msg)
         d = self.description
+        along = [a.name for a in d.axes]
         places = ["variant"] if len({p.variant for p in d.points}) > 1 else []
-        places += [a.name for a in d.axes]
+        places = places + along if d.design == FULL else ["point"]
         estimates = ["mean", "low", "high"]
         long = frame.melt([*places, "name", "metric"], estimates, "estimate", "value")
         long["value"] = long["value"].astype(float)
@@ -775,6 +796,7 @@ class Results:
             "value", [*places, "name", "estimate"], "metric", sort=False, dropna=False
         )
         order: dict[str, Sequence[object]] = {
+            "point": d.variants,
             "variant": list(dict.fromkeys(p.variant for p in d.points)),
             **{a.name: a.values for a in d.axes},
             "name": list(dict.fromkeys(frame["name"])),
@@ -782,7 +804,12 @@ class Results:
         }
         found: xr.Dataset = xr.Dataset.from_dataframe(wide)
         ordered: xr.Dataset = found.reindex({str(k): list(order[str(k)]) for k in found.dims})
-        return ordered
+        if places != ["point"]:
+            return ordered
+        of = columns(d.axes, d.points)
+        beside = {k: ("point", [of[p][k] for p in d.variants]) for k in ("variant", *along)}
+        placed: xr.Dataset = ordered.assign_coords(beside)
+        return placed
 
     def _chosen(self, variant: str | None, at: At | None) -> Callable[[str], bool]:
         return chosen(self.description.axes, self.description.points, variant, at)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from spillgate import _engine
 from spillgate.errors import InputError
-from spillgate.points import Axis, Point, axes_of, counted, points_of
+from spillgate.points import FULL, Axis, Point, axes_of, counted, points_of
 from spillgate.source import FilesLike, ScenarioLike, Source
 
 Overrides = Mapping[str, object] | Sequence[str]
@@ -52,6 +52,8 @@ class Description:
         variants: Names of the points: of the variants, where there are no axes.
         axes: What is varied beside the variants.
         points: The points in the order of `variants`.
+        design: Which combinations of the values of axes they are: `full` for all of them, or
+            `paired`, `random`, `latin-hypercube`, `sobol`.
         classes: Classes of service.
         links: One record a link: name, from, to, rate (b/s), delay (s), policy, and where they are
             irregular process (of the rate) and channel (loss and reordering) in words; those of
@@ -127,6 +129,7 @@ class Description:
     nodes: tuple[dict[str, Any], ...] = ()
     axes: tuple[Axis, ...] = ()
     points: tuple[Point, ...] = ()
+    design: str = FULL
     patterns: tuple[dict[str, Any], ...] = ()
     outside: tuple[str, ...] = ()
 
@@ -152,12 +155,19 @@ class Description:
         return cls(**{k: _frozen(v) for k, v in record.items() if k in known})
 
     def extent(self) -> str:
-        """How many points there are, in words: `12 points (2 variants × 6 load)`."""
+        """How many points there are, in words.
+
+        Returns:
+            `12 points (2 variants × 6 load)`, `64 points (2 variants × sobol over load, delay)`.
+        """
         if not self.axes:
             return counted(len(self.variants), "variant")
         variants = len({p.variant for p in self.points})
         sizes = [counted(variants, "variant")] if variants > 1 else []
-        sizes += [f"{len(a.labels)} {a.name}" for a in self.axes]
+        if self.design == FULL:
+            sizes += [f"{len(a.labels)} {a.name}" for a in self.axes]
+        else:
+            sizes.append(f"{self.design} over {', '.join(a.name for a in self.axes)}")
         return f"{counted(len(self.points), 'point')} ({' × '.join(sizes)})"
 
     def outages(self) -> list[tuple[float, float, str]]:

@@ -14,6 +14,7 @@ from spillgate.metrics import (
     ceiling_cell,
     column_decimals,
     format_cell,
+    format_value,
     scale_for,
     scale_of,
 )
@@ -222,3 +223,39 @@ def by_variant(
     several = len({variant for variant, _ in rows}) > 1
     named = [(*((v,) if several else ()), *row) for (v, _), row in texts.items()]
     return Table((*(("variant",) if several else ()), *head), named, note, names + several, title)
+
+
+_NAMED = 3
+"""So many failures that break a requirement are named."""
+
+
+def outage_table(results: Results) -> Table | None:
+    """Of each requirement the worst failure, and how many break it; none without failures."""
+    found = results.outages()
+    if not found:
+        return None
+    several = len({o.variant for o in found}) > 1
+    rows = []
+    for o in found:
+        broken = ""
+        if o.requirement:
+            names = ", ".join(o.broken[:_NAMED]) + (" .." if len(o.broken) > _NAMED else "")
+            broken = f"{len(o.broken)} of {o.of}" + (f": {names}" if names else "")
+            broken += f"; undecided {len(o.undecided)}" if o.undecided else ""
+        rows.append(
+            [
+                *([o.variant] if several else []),
+                o.cls,
+                o.requirement or short_of(o.metric),
+                format_value(o.without, o.unit),
+                o.worst or "as without",
+                format_value(o.value, o.unit),
+                broken or "–",
+            ]
+        )
+    idle = max(o.idle for o in found)
+    head = ["class", "requirement", "without failure", "worst failure", "then", "broken by"]
+    note = f"{found[0].of} failures"
+    if idle:
+        note += f"; {idle} of them hit what no packet would cross and were not simulated"
+    return Table(["variant", *head] if several else head, rows, note, names=2 + several)

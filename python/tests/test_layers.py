@@ -107,6 +107,7 @@ RANK = {
     "rows": 4,
     "bounds": 4.5,
     "admission": 5,
+    "outages": 5,
     "estimates": 6,
     "result": 7,
     "tables": 7.5,

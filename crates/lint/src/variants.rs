@@ -193,6 +193,7 @@ mod tests {
                     variant: (*v).to_owned(),
                     coordinates: labels.get(at).map(|_| at as u32).into_iter().collect(),
                     text: 0,
+                    same: None,
                     world: Arc::clone(&world),
                 });
             }
@@ -203,6 +204,7 @@ mod tests {
                 labels,
                 unit: None,
                 numbers: None,
+                failures: false,
             }];
         }
         plan

@@ -32,6 +32,8 @@ pub struct Description {
     /// What is varied beside the variants.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<Axis>,
+    /// Which combinations of their values are points: `full` for all, or the name of a design.
+    pub design: &'static str,
     /// The points; empty where there are no axes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<PointDescription>,
@@ -118,6 +120,9 @@ pub struct PointDescription {
     pub variant: String,
     /// Its place on each axis.
     pub places: Vec<u32>,
+    /// Index of an earlier point whose results it has: what fails here, no packet would cross.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same: Option<usize>,
 }
 
 /// A link, in base units.
@@ -285,6 +290,7 @@ pub fn describe(plan: &Plan) -> Description {
         runs: plan.runs,
         variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
         axes: plan.axes.clone(),
+        design: plan.design,
         points: if plan.axes.is_empty() {
             Vec::new()
         } else {
@@ -324,6 +330,7 @@ fn point_of(point: &VariantPlan) -> PointDescription {
         name: point.name.clone(),
         variant: point.variant.clone(),
         places: point.coordinates.clone(),
+        same: point.same,
     }
 }
 

@@ -82,6 +82,7 @@ diagnostic_codes! {
     BAD_SLA = "E0608", "A requirement that does not say what is required of whom.";
     UNKNOWN_VARIANT = "E0609", "A variant that the scenario does not have.";
     BAD_AXIS = "E0610", "An axis that cannot be varied as written.";
+    BAD_STUDY = "E0611", "A study that cannot be made as written.";
 
     W_POLICY = "W0401", "A policy that may not do what was meant.";
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";
@@ -108,6 +109,7 @@ diagnostic_codes! {
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";
     W_UNRATED = "W0603", "Speech whose codec has no planning values.";
+    W_STUDY = "W0604", "A study whose points are not quite what was asked for.";
 }
 
 /// The meaning of a code as the message of an error.

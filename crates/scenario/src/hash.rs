@@ -55,7 +55,9 @@ fn json(digest: &mut Digest, value: &Value) {
 }
 
 /// What of a scenario does not change a run.
-const SAID: [&str; 6] = ["name", "runs", "sla", "verdicts", "variants", "axes"];
+const SAID: [&str; 7] = [
+    "name", "runs", "sla", "verdicts", "variants", "axes", "study",
+];
 
 /// The fingerprint of what is written of a point, as long as its files are not in it. Nothing that
 /// this version makes of it counts, so that later versions have the same.

@@ -22,10 +22,12 @@
 #![allow(clippy::result_large_err)]
 
 mod agreements;
+mod axes;
 mod beside;
 pub mod codes;
 mod ctx;
 mod de;
+mod design;
 pub mod error;
 mod hash;
 pub mod import;
@@ -38,8 +40,10 @@ mod node;
 pub mod objectives;
 pub mod offered;
 pub mod originals;
+mod outages;
 pub mod plan;
 mod points;
+mod range;
 pub mod routes;
 mod scalar;
 pub mod schema;

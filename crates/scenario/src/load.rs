@@ -23,6 +23,7 @@ use crate::import::{Files, Importer};
 use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
 use crate::originals::Originals;
+use crate::outages;
 use crate::plan::{Plan, VariantPlan};
 use crate::points::{Grid, Point};
 use crate::schema::{Scenario, SlaSpec};
@@ -138,6 +139,7 @@ pub fn points_alone(
         let mut scenario = Scenario {
             variants: Vec::new(),
             axes: Vec::new(),
+            study: None,
             ..t.scenario
         };
         let imported = |name: &str| splice::is_imported(&ctx.texts, &t.root, name);
@@ -256,11 +258,15 @@ pub(crate) fn run<'o>(
             coordinates: t.point.coordinates,
             text: hash::of_point(&t.root, &world),
             world: Arc::new(world),
+            same: None,
         });
         true
     });
     if !whole {
         return None;
+    }
+    if let Some(axis) = grid.failures() {
+        outages::screen(&mut plans, axis);
     }
     lower::runs(ctx, &scenario, root, opts.runs.is_some());
     lower::unused_policies(ctx, &shared, &scenario, root);
@@ -277,6 +283,7 @@ pub(crate) fn run<'o>(
         ..SlaSpec::default()
     }));
     let against = lower::against(ctx, &scenario, root, &plans);
+    let replication = lower::replication(ctx, &scenario, root, &plans);
     let sla = lower::sla(ctx, &scenario, &required, root, &mut plans);
     if !ctx.is_fine() {
         return None;
@@ -288,6 +295,8 @@ pub(crate) fn run<'o>(
         seed: scenario.runs.seed,
         runs: scenario.runs.count,
         axes,
+        design: grid.design(),
+        replication,
         variants: plans,
         sla,
         correction: scenario.verdicts.correction,
@@ -449,7 +458,7 @@ pub(crate) fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Sce
 fn common(root: &Node) -> Node {
     // If each point kept the `set` of all others, memory would grow with the square of their
     // number.
-    root.without("variants").without("axes")
+    root.without("variants").without("axes").without("study")
 }
 
 /// A scenario to lower, with the tree that it came from.

@@ -32,12 +32,17 @@ pub struct Plan {
     pub name: String,
     /// Master seed.
     pub seed: u64,
-    /// Independent runs of each variant.
+    /// Independent runs of each variant, or the most of them.
     pub runs: u32,
     /// The axes that are varied beside the variants.
     pub axes: Vec<Axis>,
-    /// The points of all axes. Variants are the first axis, and the last axis changes fastest. At
-    /// least one: a scenario without variants and axes has one point with the name of the scenario.
+    /// Which combinations of their values are points: `full` for all, or the name of a design.
+    pub design: &'static str,
+    /// When a point has enough runs; none: when it has [`Plan::runs`].
+    pub replication: Option<ReplicationPlan>,
+    /// The points of all axes. Variants are the first axis; of a full design the last axis changes
+    /// fastest. At least one: a scenario without variants and axes has one point with the name of
+    /// the scenario.
     pub variants: Vec<VariantPlan>,
     /// The requirements on the results, the same for every variant.
     pub sla: Vec<SlaPlan>,
@@ -84,6 +89,31 @@ pub struct Axis {
     pub unit: Option<&'static str>,
     /// The values in that unit, if all have the same kind.
     pub numbers: Option<Vec<f64>>,
+    /// Whether its values are failures; the first is none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failures: bool,
+}
+
+/// When a point has enough runs: as soon as all of `until` are known well enough.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplicationPlan {
+    /// What is to be known.
+    pub until: Vec<UntilPlan>,
+    /// The confidence of the intervals, which hold however often one looks.
+    pub level: f64,
+    /// The runs before the first look, at least 2.
+    pub first: u32,
+}
+
+/// How well the mean of a metric is to be known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UntilPlan {
+    /// Class of service, by name.
+    pub class: String,
+    /// Its metric.
+    pub metric: Metric,
+    /// Half the width of its interval, relative to its mean.
+    pub within: f64,
 }
 
 /// One point: a variant of the scenario with one value of each axis.
@@ -97,6 +127,9 @@ pub struct VariantPlan {
     pub coordinates: Vec<u32>,
     /// What runs.
     pub world: Arc<WorldPlan>,
+    /// Index of an earlier point with the same world, whose outcomes are also those of this point:
+    /// what fails here, no packet would have crossed.
+    pub same: Option<usize>,
     /// Fingerprint of all that is written of it: the scenario without title, number of runs and
     /// requirements, and the files that it refers to.
     pub text: u128,

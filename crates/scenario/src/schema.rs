@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, OneOrMany};
+use spillgate_core::Dur;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_voice::spec::VoiceSpec;
 
@@ -19,6 +19,7 @@ mod literal;
 mod measured;
 mod pattern;
 mod sla;
+mod study;
 mod topology;
 mod traffic;
 mod warmup;
@@ -31,6 +32,10 @@ pub use literal::Literal;
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use pattern::{DiagonalSpec, HotspotSpec, PatternSpec, PermutationSpec};
 pub use sla::{Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
+pub use study::{
+    AxisSpec, DesignSpec, DrawnSpec, Each, Repair, ReplicationSpec, Scale, StudySpec, UntilSpec,
+    VariantSpec,
+};
 pub use topology::{DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
 pub use traffic::{CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
 pub use warmup::Warmup;
@@ -86,9 +91,13 @@ pub struct Scenario {
     /// side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantSpec>,
-    /// Parameters that are varied, in all combinations with each other and with the variants.
+    /// Parameters that are varied: in all combinations with each other and with the variants, or as
+    /// `study` says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<AxisSpec>,
+    /// At which points of the axes it is run. Default: at all combinations of their values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<StudySpec>,
 }
 
 fn is_usual(verdicts: &VerdictsSpec) -> bool {
@@ -201,32 +210,4 @@ impl Default for RunsSpec {
     fn default() -> Self {
         Self { count: 10, seed: 1 }
     }
-}
-
-/// The scenario with some values replaced.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VariantSpec {
-    /// Its name in tables and figures.
-    pub name: String,
-    /// Values by path, as for `--set`: `topology.links.wan.policy: LLQ`.
-    pub set: BTreeMap<String, serde_json::Value>,
-}
-
-/// An axis of a study: a name, and values that each replace something in the scenario.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AxisSpec {
-    /// Its name: a column of the results.
-    pub name: String,
-    /// The path whose value it replaces, or a list of paths that all get the same value, as for
-    /// `--set`: `traffic.calls.count`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub set: Option<OneOrMany<String>>,
-    /// The values at that path, numbers or texts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub values: Option<Vec<serde_json::Value>>,
-    /// In place of `set` and `values`: named values that replace something each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub points: Option<Vec<VariantSpec>>,
 }

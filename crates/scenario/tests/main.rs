@@ -5,6 +5,7 @@ mod beside;
 mod common;
 mod contracts;
 mod corpus;
+mod designs;
 mod inputs;
 mod limits;
 mod longest;

@@ -17,6 +17,7 @@ from spillgate.cli.tables import (
     difference_table,
     input_table,
     node_tables,
+    outages,
     tcp_table,
 )
 from spillgate.cli.text import console, count, item
@@ -86,6 +87,7 @@ def _tables(found: Results) -> Sequence[Part]:
         (input_table, 6, "packets where they arrive"),
         (node_tables, 6, "nodes and queues"),
         (difference_table, 5, "differences between variants"),
+        (outages, 1, "failures"),
     )
     return [
         classes,

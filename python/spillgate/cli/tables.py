@@ -28,6 +28,7 @@ from spillgate.tables import (
     ceiling_of,
     cells,
     columns,
+    outage_table,
     waiting,
     with_expected,
 )
@@ -211,6 +212,22 @@ _COMPARED = (
     "fct_p95",
 )
 """Metrics of the table of differences."""
+
+
+def outages(out: Console, found: Results) -> None:
+    """The worst failure of each requirement; nothing without an axis of failures."""
+    of = outage_table(found)
+    if of is None:
+        return
+    made = table()
+    for heading in of.head:
+        right = heading in ("without failure", "then")
+        made.add_column(heading, justify="right" if right else "left")
+    for row in of.rows:
+        made.add_row(*map(Text, row))
+    out.print(Text("Each failure", "bold"))
+    show(out, made)
+    legend(out, of.note)
 
 
 def difference_table(out: Console, found: Results) -> None:

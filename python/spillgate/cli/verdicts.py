@@ -26,7 +26,8 @@ def verdict_table(out: Console, found: Results) -> None:
         if found.runs:
             out.print("No requirements stated (sla).")
         return
-    along = grid(found.description.axes, found.description.points)
+    d = found.description
+    along = grid(d.axes, d.points, d.design)
     verdicts = found.verdicts
     if along is None or not (_sheet(out, along, verdicts) or _sheets(out, along, verdicts)):
         several = len({v.variant for v in verdicts}) > 1
@@ -135,11 +136,14 @@ def _sheet(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
 
 
 def _sheets(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
-    """A table along the axes for each requirement, if all fit; whether they do."""
+    """A table along the axes for each requirement, if all fit; whether they do.
+
+    Where each point is a row, one table has a column for each requirement.
+    """
     sheets: dict[tuple[str, str], dict[str, Verdict]] = {}
     for v in verdicts:
         sheets.setdefault((v.whose, v.requirement), {})[v.variant] = v
-    for interval in (True, False):
+    for interval in (True, False) if not along.listed else ():
         made = {}
         for (about, requirement), of in sheets.items():
             basis = next(iter(of.values())).basis
@@ -150,13 +154,40 @@ def _sheets(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
         if all(width(out, one) <= out.width for one in made.values()):
             break
     else:
-        return False
+        return along.listed and _by_point(out, along, sheets)
     for heading, one in made.items():
         out.print(Text(heading, "bold"))
         show(out, one)
         out.print()
     _meaning(out, verdicts)
     return True
+
+
+def _by_point(
+    out: Console, along: Grid, sheets: Mapping[tuple[str, str], Mapping[str, Verdict]]
+) -> bool:
+    """A table with a row for each point and a column for each requirement, if it fits."""
+    for interval in (True, False):
+        made = table()
+        for head in along.heads:
+            made.add_column(head, no_wrap=True, vertical="bottom")
+        columns = []
+        for (about, requirement), of in sheets.items():
+            cells, unit = _cells(of, interval=interval)
+            head = f"{about}: {requirement}{f', in {unit}' if unit else ''}"
+            made.add_column(head, no_wrap=False, min_width=max(map(len, cells.values())))
+            columns.append(cells)
+        last: tuple[str, ...] = ()
+        for names, (point,) in along.rows:
+            found = (cells.get(point or "", Text("")) for cells in columns)
+            made.add_row(*map(Text, fresh(names[:1], last)), *map(Text, names[1:]), *found)
+            last = names[:1]
+        if width(out, made) <= out.width:
+            show(out, made)
+            _meaning(out, [v for of in sheets.values() for v in of.values()])
+            out.print()
+            return True
+    return False
 
 
 def _meaning(out: Console, verdicts: Sequence[Verdict]) -> None:

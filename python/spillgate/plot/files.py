@@ -28,6 +28,7 @@ from spillgate.labels import short_of
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.style import styled
 from spillgate.plot.sweep import MOST_LINES, sweep
+from spillgate.points import FULL
 from spillgate.result import Results
 
 if TYPE_CHECKING:
@@ -194,8 +195,10 @@ def _sweeps(results: Results) -> list[FigureSpec]:
     """The mean delay over each axis, where its lines can be told apart."""
     d = results.description
     specs = []
+    variants = len({p.variant for p in d.points})
     for number, axis in enumerate(d.axes, start=1):
-        lines = len(d.points) // len(axis.labels) * len(d.classes)
+        others = len(d.points) // len(axis.labels) if d.design == FULL else variants
+        lines = others * len(d.classes)
         if len(axis.labels) > 1 and lines <= MOST_LINES:
             title = f"Mean delay over {axis.name}"
             file = f"delay-over-axis-{number}"

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from spillgate.labels import label_of
 from spillgate.metrics import missing, scale_for
 from spillgate.plot.style import NotebookFigure, palette, shown_as, styled
-from spillgate.points import At, Axis, Point, chosen
+from spillgate.points import FULL, At, Axis, Point, chosen
 from spillgate.result import Results
 from spillgate.rows import Row
 
@@ -30,6 +30,9 @@ def sweep(
     title: str = "",
 ) -> Figure:
     """A metric over the values of one axis with 95 % intervals: a line for all else that differs.
+
+    Where the points are not all combinations of the axes' values, each is a mark by itself, in the
+    color of its variant and name.
 
     Args:
         results: Of a scenario with axes.
@@ -52,18 +55,20 @@ def sweep(
         msg = f"there is no axis {axis!r}; there are: {there}"
         raise ValueError(msg)
     among = chosen(d.axes, d.points, None, at)
+    whole = d.design == FULL
     rows = {
         (r.variant, r.name): r
         for r in results.table(scope=scope, metric=metric)
         if names is None or r.name in names
     }
-    lines = _lines(d.axes, [p for p in d.points if among(p.name)], along, variants, rows, names)
+    wanted = [p for p in d.points if among(p.name)]
+    lines = _lines(d.axes, wanted, along, variants, rows, names, whole=whole)
     if not lines:
         raise ValueError(missing(metric, scope))
     if len(lines) > MOST_LINES:
         msg = f"{len(lines)} lines: choose names, variants or coordinates of the other axes"
         raise ValueError(msg)
-    cells = [r for line in lines.values() for r in line.values()]
+    cells = [r for line in lines.values() for _, r in line]
     scale = scale_for(cells[0].unit, [r.mean for r in cells])
     across = d.axes[along]
     right = scale_for(across.unit or "", list(across.numbers or ()))
@@ -71,15 +76,16 @@ def sweep(
         figure = NotebookFigure(figsize=(6.4, 3.2))
         axes = figure.add_subplot()
         for (label, line), (color, _) in zip(lines.items(), palette(len(lines)), strict=True):
-            places = [_place(across, i, right.factor) for i in line]
-            means = [math.nan if r.mean is None else r.mean * scale.factor for r in line.values()]
-            halves = [r.half * scale.factor if r.half else math.nan for r in line.values()]
+            places = [_place(across, i, right.factor) for i, _ in line]
+            means = [math.nan if r.mean is None else r.mean * scale.factor for _, r in line]
+            halves = [r.half * scale.factor if r.half else math.nan for _, r in line]
             axes.errorbar(
                 places,
                 means,
                 halves,
                 color=color,
                 label=shown_as(label),
+                linestyle="-" if whole else "none",
                 marker="o",
                 markersize=3,
                 capsize=2,
@@ -111,16 +117,18 @@ def _lines(
     variants: Sequence[str] | None,
     rows: dict[tuple[str, str], Row],
     names: Sequence[str] | None,
-) -> dict[str, dict[int, Row]]:
-    """By what a line is called: its rows by the place on the axis, ascending."""
+    *,
+    whole: bool,
+) -> dict[str, list[tuple[int, Row]]]:
+    """By what a line is called: its rows with the place on the axis, ascending."""
     shown = list(names) if names is not None else list(dict.fromkeys(name for _, name in rows))
     wanted = (
         list(variants) if variants is not None else list(dict.fromkeys(p.variant for p in points))
     )
-    fixed = [i for i in range(len(axes)) if i != along]
+    fixed = [i for i in range(len(axes)) if i != along and whole]
     # What is the same everywhere need not be said.
     fixed = [i for i in fixed if len({p.places[i] for p in points}) > 1]
-    lines: dict[str, dict[int, Row]] = {}
+    lines: dict[str, list[tuple[int, Row]]] = {}
     for name in shown:
         for variant in wanted:
             for point in (p for p in points if p.variant == variant):
@@ -130,10 +138,7 @@ def _lines(
                 parts = [name] if len(shown) > 1 else []
                 parts += [variant] if len(wanted) > 1 else []
                 parts += [f"{axes[i].name}={axes[i].labels[point.places[i]]}" for i in fixed]
-                line = lines.setdefault(", ".join(parts) or name, {})
-                line[point.places[along]] = row
+                line = lines.setdefault(", ".join(parts) or name, [])
+                line.append((point.places[along], row))
     order = axes[along].numbers or range(len(axes[along].labels))
-    return {
-        label: dict(sorted(line.items(), key=lambda item: order[item[0]]))
-        for label, line in lines.items()
-    }
+    return {label: sorted(line, key=lambda item: order[item[0]]) for label, line in lines.items()}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from spillgate.metrics import format_value
+from spillgate.points import FULL, Axis
 from spillgate.report.outlines import THIN
 from spillgate.scenario import Description
 
@@ -25,7 +26,8 @@ def parameters(d: Description) -> list[tuple[str, str]]:
     variants = dict.fromkeys(p.variant for p in d.points)
     return [
         *([("variants", ", ".join(variants))] if any(variants) else []),
-        *((f"axis {a.name}", ", ".join(a.labels)) for a in d.axes),
+        *([("design", d.extent())] if d.design != FULL else []),
+        *((f"axis {a.name}", _values(a)) for a in d.axes),
         ("classes of service", ", ".join(d.classes)),
         ("flows", f"{d.flows}{tcp}"),
         ("independent runs", f"{d.runs} of each {'point' if d.axes else 'variant'}"),
@@ -34,6 +36,17 @@ def parameters(d: Description) -> list[tuple[str, str]]:
         ("measured", format_value(d.duration, "s")),
         ("sampled every", format_value(d.interval, "s")),
     ]
+
+
+_MOST_VALUES = 20
+"""So many values of an axis are listed; of more their ends."""
+
+
+def _values(axis: Axis) -> str:
+    if axis.numbers is None or len(axis.labels) <= _MOST_VALUES:
+        return ", ".join(axis.labels)
+    ordered = sorted(zip(axis.numbers, axis.labels, strict=True))
+    return f"{len(axis.labels)} values from {ordered[0][1]} to {ordered[-1][1]}"
 
 
 def command(manifest: Mapping[str, Any], d: Description) -> str:

@@ -26,6 +26,7 @@ from spillgate.report.timelines import shown_runs, timeline_figures
 from spillgate.report.verdicts import matrix
 from spillgate.report.worst import worst_packets
 from spillgate.result import Results
+from spillgate.tables import outage_table
 from spillgate.whole import replacing
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def render(
         extent=results.extent(),
         wanted=d.runs * len(d.variants),
         matrix=matrix(results),
+        outages=outage_table(results),
         warnings=[*d.warnings, *results.remarks],
         classes=classes,
         tcp=tcp,

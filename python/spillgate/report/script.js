@@ -112,7 +112,7 @@
     read(path, x) {
       const all = path.points || (path.points = points(path));
       let best = null;
-      if (this.group === "time") {
+      if (this.group === "time" || path.classList.contains("dots")) {
         for (const p of all) if (p && (!best || Math.abs(p[0] - x) < Math.abs(best[0] - x))) best = p;
         return best;
       }

@@ -62,6 +62,7 @@ class Line:
         points: The points; none breaks the curve.
         band: A closed outline around what it stands for, if any.
         average_of: The curve whose average it is; it is drawn broad and pale.
+        dots: The points are drawn by themselves; each stands between two breaks.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Line:
     points: Sequence[tuple[float, float] | None]
     band: Sequence[tuple[float, float]] = ()
     average_of: str = ""
+    dots: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,17 +183,18 @@ def _ticks(axis: Axis, count: int) -> list[float]:
 
 
 def _path(points: Sequence[tuple[float, float] | None], x: Axis, y: Axis) -> str:
-    parts = []
-    moved = False
-    for point in points:
+    parts: list[str] = []
+    begun = 0
+    for point in (*points, None):
         if point is None:
-            moved = False
+            # A single point would draw nothing.
+            parts += ["h0"] if begun == 1 else []
+            begun = 0
             continue
         at = f"{number(x.at(point[0]))},{number(y.at(point[1]))}"
-        parts.append(at if moved else f"M{at}")
-        moved = True
-    # A single point would draw nothing.
-    return " ".join(parts) + ("h0" if len(parts) == 1 else "")
+        parts.append(f" {at}" if begun else f"{' ' if parts else ''}M{at}")
+        begun += 1
+    return "".join(parts)
 
 
 def render(panel: Panel) -> Markup:
@@ -336,6 +339,8 @@ def _of(line: Line) -> str:
 def _pen(line: Line) -> str:
     if line.average_of:
         return " average"
+    if line.dots:
+        return " dots"
     return " fine" if len(line.points) > _DENSE else ""
 
 

@@ -1,4 +1,8 @@
-"""What classes got along an axis: a chart a class, a curve for each place on the other axes."""
+"""What classes got along axes.
+
+Of all combinations of values: a chart a class, with a curve for each place on the other axes. Of
+other designs: a chart for each class and axis, with a dot for each point.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from spillgate.labels import short_of
 from spillgate.metrics import Scale, column_decimals, format_cell, format_value, scale_for
+from spillgate.points import Axis as Place
 from spillgate.points import Grid, grid
 from spillgate.report.figure import Figure
-from spillgate.report.svg import STYLES, Axis, Level, Line, Panel
+from spillgate.report.svg import STYLES, Level, Line, Panel
+from spillgate.report.svg import Axis as Along
 from spillgate.result import Results
 from spillgate.rows import Row
 from spillgate.tables import Table
@@ -21,15 +27,78 @@ Cells = Mapping[tuple[str, str], Row]
 
 
 def sweep_figures(results: Results) -> list[Figure]:
-    """A figure for each metric, if the last axis is one of numbers with two of them or more."""
-    along = grid(results.description.axes, results.description.points)
-    if along is None or along.axis.numbers is None or len(set(along.axis.numbers)) < 2:
+    """A figure for each metric, if the last axis is one of numbers with two of them or more.
+
+    Where not all combinations are run, each such axis has charts of its own.
+    """
+    d = results.description
+    along = grid(d.axes, d.points, d.design)
+    if along is None:
+        return []
+    across = [
+        (i, a)
+        for i, a in enumerate(d.axes)
+        if a.numbers is not None and len(set(a.numbers)) > 1 and (along.listed or a is along.axis)
+    ]
+    if not across:
         return []
     cells: dict[str, dict[tuple[str, str], Row]] = {m: {} for m in METRICS}
     for row in results.classes():
         if row.metric in cells and row.mean is not None:
             cells[row.metric][row.name, row.variant] = row
+    if along.listed:
+        return [_scatter(results, across, m, of) for m, of in cells.items() if of]
     return [_figure(results, along, m, of) for m, of in cells.items() if of]
+
+
+def _scatter(
+    results: Results, across: Sequence[tuple[int, Place]], metric: str, cells: Cells
+) -> Figure:
+    """A dot for each point, over each axis: how much it matters, whatever the others are."""
+    d = results.description
+    variants = list(dict.fromkeys(p.variant for p in d.points))
+    shown = variants[:STYLES]
+    scale = scale_for(next(iter(cells.values())).unit, [r.mean for r in cells.values()])
+    classes = [c for c in d.classes if any(name == c for name, _ in cells)]
+    panels = []
+    for cls in classes:
+        levels, most = _levels(results, cls, metric, scale, cells)
+        for index, axis in across:
+            right = scale_for(axis.unit or "", axis.numbers or ())
+            at = [n * right.factor for n in axis.numbers or ()]
+            lines = []
+            for style, variant in enumerate(shown):
+                found = [
+                    (at[p.places[index]], _of(row.mean, scale))
+                    for p in d.points
+                    if p.variant == variant and (row := cells.get((cls, p.name)))
+                ]
+                apart = [one for dot in sorted(found) for one in (dot, None)]
+                lines.append(Line(variant or cls, style, apart, dots=True))
+            panels.append(
+                Panel(
+                    title=f"{cls}, over {axis.name}",
+                    x=Along(min(at), max(at), axis.name, right.unit if axis.unit else ""),
+                    y=Along(0.0, most * 1.05 or 1.0, short_of(metric), scale.unit),
+                    lines=lines,
+                    levels=levels,
+                    summary=f"{len(d.points)} points",
+                )
+            )
+    left_out = len(variants) - len(shown)
+    listing = grid(d.axes, d.points, d.design)
+    assert listing is not None  # noqa: S101 - there are axes
+    return Figure(
+        id=f"along-{metric}",
+        title=f"{short_of(metric).capitalize()} at the points of the design",
+        caption="A dot is the mean over the runs at one point."
+        + (f" The first {len(shown)} of {len(variants)} variants." if left_out else ""),
+        panels=panels,
+        legend=[(n, i) for i, n in enumerate(shown)] if len(shown) > 1 else [],
+        table=_table(results, listing, cells, scale),
+        group=f"along-{metric}",
+        notes=[("level", "required")] if any(p.levels for p in panels) else [],
+    )
 
 
 def _figure(results: Results, along: Grid, metric: str, cells: Cells) -> Figure:
@@ -92,24 +161,37 @@ def _panel(
                 f"{format_value(first.mean, first.unit)} to {format_value(last.mean, last.unit)}"
             )
             summary.append(f"{name}: {told}")
+    levels, most = _levels(results, cls, metric, scale, cells, values)
+    return Panel(
+        title=cls,
+        x=Along(min(at), max(at), along.axis.name, across.unit if along.axis.unit else ""),
+        y=Along(0.0, most * 1.05 or 1.0, short_of(metric), scale.unit),
+        lines=lines,
+        levels=levels,
+        summary="; ".join(summary),
+    )
+
+
+def _levels(
+    results: Results,
+    cls: str,
+    metric: str,
+    scale: Scale,
+    cells: Cells,
+    values: Sequence[float] = (),
+) -> tuple[list[Level], float]:
+    """What is required of a class, and the largest value that a chart shows."""
     bounds = {
         v.requirement: v.bound
         for v in results.verdicts
         if (v.cls, v.metric) == (cls, metric) and v.customer is None
     }
     levels = [Level(b * scale.factor, text) for text, b in bounds.items()]
+    values = values or [_of(r.mean, scale) for (name, _), r in cells.items() if name == cls]
     most = max(values, default=1.0)
     # A bound far beyond everything would hide the curves.
     levels = [one for one in levels if one.y <= 3.0 * most]
-    most = max([most, *(one.y for one in levels)])
-    return Panel(
-        title=cls,
-        x=Axis(min(at), max(at), along.axis.name, across.unit if along.axis.unit else ""),
-        y=Axis(0.0, most * 1.05 or 1.0, short_of(metric), scale.unit),
-        lines=lines,
-        levels=levels,
-        summary="; ".join(summary),
-    )
+    return levels, max([most, *(one.y for one in levels)])
 
 
 def _of(value: float | None, scale: Scale) -> float:
@@ -123,7 +205,7 @@ def _table(results: Results, along: Grid, cells: Cells, scale: Scale) -> Table:
         return "–" if row is None else format_cell(row.mean, row.half, scale, decimals)
 
     return Table(
-        ["class", *along.heads, *(f"{along.axis.name} {v}" for v in along.axis.labels)],
+        ["class", *along.heads, *(f"{along.axis.name} {v}".strip() for v in along.axis.labels)],
         [
             [cls, *names, *(text(cells.get((cls, p or ""))) for p in points)]
             for cls in results.description.classes

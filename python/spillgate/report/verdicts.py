@@ -174,7 +174,7 @@ def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> G
 
 def _along(results: Results, variants: Sequence[str], groups: Sequence[Group]) -> Sheets | None:
     d = results.description
-    found = grid(d.axes, d.points)
+    found = grid(d.axes, d.points, d.design)
     if found is None:
         return None
     nothing = _cell("")

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::{Dur, Time};
 
-use super::links::Links;
+use super::links::{Draft, Links};
+use super::nodes::Nodes;
 use super::paths::Paths;
 use super::period::Times;
 use crate::codes;
@@ -226,4 +227,38 @@ impl Failures {
     pub(super) fn into_plan(self) -> Vec<FailurePlan> {
         self.all.into_iter().map(|(f, _)| f).collect()
     }
+}
+
+/// A link with the names of its two ends; of a `duplex` link one for both directions.
+pub(crate) struct Ends {
+    /// Its name.
+    pub(crate) link: String,
+    /// Where it begins.
+    pub(crate) from: String,
+    /// Where it ends.
+    pub(crate) to: String,
+}
+
+/// The links of a scenario, each member of a group by itself; none after an error.
+pub(crate) fn ends_of_links(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+) -> Option<Vec<Ends>> {
+    let before = ctx.error_count();
+    let nodes = Nodes::read(ctx, scenario, root);
+    let links = Links::read(ctx, scenario, root, &nodes);
+    if ctx.error_count() > before {
+        return None;
+    }
+    let drafts = links.drafts()?.into_iter().filter(|d| !d.is_reverse());
+    let ends = |d: Draft<'_>| {
+        let (from, to) = d.ends();
+        Ends {
+            link: d.name().to_owned(),
+            from: nodes.names[from as usize].clone(),
+            to: nodes.names[to as usize].clone(),
+        }
+    };
+    Some(drafts.map(ends).collect())
 }

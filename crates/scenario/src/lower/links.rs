@@ -391,6 +391,11 @@ impl Draft<'_> {
         &self.name
     }
 
+    /// Whether it is the other direction of a `duplex` link.
+    pub(super) fn is_reverse(&self) -> bool {
+        self.policy_of.is_none()
+    }
+
     /// The nodes at its sending and its receiving end.
     pub(super) fn ends(&self) -> (u32, u32) {
         (self.from, self.to)

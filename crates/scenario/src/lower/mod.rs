@@ -24,6 +24,7 @@ mod pattern;
 mod period;
 mod policies;
 mod promised;
+mod replication;
 mod rings;
 mod rows;
 mod sla;
@@ -32,8 +33,11 @@ mod unlimited;
 mod voice;
 mod watched;
 
+pub(crate) use failures::{Ends, ends_of_links};
+pub(crate) use nodes::GroupNames;
 pub(crate) use period::runs;
 pub(crate) use policies::{Shared, unused_policies};
+pub(crate) use replication::replication;
 pub(crate) use sla::sla;
 
 use std::collections::BTreeMap;

@@ -53,17 +53,17 @@ impl Place {
 }
 
 /// Which nodes are of which group.
-pub(super) struct GroupNames(BTreeMap<String, u32>);
+pub(crate) struct GroupNames(BTreeMap<String, u32>);
 
 impl GroupNames {
     /// The groups of a topology.
-    pub(super) fn new(topology: &Topology) -> Self {
+    pub(crate) fn new(topology: &Topology) -> Self {
         let group = |spec: &NodeSpec| Some((spec.name().to_owned(), spec.count()?));
         Self(topology.nodes.iter().filter_map(group).collect())
     }
 
     /// Whether the node is a member of the group.
-    pub(super) fn is_member(&self, node: &str, group: &str) -> bool {
+    pub(crate) fn is_member(&self, node: &str, group: &str) -> bool {
         let Some(count) = self.0.get(group) else {
             return false;
         };

@@ -16,10 +16,11 @@ pub(crate) mod path;
 
 use self::find::find;
 use self::path::{Segment, parse};
+use crate::axes::Replacement;
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value};
-use crate::points::{Point, Replacement};
+use crate::points::Point;
 use crate::text::Texts;
 use crate::yaml;
 use spillgate_core::suggest::did_you_mean;
@@ -149,7 +150,7 @@ pub(crate) fn point(
                 )
                 .hint(format!("{who} changes {}", VARIABLE.join(", "))));
             }
-            assign(root, &segments, (*value).clone(), key.span)
+            assign(root, &segments, value.clone().into_owned(), key.span)
         });
         if let Err(d) = applied {
             let mut d = texts.locate(d, key.span);

@@ -1,0 +1,138 @@
+"""Studies: designs, how many runs each point gets, and each failure in turn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import spillgate
+from spillgate import InputError, plot, report
+from spillgate.cli.tables import outages as outage_tables
+from spillgate.cli.verdicts import verdict_table
+from spillgate.report.sweeps import sweep_figures
+
+FIRST = Path("examples/first/scenario.yaml").read_text(encoding="utf-8")
+AXES = """\
+axes:
+  - {name: load, set: traffic.data.source.rate, from: 500 kb/s, to: 3 Mb/s, steps: 3}
+  - {name: size, set: traffic.data.source.packet, from: 200 B, to: 1500 B, scale: log, steps: 3}
+"""
+SHORT = {"measurement.duration": "1 s"}
+HYPERCUBE = AXES + "study: {design: {latin-hypercube: {points: 5}}}\n"
+
+
+def wide(columns: int) -> Console:
+    return Console(width=columns)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> spillgate.Results:
+    return spillgate.run(FIRST + HYPERCUBE, runs=2, set=SHORT)
+
+
+def test_drawn_points_have_coordinates(drawn: spillgate.Results) -> None:
+    d = drawn.description
+    assert d.design == "latin-hypercube"
+    assert d.extent() == "10 points (2 variants × latin-hypercube over load, size)"
+    assert [len(a.labels) for a in d.axes] == [5, 5]
+    frame = drawn.to_pandas()
+    assert len(set(zip(frame["load"], frame["size"], strict=True))) == 5
+    assert frame["load"].between(5e5, 3e6).all()
+    delay = drawn.to_xarray()["owd_mean"]
+    assert delay.dims == ("point", "name", "estimate")
+    assert list(delay["point"].values) == list(d.variants)
+    wanted = sorted(set(frame["load"]))
+    assert sorted(set(delay["load"].values)) == wanted
+    some = drawn.value("llq", "class", "voice", "owd_mean", at={"load": wanted[0]})
+    assert some.mean == pytest.approx(
+        float(
+            delay.sel(name="voice", estimate="mean")
+            .where((delay["load"] == wanted[0]) & (delay["variant"] == "llq"), drop=True)
+            .item()
+        )
+    )
+    assert json.loads(json.dumps(drawn.to_dict()))["scenario"]["design"] == "latin-hypercube"
+
+
+def test_each_drawn_point_is_a_row_and_a_dot(
+    drawn: spillgate.Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdict_table(wide(140), drawn)
+    said = capsys.readouterr().out
+    assert sum(label in said for label in drawn.description.axes[0].labels) == 5
+    figures = sweep_figures(drawn)
+    first = next(f for f in figures if f.id == "along-owd_p99")
+    assert [p.title for p in first.panels][:2] == ["voice, over load", "voice, over size"]
+    assert [name for name, _ in first.legend] == ["fifo", "llq"]
+    dots = str(first.charts[0][1])
+    assert dots.count("M") > 10
+    assert 'class="line dots s1"' in dots
+    page = report.render(drawn)
+    assert "latin-hypercube" in page
+    figure = plot.sweep(drawn, "owd_p99", "load", names=["voice"])
+    assert [line.get_linestyle() for line in figure.axes[0].lines[:1]] == ["None"]
+
+
+def test_ranges_and_pairs() -> None:
+    d = spillgate.check(FIRST + AXES)
+    assert len(d.points) == 18
+    assert d.axes[0].labels == ("500 kb/s", "1.75 Mb/s", "3 Mb/s")
+    paired = spillgate.check(FIRST + AXES + "study: {design: paired}\n")
+    assert [p.places for p in paired.points] == [(0, 0), (1, 1), (2, 2)] * 2
+    with pytest.raises(InputError, match="lacks `steps`"):
+        spillgate.check(FIRST + AXES.replace(", steps: 3", ""))
+
+
+RING = """\
+schema_version: 1
+topology:
+  nodes: [a, b, c, d, e]
+  links:
+    ab: {from: a, to: b, rate: 10 Mb/s, delay: 2 ms, duplex: true}
+    bc: {from: b, to: c, rate: 10 Mb/s, delay: 2 ms, duplex: true}
+    ad: {from: a, to: d, rate: 10 Mb/s, delay: 20 ms, duplex: true, cost: 5}
+    dc: {from: d, to: c, rate: 10 Mb/s, delay: 20 ms, duplex: true}
+    de: {from: d, to: e, rate: 10 Mb/s, delay: 2 ms, duplex: true}
+  routing: {detection: 50 ms, convergence: 200 ms}
+traffic:
+  - flow: {name: voice, from: a, to: c, source: {cbr: {rate: 64 kb/s, packet: 200 B}}}
+measurement: {warmup: 1 s, duration: 4 s}
+runs: {count: 2}
+sla:
+  - {class: voice, metric: owd_p99, max: 30 ms}
+axes:
+  - {name: failure, each: link, at: 3 s}
+"""
+
+
+def test_each_failure_is_judged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    results = spillgate.run(RING)
+    d = results.description
+    assert [p.same for p in d.points] == [None, None, 0, None, 0, 0]
+    # What carries nothing has the results of no failure.
+    assert len(results.runs) == 12
+    digests = {(r.variant, r.run): r.digest for r in results.runs}
+    assert digests["failure=de", 1] == digests["failure=none", 1]
+    assert digests["failure=ab", 1] != digests["failure=none", 1]
+    delay, loss = results.outages()
+    assert (delay.cls, delay.metric, delay.of, delay.idle) == ("voice", "owd_p99", 5, 3)
+    assert set(delay.broken) == {"ab", "bc"}
+    assert delay.worst in ("ab", "bc")
+    assert delay.without is not None
+    assert delay.value is not None
+    assert delay.without < 0.006 < 0.04 < delay.value
+    assert (loss.metric, loss.requirement, loss.without) == ("loss_ratio", "", 0.0)
+    assert "is worst when" in loss.said()
+    outage_tables(wide(120), results)
+    said = capsys.readouterr().out
+    assert "2 of 5: " in said
+    assert "3 of them hit what no packet would cross" in said
+    assert "Each failure" in report.render(results)
+    results.save(tmp_path / "run")
+    found = json.loads((tmp_path / "run" / "results.json").read_text())["outages"]
+    assert found[0]["class"] == "voice"
+    again = spillgate.load(tmp_path / "run")
+    assert again.outages() == results.outages()
