@@ -15,6 +15,8 @@ braces becomes the value itself. `for` makes an entry once for each value of a l
   `times`, `varied` (true, or what differs), `keep`, `note`. A point is called by its values.
 - `causes`: settings in which a suspected cause is off: `at` a point of the claims, `off` that
   point's replacement; or `set`. `silent`: other choices of each silent one as axes, `at` points.
+- `search`: how much is run where choices are searched (as of `Plan`), and `also` further choices,
+  of keys that the ledger does not vary, too; `own` is what a value sets at some points only.
 - `measures` are terms by name, `ours` bounds that are ours, `claims` the parts of each.
 - `cells`: terms and texts for sentences; `ledger`, `watched`; `tables`, `figures`, `bars`, and the
   `sections` that show them. A table without a title has that of its file in the texts.
@@ -44,6 +46,7 @@ from typing import Any
 
 from spillgate_papers import terms
 from spillgate_papers.frame import Frame
+from spillgate_papers.matching.plan import Plan
 from spillgate_papers.measured import Singles, View
 from spillgate_papers.model import Quantity, Section, Table
 from spillgate_papers.ours import Ours, widths
@@ -346,6 +349,12 @@ class Declared(Points):
             there = (*self.texts.prose, *known, *cells)
             return self.fail(name, "nothing is called", e.args[0], there)  # type: ignore[no-any-return]
 
+    def search(self) -> Plan:
+        """How much is run where choices are searched, and further choices."""
+        of = dict(self.known("a search", self.data.get("search", {})))
+        also = {key: self.choices_of(axes) for key, axes in of.pop("also", {}).items()}
+        return Plan(**of, also=also)
+
     def watched(self) -> Iterator[Watched]:
         """What the ledger shows beside verdicts."""
         for w in self.data.get("watched", ()):
@@ -390,5 +399,6 @@ def paper(folder: Path, **python: Any) -> Frame:
         watched=list(d.watched()),
         sections=sections,
         own=python.get("own"),
+        search=d.search(),
         **d.known("what is taken", d.data.get("take", {})),
     )

@@ -16,6 +16,8 @@ from spillgate_papers.choices import chosen
 from spillgate_papers.grid import Batch
 from spillgate_papers.judge import judge
 from spillgate_papers.lab import Lab, Report
+from spillgate_papers.matching.inference import Inference
+from spillgate_papers.matching.plan import Plan
 from spillgate_papers.measured import Own, View
 from spillgate_papers.model import (
     Claim,
@@ -59,6 +61,7 @@ class Frame:
         own: Gives what else they need, by variant.
         series: Whether every run has time series, for `own`; else the first of each point has.
         quick: What `--quick` runs instead.
+        search: How much is run where the silent choices are searched.
         runs: Runs behind each claim, if nobody says otherwise.
         quick_runs: The same with `--quick`.
     """
@@ -82,6 +85,7 @@ class Frame:
     own: Callable[[Results], Mapping[str, Own]] | None = None
     series: bool = False
     quick: Frame | None = None
+    search: Plan = field(default_factory=Plan)
     runs: int = 10
     quick_runs: int = 3
 
@@ -108,6 +112,7 @@ class Frame:
         report: Report | None = None,
         store: Path | None = None,
         set: Mapping[str, str] | None = None,  # noqa: A002
+        search: bool = False,
     ) -> Reproduction:
         """Runs the experiment and judges the claims.
 
@@ -124,6 +129,8 @@ class Frame:
                 a beginning of it that is unique. The claims are then judged under these choices
                 together, beside those as everything is chosen. They are run as long and as often
                 as usual, where choices are varied.
+            search: Whether the choices are found by which most claims hold together, instead: in
+                brief runs of many sets of choices, the best of which is then run as with `set`.
 
         Returns:
             Claims with verdicts, the ledger, tables and figures; the same for the same version,
@@ -136,7 +143,10 @@ class Frame:
             msg = f"error: runs must be at least 2 (an interval needs two), not {runs}"
             raise InputError(msg)
         paper = (self.quick if quick else None) or self
-        choices = chosen(paper.silent, set or {})
+        choices = chosen(paper.search.ranges(paper.silent), set or {})
+        if choices and search:
+            msg = "error: set and search exclude each other: a search chooses"
+            raise InputError(msg)
         lab = Lab(
             self.system,
             Path(work),
@@ -148,6 +158,8 @@ class Frame:
             store=store,
         )
         study = Study(paper, lab)
+        if search:
+            return self._searched(study)
         if choices:
             return self._set(study, choices)
         study.reproduce()
@@ -162,9 +174,14 @@ class Frame:
         claims = study.compare(list(choices.values()))
         ledger = tuple(
             Ledgered(replace(s, value=choices[s.key].label), f"set here; our choice is {s.value}")
-            for s in study.paper.silent
+            for s in study.paper.search.ranges(study.paper.silent)
             if s.key in choices
         )
         labels = {key: p.label for key, p in choices.items()}
         found = study.lab, claims, ledger, (), labels, study.claims
         return Reproduction(self.name, self.texts.title, *found)
+
+    def _searched(self, study: Study) -> Reproduction:
+        """The claims under the choices by which most of them hold, beside those as chosen."""
+        choices, sections, document = Inference(study, study.paper.search).run()
+        return replace(self._set(study, choices), sections=sections, search=document)

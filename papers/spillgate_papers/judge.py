@@ -36,6 +36,8 @@ def within(
     q = measured.quantity
     if q.mean is None or q.n < len(measured.values):
         return Part(text, q, kind, holds=False)
+    lowest, highest = -math.inf if above is None else above, math.inf if below is None else below
+    margins = tuple(min(v - lowest, highest - v) for v in measured.values)
     # Bounds of requirements may be reached, those of claims not.
     least = None if above is None else math.nextafter(above, math.inf)
     most = None if below is None else math.nextafter(below, -math.inf)
@@ -44,10 +46,10 @@ def within(
     low, high = (q.mean if end is None else end for end in (q.low, q.high))
     verdict, further = _engine.judge(values, low, high, most, least)
     if verdict != "undecided":
-        return Part(text, q, kind, holds=verdict == "pass")
+        return Part(text, q, kind, holds=verdict == "pass", margins=margins)
     if further is not None and further + len(values) > MOST_RUNS:
         further = None
-    return Part(text, q, kind, holds=False, undecided=True, further=further)
+    return Part(text, q, kind, False, True, further, margins=margins)
 
 
 def beside(text: str, measured: PerRun) -> Part:

@@ -106,6 +106,8 @@ class Part:
         undecided: Whether the interval contains the bound; then `holds` is false.
         further: If undecided, how many more runs would probably tell; none if nobody can say.
         bound: The bound, if it is ours and not the paper's.
+        margins: By how much it holds in each run, in the unit of what was measured; negative
+            where it does not.
     """
 
     text: str
@@ -115,6 +117,7 @@ class Part:
     undecided: bool = False
     further: int | None = None
     bound: OurBound | None = None
+    margins: tuple[float, ...] = ()
 
     @property
     def missed(self) -> bool:
@@ -405,6 +408,7 @@ class Reproduction:
         set: Other choices for what the paper leaves silent under which the claims are judged, by
             key; none if everything is as chosen.
         base: If there are any, the claims as everything is chosen.
+        search: If these choices were searched, what was found, for the JSON document.
     """
 
     paper: str
@@ -415,6 +419,7 @@ class Reproduction:
     sections: tuple[Section, ...]
     set: Mapping[str, str] = field(default_factory=dict)
     base: tuple[Judged, ...] = ()
+    search: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, directory: Path, argv: Sequence[str], wall_s: float, cpu_s: float) -> None:
         """Fills a run directory, which holds `system/` already.
@@ -456,9 +461,12 @@ class Reproduction:
     def document(self) -> dict[str, Any]:
         """The JSON document: claims and assumptions; the same for the same version and seed.
 
-        If choices were set, also these, and the claims as everything is chosen.
+        If choices were set or searched, also these, and the claims as everything is chosen.
         """
-        other = {"set": dict(self.set), "base": [c.record() for c in self.base]}
+        other: dict[str, Any] = {"set": dict(self.set)}
+        other["base"] = [c.record() for c in self.base]
+        if self.search:
+            other["search"] = dict(self.search)
         return {
             "paper": self.paper,
             "version": _engine.VERSION,
@@ -467,5 +475,5 @@ class Reproduction:
             "quick": self.lab.quick,
             "claims": [c.record() for c in self.claims],
             "assumptions": [a.record() for a in self.assumptions],
-            **(other if self.set else {}),
+            **(other if self.base else {}),
         }

@@ -152,8 +152,9 @@ def summary(r: Reproduction) -> str:
 
 def beside(r: Reproduction) -> Section:
     """The verdicts as everything is chosen, and under other choices."""
-    title = "As chosen, and as set"
-    table = compared("beside", title, {"as chosen": r.base, "as set": r.claims})
+    name = "best set" if r.search else "as set"
+    title = f"As chosen, and {'in the best set' if r.search else name}"
+    table = compared("beside", title, {"as chosen": r.base, name: r.claims})
     return Section(title, f"{changed(r)}.", (table,), (), "beside")
 
 
@@ -165,7 +166,7 @@ def changed(r: Reproduction) -> str:
 
 def sections(r: Reproduction) -> Iterator[Section]:
     """Everything that the page shows, in order."""
-    if r.set:
+    if r.base:
         yield beside(r)
     bounds = bounds_table(r)
     tables = (claims_table(r), parts_table(r), *((bounds,) if bounds else ()))

@@ -27,12 +27,13 @@ _PANEL = "panel x y lines factor legend guides dots shades range for"
 KEYS = {
     "the file": (
         "batches claims",
-        f"take lists points axes causes silent measures ours cells {_SHOWN}",
+        f"take lists points axes causes silent search measures ours cells {_SHOWN}",
     ),
     "what is taken": ("", "scopes metrics flow_metrics series runs quick_runs"),
+    "a search": ("", "points waves size runs seconds also"),
     "a batch": ("title axes seconds", "but quick runs times varied keep note"),
     "an axis": ("", "name points for set values at"),
-    "a value of an axis": ("name set", "always for at instead"),
+    "a value of an axis": ("name set", "always for at instead own"),
     "a cause": ("name", "each for at off on set"),
     "a term": ("", _TERM),
     "a part of a claim": (
@@ -298,10 +299,11 @@ class Points:
         """The other choices of a silent one: the values of an axis, or of several."""
         return tuple(
             Point(
-                c["name"],
+                str(c["name"]),
                 c["set"],
                 tuple(self.points(at)) if (at := c.get("at", a.get("at"))) else (),
                 instead=c.get("instead", False),
+                own={p: v for at, v in c.get("own", {}).items() for p in self.points(at)},
             )
             for a in (axes if isinstance(axes, list) else [axes])
             for c in self.choices(a)

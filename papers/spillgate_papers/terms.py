@@ -202,7 +202,9 @@ def apart(better: Term, worse: Term, text: str) -> Check:
         a, b = better.take(v), worse.take(v)
         ends = (a.quantity.low, b.quantity.high)
         holds = None not in ends and ends[0] > ends[1]  # type: ignore[operator]
-        return Part(f"{text}: the difference", (a - b).quantity, "trend", holds=holds)
+        d = a - b
+        said = f"{text}: the difference"
+        return Part(said, d.quantity, "trend", holds=holds, margins=d.values)
 
     return check
 

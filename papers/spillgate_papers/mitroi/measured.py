@@ -41,7 +41,7 @@ GAPS, APART = (30, 60, 90, 120), 90
 STEP, ORDER = "started together", "started in order"
 FILE, ORDERED = "traffic.0.csv.file", "traffic-order-{}.csv"
 files = {
-    **{ORDERED.format(gap): FLOWS.text(gap=gap) for gap in GAPS},
+    **{ORDERED.format(gap): FLOWS.text(gap=gap) for gap in (*GAPS, 10, 300, 1000)},
     **{f"traffic-{x}.csv": FLOWS.scaled(x) for x in (80, 90, 98, 100, 110, 120, 130, 140, 150)},
     "traffic-even.csv": FLOWS.evened(),
 }

@@ -198,7 +198,8 @@ def disjoint(text: str, short: str, long: str) -> Check:
         a, b = (own("output queue", place).take(v) for place in (short, long))
         top, bottom = a.quantity.high, b.quantity.low
         holds = top is not None and bottom is not None and top < bottom
-        return Part(text, (b - a).quantity, "number", holds)
+        d = b - a
+        return Part(text, d.quantity, "number", holds, margins=d.values)
 
     return check
 

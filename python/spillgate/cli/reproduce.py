@@ -70,6 +70,9 @@ def reproduce(options: argparse.Namespace) -> int:
         msg = f"error: {what}; there are {', '.join(sorted(papers))}, and {ALL}"
         raise InputError(msg)
     chosen = _chosen(options.set, options.paper)
+    if options.search and chosen:
+        msg = "error: --search chooses itself: leave --set out"
+        raise InputError(msg)
     if options.runs is not None and options.runs < 2:
         msg = f"error: --runs must be at least 2 (an interval needs two), not {options.runs}"
         raise InputError(msg)
@@ -108,6 +111,7 @@ def reproduce(options: argparse.Namespace) -> int:
                         report=named,
                         store=directory.store,
                         set=chosen,
+                        search=options.search,
                     )
                 )
                 spent.append((time.monotonic() - begun, time.process_time() - worked))
@@ -158,7 +162,8 @@ def _chosen(texts: Sequence[str], paper: str) -> dict[str, str]:
 
 def _again(options: argparse.Namespace, path: Path) -> str:
     """The command line that goes on, if this is interrupted."""
-    words = ["spillgate", "reproduce", options.paper, *(["--quick"] if options.quick else ())]
+    words = ["spillgate", "reproduce", options.paper]
+    words += [f"--{flag}" for flag in ("quick", "search") if getattr(options, flag)]
     for name in ("seed", "runs"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
@@ -263,8 +268,8 @@ def _reasons(out: Console, found: Reproduction) -> None:
         if j.reason:
             item(out, f"{j.claim.id}: {j.reason}")
     out.print()
-    silent = "Other choices" if found.set else "What the paper leaves silent, our choice"
-    out.print(Text(silent if found.set else f"{silent}, and what others do", "bold"))
+    silent = "What the paper leaves silent, our choice, and what others do"
+    out.print(Text("Choices that are not ours" if found.base else silent, "bold"))
     for x in found.assumptions:
         item(out, f"{x.assumption.key}: {x.assumption.value}\n{x.effect}")
     out.print()

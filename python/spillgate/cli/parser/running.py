@@ -181,6 +181,11 @@ def add_reproduce(commands: Commands) -> None:
         help="another choice for what the paper leaves silent, by a label of its ledger; says "
         "which verdicts change; may be repeated",
     )
+    parser.add_argument(
+        "--search",
+        action="store_true",
+        help="search these choices for those by which most claims hold together",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="master seed; default 1")
     parser.add_argument(
         "--runs", type=int, metavar="N", help="runs behind each claim; default the paper's"
