@@ -10,6 +10,7 @@ from functools import partial
 from spillgate_papers.domzal import claims, show, system
 from spillgate_papers.domzal.system import BASIC, LINKS, MECHANISMS, Plan, at
 from spillgate_papers.frame import Frame
+from spillgate_papers.matching.plan import Plan as Search
 from spillgate_papers.study import Watched
 
 FULL = Plan()
@@ -34,6 +35,7 @@ def frame(plan: Plan) -> Frame:
         sections=partial(show.sections, plan=plan),
         scopes=(),
         own=partial(system.taken, failure=plan.failure),
+        search=Search(points=8, waves=3, size=32, runs=2),
     )
 
 
