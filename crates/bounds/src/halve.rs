@@ -4,7 +4,7 @@ use spillgate_core::Dur;
 use spillgate_core::curve::NoBound;
 use spillgate_queueing::Part;
 
-use crate::hop::HopBound;
+use crate::hop::Parts;
 use crate::way::Way;
 
 /// A change that alone halves a bound from end to end.
@@ -27,23 +27,28 @@ pub enum Changed {
     Other(Part, Dur),
 }
 
-/// The changes that halve a bound, each alone; `hops`: of each step the bound of its leaf.
-pub(crate) fn changes(way: &Way, hops: &[&HopBound]) -> Result<Vec<Change>, NoBound> {
-    // Of the sum over all ports, which is no less than the bound.
-    let excess = way.sum().as_ps() - way.owd().as_ps() / 2;
-    let less = |time: Dur| time.as_ps().checked_sub(excess).map(Dur::from_ps);
-    let mut found = Vec::new();
-    for (step, (at, hop)) in way.steps.iter().zip(hops).enumerate() {
-        if let Some(left) = less(at.parts.sum()) {
-            let own = hop.own_in(&at.parts, left)?;
-            found.extend(own.map(|to| Change { step, to }));
+impl Way {
+    /// The changes that halve the delay, each alone; `parts`: of each step.
+    ///
+    /// # Errors
+    /// If an exact value is too large.
+    pub fn halved(&self, parts: &[Parts]) -> Result<Vec<Change>, NoBound> {
+        // Of the sum over all ports, which is no less than the bound.
+        let excess = self.sum().as_ps() - self.owd().as_ps() / 2;
+        let less = |time: Dur| time.as_ps().checked_sub(excess).map(Dur::from_ps);
+        let mut found = Vec::new();
+        for (step, (at, parts)) in self.steps.iter().zip(parts).enumerate() {
+            if let Some(left) = less(at.delay) {
+                let own = at.bound.own_in(parts, left)?;
+                found.extend(own.map(|to| Change { step, to }));
+            }
+            for (part, time) in &parts.more {
+                found.extend(less(*time).map(|left| Change {
+                    step,
+                    to: Changed::Other(*part, left),
+                }));
+            }
         }
-        for (part, time) in &at.parts.more {
-            found.extend(less(*time).map(|left| Change {
-                step,
-                to: Changed::Other(*part, left),
-            }));
-        }
+        Ok(found)
     }
-    Ok(found)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spillgate_core::Dur;
 use spillgate_core::curve::{Curve, NoBound};
-use spillgate_queueing::{FlowLoad, Guarantee, Load, Part, QueueLimit, Reason, Service, Share};
+use spillgate_queueing::{Guarantee, Load, Part, QueueLimit, Reason, Service, Share};
 
 use crate::halve::Changed;
 
@@ -15,19 +15,18 @@ pub struct HopBound {
     /// The longest time from the arrival of a packet until it has been sent: queueing and
     /// transmission.
     pub delay: Dur,
-    /// What it is the sum of.
-    pub parts: Parts,
+    /// What bounds it.
+    pub from: From,
     /// The most bytes that wait, in the transmit ring too.
     pub backlog: u64,
     /// The rate that is guaranteed in the end, in b/s, rounded down.
     pub rate: u64,
     /// Whether no packet can be lost here.
     pub lossless: bool,
-    limited: Option<Limited>,
-    /// From where none of its packets is at the port: its service, and the leaves that share it in
-    /// the order of arrival.
-    pub(crate) through: Option<(Service, Vec<u16>)>,
-    /// The service of a single burst that bounds the delay.
+    queue: Arc<Queue>,
+    /// The arrivals that bound the delay, and what serves them.
+    come: Option<(Curve, Service)>,
+    /// The service of a single burst.
     burst: Option<Service>,
     /// The longest packet.
     longest: u32,
@@ -82,6 +81,11 @@ impl Limited {
     }
 
     /// The longest delay of a packet of `len` bytes on the link.
+    fn delay(&self, len: u32) -> Result<Dur, NoBound> {
+        self.drain.curve().serves(self.up_to(len))
+    }
+
+    /// What that is the sum of.
     fn parts(&self, len: u32) -> Result<Parts, NoBound> {
         let own = self.up_to(len);
         let (alone, more) = self.drain.parts(|s| s.serves(own))?;
@@ -101,32 +105,52 @@ impl HopBound {
     /// # Errors
     /// If its exact value is too large.
     pub fn delay_of(&self, len: u32) -> Result<Dur, NoBound> {
-        let Some(limited) = &self.limited else {
-            return Ok(self.delay);
-        };
-        let limit = limited.drain.curve().serves(limited.up_to(len))?;
-        Ok(limit.min(self.delay))
+        match &self.queue.limited {
+            Some(limited) if len < self.longest && limited.longest > 0 => {
+                Ok(limited.delay(len)?.min(self.delay))
+            }
+            _ => Ok(self.delay),
+        }
     }
 
-    /// What this is the sum of.
+    /// What the longest delay is the sum of.
     ///
     /// # Errors
-    /// See [`Self::delay_of`].
+    /// If an exact value is too large.
+    pub fn parts(&self) -> Result<Parts, NoBound> {
+        self.parts_of(self.longest)
+    }
+
+    /// What [`Self::delay_of`] is the sum of.
+    ///
+    /// # Errors
+    /// If an exact value is too large.
     pub fn parts_of(&self, len: u32) -> Result<Parts, NoBound> {
-        match &self.limited {
-            Some(limited) if self.delay_of(len)? < self.delay => limited.parts(len),
-            _ => Ok(self.parts.clone()),
+        match (&self.queue.limited, &self.come) {
+            (Some(limited), _) if self.delay_of(len)? < self.delay => limited.parts(len),
+            (_, Some((arrivals, service))) => come(arrivals, service),
+            (Some(limited), None) => limited.parts(self.longest),
+            (None, None) => Err(NoBound::Unbounded),
         }
+    }
+
+    /// From where none of its packets is at the port: its service, and the leaves that share it in
+    /// the order of arrival.
+    pub(crate) fn through(&self) -> Option<(&Service, &[u16])> {
+        let queue = &self.queue;
+        let service = queue.alone.as_ref().filter(|_| queue.leaf.in_order);
+        Some((service?, &queue.leaf.beside))
     }
 
     /// The queue or burst that is served in this time, if it holds a packet.
     pub(crate) fn own_in(&self, parts: &Parts, time: Dur) -> Result<Option<Changed>, NoBound> {
+        let limited = self.queue.limited.as_ref();
         let service = match parts.from {
-            From::Limit => self.limited.as_ref().map(|l| l.drain.curve()),
+            From::Limit => limited.map(|l| l.drain.curve()),
             From::Arrivals => self.burst.as_ref().map(Service::curve),
         };
         let own = service.map(|s| s.served_in(time)).transpose()?;
-        let in_packets = self.limited.as_ref().map_or(0, |l| u64::from(l.longest));
+        let in_packets = limited.map_or(0, |l| u64::from(l.longest));
         Ok(own.filter(|own| *own >= self.longest.into()).map(|own| {
             if parts.from == From::Limit && in_packets > 0 {
                 // The last packet may be a shorter one.
@@ -137,55 +161,78 @@ impl HopBound {
             Changed::Bytes(parts.own, own)
         }))
     }
+}
 
-    /// Of a queue whose packets have up to `len` bytes.
-    fn of(queue: &Queue<'_>, len: u32, all: &Together) -> Result<Self, Reason> {
-        let waits = queue.arrivals.map(|a| (a, queue.drain));
-        let by_arrivals = [queue.alone, waits].into_iter().flatten();
-        let by_arrivals = by_arrivals.clone().filter_map(|(a, s)| come(a, s).ok());
-        let by_arrivals = by_arrivals.reduce(shorter);
-        let by_limit = queue.limited.as_ref().map(|l| l.parts(len));
-        let parts = match (by_arrivals, by_limit) {
-            (Some(come), Some(Ok(limit))) => shorter(come, limit),
-            (Some(come), _) => come,
-            (None, Some(limit)) => limit?,
-            (None, None) => {
-                return Err(match waits {
-                    Some(_) => "its queue has no limit, and more may come than is served",
-                    None => "its queue has no limit, and nothing bounds what comes to it",
-                }
-                .into());
+/// What may come to a queue: in any time in which packets of it wait, and from where none of them
+/// is at the port.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Arrivals<'a> {
+    waits: Option<&'a Curve>,
+    alone: Option<&'a Curve>,
+}
+
+/// The longest delay of a queue, and the arrivals with the service by which it is that; none of
+/// them: its limit.
+type Longest<'a> = (Dur, Option<(&'a Curve, &'a Service)>);
+
+/// A queue that is first in, first out: what it is guaranteed.
+#[derive(Debug)]
+struct Queue {
+    drain: Service,
+    alone: Option<Service>,
+    limited: Option<Limited>,
+    leaf: Arc<Together>,
+}
+
+impl Queue {
+    /// Of what comes, with packets of up to `len` bytes.
+    fn longest<'a>(&'a self, come: Arrivals<'a>, len: u32) -> Result<Longest<'a>, Reason> {
+        let waits = come.waits.map(|a| (a, &self.drain));
+        let alone = come.alone.zip(self.alone.as_ref());
+        let delay =
+            |(a, s): (&'a Curve, &'a Service)| Some((a.horizontal(s.curve()).ok()?, Some((a, s))));
+        let by_arrivals = alone.into_iter().chain(waits).filter_map(delay);
+        let by_limit = self.limited.as_ref().map(|l| l.delay(len));
+        let found = by_arrivals.chain(by_limit.clone().and_then(|l| Some((l.ok()?, None))));
+        // Of equal ones the first.
+        found.min_by_key(|(delay, _)| *delay).ok_or_else(|| {
+            let unlimited = match waits {
+                Some(_) => "its queue has no limit, and more may come than is served",
+                None => "its queue has no limit, and nothing bounds what comes to it",
+            };
+            match by_limit {
+                Some(Err(why)) => why.into(),
+                _ => unlimited.into(),
             }
-        };
-        let single = |(a, s): (&Curve, &Service)| (a.pieces().len() == 1).then(|| s.clone());
-        let rate = queue.drain.curve().final_slope().floor().to_integer();
-        Ok(Self {
-            delay: parts.sum(),
-            parts,
-            backlog: all.backlog,
-            rate: u64::try_from(rate).unwrap_or(u64::MAX),
-            lossless: all.lossless,
-            limited: queue.limited.clone(),
-            through: all.through.clone(),
-            burst: queue.alone.or(waits).and_then(single),
-            longest: len,
         })
+    }
+
+    fn bound(self: &Arc<Self>, come: Arrivals<'_>, (delay, by): Longest<'_>, len: u32) -> HopBound {
+        let first = come.alone.zip(self.alone.as_ref());
+        let first = first.or(come.waits.map(|a| (a, &self.drain)));
+        let rate = self.drain.curve().final_slope().floor().to_integer();
+        HopBound {
+            delay,
+            from: by.map_or(From::Limit, |_| From::Arrivals),
+            backlog: self.leaf.backlog,
+            rate: u64::try_from(rate).unwrap_or(u64::MAX),
+            lossless: self.leaf.lossless,
+            queue: Arc::clone(self),
+            come: by.map(|(a, s)| (a.clone(), s.clone())),
+            burst: first.and_then(|(a, s)| (a.pieces().len() == 1).then(|| s.clone())),
+            longest: len,
+        }
     }
 }
 
-/// A queue that is first in, first out: what comes to it, and what it is guaranteed.
-struct Queue<'a> {
-    drain: &'a Service,
-    arrivals: Option<&'a Curve>,
-    alone: Option<(&'a Curve, &'a Service)>,
-    limited: Option<Limited>,
-}
-
 /// What holds for all queues of a leaf together.
+#[derive(Debug)]
 struct Together {
     backlog: u64,
     lossless: bool,
-    through: Option<(Service, Vec<u16>)>,
+    beside: Vec<u16>,
+    /// They are one.
+    in_order: bool,
 }
 
 impl Together {
@@ -214,13 +261,13 @@ impl Together {
         let mut limits = beside.iter().map(|l| limit(*l)).chain(rooms);
         // The discipline knows nothing of packets in the ring.
         let ring = u64::from(load.ring - 1) * u64::from(longest(leaf));
-        let in_order = alone.filter(|_| guarantee.shares.is_empty());
         Self {
             backlog: come
                 .min(bytes(limit(leaf), longest(leaf)).unwrap_or(u64::MAX))
                 .saturating_add(ring),
             lossless: guarantee.only_limits && limits.all(fits),
-            through: in_order.map(|(_, s)| (s.clone(), beside.clone())),
+            beside: beside.clone(),
+            in_order: guarantee.shares.is_empty(),
         }
     }
 }
@@ -249,7 +296,7 @@ fn bytes(limit: QueueLimit, longest: u32) -> Option<u64> {
 #[derive(Debug)]
 pub(crate) struct Found {
     /// Of all its packets.
-    pub(crate) bound: Result<HopBound, Reason>,
+    pub(crate) bound: Result<Arc<HopBound>, Reason>,
     /// Of each flow by place in [`Load::flows`], where they are not first in, first out.
     pub(crate) flows: BTreeMap<u32, Result<Arc<HopBound>, Reason>>,
 }
@@ -266,29 +313,29 @@ impl Found {
     /// Of a leaf of which this is guaranteed; `limit`: of each leaf, `shortest`: by leaf the
     /// shortest packet in bytes on the link.
     pub(crate) fn of(
-        guarantee: &Guarantee,
+        guarantee: Guarantee,
         load: &Load,
         leaf: u16,
         limit: impl Fn(u16) -> QueueLimit + Copy,
         shortest: &[u32],
     ) -> Self {
-        let all = Together::of(guarantee, load, leaf, limit, shortest);
+        let all = Arc::new(Together::of(&guarantee, load, leaf, limit, shortest));
         if guarantee.shares.is_empty() {
             return Self {
-                bound: in_order(guarantee, load, leaf, limit, &all),
+                bound: in_order(guarantee, load, leaf, limit, all).map(Arc::new),
                 flows: BTreeMap::new(),
             };
         }
         let mut flows = BTreeMap::new();
         for share in &guarantee.shares {
-            of_share(share, guarantee, load, &all, &mut flows);
+            of_share(share, &guarantee, load, &all, &mut flows);
         }
         let failed = flows.values().find_map(|f| f.as_ref().err());
         let longest = flows.values().filter_map(|f| f.as_ref().ok());
         let longest = longest.max_by_key(|b| b.delay);
         let bound = match (failed, longest) {
             (Some(why), _) => Err(why.clone()),
-            (None, Some(bound)) => Ok((**bound).clone()),
+            (None, Some(bound)) => Ok(Arc::clone(bound)),
             (None, None) => Err("nothing is known of the flows that come to it".into()),
         };
         Self { bound, flows }
@@ -297,73 +344,89 @@ impl Found {
 
 /// Of a leaf that is first in, first out.
 fn in_order(
-    guarantee: &Guarantee,
+    guarantee: Guarantee,
     load: &Load,
     leaf: u16,
     limit: impl Fn(u16) -> QueueLimit,
-    all: &Together,
+    all: Arc<Together>,
 ) -> Result<HopBound, Reason> {
     let longest = |l: u16| load.leaves[usize::from(l)].longest;
     // All leaves that are first in, first out with it.
     let sum = |sum: u64, l: &u16| sum.checked_add(bytes(limit(*l), longest(*l))?);
     let in_packets = limit(leaf).bytes.is_none();
     let full = guarantee.beside.iter().try_fold(0, sum);
-    let queue = Queue {
-        drain: &guarantee.drain,
-        arrivals: guarantee.arrivals.as_ref(),
-        alone: guarantee.alone.as_ref().map(|(a, s)| (a, s)),
+    let (arrivals, alone) = guarantee.alone.unzip();
+    let queue = Arc::new(Queue {
         limited: full.map(|bytes| Limited {
             bytes,
             longest: if in_packets { longest(leaf) } else { 0 },
             drain: guarantee.drain.clone(),
         }),
+        drain: guarantee.drain,
+        alone,
+        leaf: all,
+    });
+    let come = Arrivals {
+        waits: guarantee.arrivals.as_ref(),
+        alone: arrivals.as_ref(),
     };
-    HopBound::of(&queue, longest(leaf), all)
+    let len = longest(leaf);
+    Ok(queue.bound(come, queue.longest(come, len)?, len))
 }
 
-/// The bounds of the flows of a queue, or of several that are alike.
+/// The bounds of the flows of a queue, or of several that are alike; of each the worst counts.
 fn of_share(
     share: &Share,
     guarantee: &Guarantee,
     load: &Load,
-    all: &Together,
+    all: &Arc<Together>,
     flows: &mut BTreeMap<u32, Result<Arc<HopBound>, Reason>>,
 ) {
     let in_packets = share.limit.bytes.is_none();
-    let limited = bytes(share.limit, share.longest).map(|bytes| Limited {
-        bytes,
-        longest: if in_packets { share.longest } else { 0 },
-        drain: share.full.as_ref().unwrap_or(&share.drain).clone(),
+    let queue = Arc::new(Queue {
+        drain: share.drain.clone(),
+        alone: share.alone.clone(),
+        limited: bytes(share.limit, share.longest).map(|bytes| Limited {
+            bytes,
+            longest: if in_packets { share.longest } else { 0 },
+            drain: share.full.as_ref().unwrap_or(&share.drain).clone(),
+        }),
+        leaf: Arc::clone(all),
     });
-    let plain = guarantee.alone.as_ref().map(|(a, _)| a);
+    // What comes to the whole leaf bounds what comes of it, too.
+    let (plain, whole) = (guarantee.alone.as_ref(), guarantee.arrivals.as_ref());
     // Many flows are alike.
-    let mut last: Option<(&FlowLoad, Result<Arc<HopBound>, Reason>)> = None;
+    let mut last: Option<(Arrivals<'_>, u32, Result<Longest<'_>, Reason>)> = None;
+    let mut made: Option<Arc<HopBound>> = None;
     for place in &share.flows {
         let flow = &load.flows[*place as usize];
-        let alike = |o: &FlowLoad| {
-            o.longest == flow.longest && (share.together || o.arrivals == flow.arrivals)
+        let own = flow.arrivals.as_ref().filter(|_| !share.together);
+        let come = Arrivals {
+            waits: own.or(whole),
+            alone: own.or(plain.map(|(a, _)| a)),
         };
-        let bound = match &last {
-            Some((other, bound)) if alike(other) => bound.clone(),
+        let len = flow.longest;
+        let found = match last.take() {
+            Some((c, l, found)) if l == len && c == come => found,
             _ => {
-                // What comes to the whole leaf bounds what comes of it, too.
-                let own = flow.arrivals.as_ref().filter(|_| !share.together);
-                let queue = Queue {
-                    drain: &share.drain,
-                    arrivals: own.or(guarantee.arrivals.as_ref()),
-                    alone: own.or(plain).zip(share.alone.as_ref()),
-                    limited: limited.clone(),
-                };
-                HopBound::of(&queue, flow.longest, all).map(Arc::new)
+                made = None;
+                queue.longest(come, len)
             }
         };
-        last = Some((flow, bound.clone()));
-        let worst = flows.entry(*place).or_insert_with(|| bound.clone());
-        match (&worst, &bound) {
-            (Ok(before), Ok(now)) if now.delay <= before.delay => {}
-            (Err(_), _) => {}
-            _ => *worst = bound,
+        let worst = flows.get(place);
+        let is_worse = match (worst, &found) {
+            (None, _) => true,
+            (Some(Ok(before)), Ok((now, _))) => *now > before.delay,
+            (Some(Ok(_)), Err(_)) => true,
+            (Some(Err(_)), _) => false,
+        };
+        if is_worse {
+            let bound = found.clone().map(|found| {
+                Arc::clone(made.get_or_insert_with(|| Arc::new(queue.bound(come, found, len))))
+            });
+            flows.insert(*place, bound);
         }
+        last = Some((come, len, found));
     }
 }
 
@@ -376,8 +439,4 @@ fn come(arrivals: &Curve, service: &Service) -> Result<Parts, NoBound> {
         alone,
         more,
     })
-}
-
-fn shorter(a: Parts, b: Parts) -> Parts {
-    if b.sum() < a.sum() { b } else { a }
 }

@@ -130,7 +130,7 @@ impl Ports<'_> {
         if plan.server.is_some() || self.world.carries_labels(plan) {
             return None;
         }
-        let (service, beside) = self.bound(place)?.through.as_ref()?;
+        let (service, beside) = self.bound(place)?.through()?;
         let service = service.curve();
         let come = |leaf: &u16| sums.get(&(place.0, *leaf));
         let mut all = beside.iter().filter_map(come);

@@ -29,7 +29,7 @@ pub struct Hop {
     /// The classes of service whose packets may come to it, by number.
     pub classes: Vec<u16>,
     /// What it cannot exceed, or why there is nothing.
-    pub bound: Result<HopBound, Reason>,
+    pub bound: Result<Arc<HopBound>, Reason>,
     /// What flows cannot exceed, by place in [`Flows::over`], where they have queues of their own.
     flows: BTreeMap<u32, Result<Arc<HopBound>, Reason>>,
 }
@@ -44,14 +44,24 @@ impl Hop {
         bounded.sort_by_key(|(delay, i)| (std::cmp::Reverse(*delay), *i));
         bounded.into_iter().map(|(_, i)| i).collect()
     }
+}
 
+/// What is known of a leaf while ports are solved.
+pub(crate) struct Solved {
+    pub(crate) leaf: u16,
+    found: Found,
+}
+
+impl Solved {
     /// What the flow in this place of [`Flows::over`] cannot exceed.
-    pub(crate) fn of_flow(&self, place: usize) -> Result<&HopBound, &Reason> {
-        let own = u32::try_from(place).ok().and_then(|p| self.flows.get(&p));
-        match own {
-            Some(own) => own.as_deref(),
-            None => self.bound.as_ref(),
-        }
+    pub(crate) fn of_flow(&self, place: usize) -> &Result<Arc<HopBound>, Reason> {
+        let own = u32::try_from(place).ok();
+        let own = own.and_then(|p| self.found.flows.get(&p));
+        own.unwrap_or(&self.found.bound)
+    }
+
+    fn delay(&self) -> Option<Dur> {
+        self.found.bound.as_ref().ok().map(|b| b.delay)
     }
 }
 
@@ -68,8 +78,8 @@ pub(crate) struct Ports<'a> {
     pub(crate) sends: RefCell<BTreeMap<usize, Option<Curve>>>,
     /// The ports that are solved depend on each other.
     on_loop: bool,
-    /// By port and leaf, where packets may come; none as long as it is not solved.
-    ports: Vec<Option<Vec<Option<Hop>>>>,
+    /// By port the leaves to which packets may come; none as long as it is not solved.
+    ports: Vec<Option<Vec<Solved>>>,
     /// Delays that are assumed of leaves without a bound, to see what follows.
     pub(crate) assumed: BTreeMap<Place, Dur>,
     /// By link, for each of [`Flows::over`] its leaf; none: any.
@@ -100,10 +110,23 @@ impl<'a> Ports<'a> {
         ports
     }
 
-    pub(crate) fn into_hops(self) -> (Vec<Hop>, Vec<NodeHop>) {
+    pub(crate) fn into_hops(mut self) -> (Vec<Hop>, Vec<NodeHop>) {
         let nodes = self.all_nodes();
-        let solved = self.ports.into_iter().flatten();
-        (solved.flatten().flatten().collect(), nodes)
+        let mut hops = Vec::new();
+        for link in 0..self.len() {
+            let names = self.world.links[link].discipline.leaf_names();
+            for Solved { leaf, found } in self.ports[link].take().into_iter().flatten() {
+                hops.push(Hop {
+                    link: link as u32,
+                    leaf,
+                    name: names[usize::from(leaf)].clone(),
+                    classes: self.classes(link, leaf),
+                    bound: found.bound,
+                    flows: found.flows,
+                });
+            }
+        }
+        (hops, nodes)
     }
 
     /// The leaves of the flows over a link.
@@ -161,17 +184,14 @@ impl<'a> Ports<'a> {
         self.ports[link] = None;
     }
 
-    fn hops(&self, link: usize) -> impl Iterator<Item = &Hop> {
-        self.ports[link].iter().flatten().flatten()
+    fn hops(&self, link: usize) -> impl Iterator<Item = &Solved> {
+        self.ports[link].iter().flatten()
     }
 
     /// The bound of a leaf, if it has one.
     pub(crate) fn bound(&self, (link, leaf): Place) -> Option<&HopBound> {
-        self.hops(link)
-            .find(|h| h.leaf == leaf)?
-            .bound
-            .as_ref()
-            .ok()
+        let of_leaf = self.hops(link).find(|h| h.leaf == leaf)?;
+        of_leaf.found.bound.as_deref().ok()
     }
 
     /// The flows over a link with the hop that it is for them, and their leaf; none: any.
@@ -194,8 +214,7 @@ impl<'a> Ports<'a> {
     /// The delays of the leaves of some ports, where there are bounds.
     pub(crate) fn delays(&self, of: &[usize]) -> Vec<Option<Dur>> {
         let hops = of.iter().flat_map(|link| self.hops(*link));
-        hops.map(|h| h.bound.as_ref().ok().map(|b| b.delay))
-            .collect()
+        hops.map(Solved::delay).collect()
     }
 
     /// Whether the line of a port keeps one rate, so that a delay of it may be assumed.
@@ -205,41 +224,34 @@ impl<'a> Ports<'a> {
 
     /// The leaves of some ports, and whether each has a bound.
     pub(crate) fn places(&self, of: &[usize]) -> Vec<(Place, bool)> {
-        let hops = of.iter().flat_map(|link| self.hops(*link));
-        hops.map(|h| ((h.link as usize, h.leaf), h.bound.is_ok()))
-            .collect()
+        let place = |link: usize, s: &Solved| ((link, s.leaf), s.found.bound.is_ok());
+        let of_link = |link: &usize| {
+            self.hops(*link)
+                .map(|s| place(*link, s))
+                .collect::<Vec<_>>()
+        };
+        of.iter().flat_map(of_link).collect()
     }
 
     /// The bounds of the leaves of a port, where packets may come; those of the ports before it are
     /// known, or depend on this one.
-    fn leaves_of(&self, link: usize) -> Vec<Option<Hop>> {
+    fn leaves_of(&self, link: usize) -> Vec<Solved> {
         let plan = &self.world.links[link];
-        let names = plan.discipline.leaf_names();
-        let (load, shortest) = self.load(link, names.len());
+        let (load, shortest) = self.load(link, plan.discipline.leaf_names().len());
         let discipline = plan.discipline.build(&self.flows.keys);
         let none = self.excluded(link);
-        let hops = names.into_iter().enumerate().map(|(i, name)| {
-            if load.leaves[i].longest == 0 {
-                return None;
-            }
-            let leaf = i as u16;
+        let limit = |l: u16| discipline.limit(l.into());
+        let solve = |leaf: u16| {
             let guarantee = match &none {
                 Some(why) => Err(why.clone()),
                 None => discipline.guarantee(leaf, &load),
             };
-            let limit = |l: u16| discipline.limit(l.into());
-            let of = |g: Guarantee| Found::of(&g, &load, leaf, limit, &shortest);
-            let Found { bound, flows } = guarantee.map_or_else(Found::none, of);
-            Some(Hop {
-                link: link as u32,
-                leaf,
-                name,
-                classes: self.classes(link, leaf),
-                bound,
-                flows,
-            })
-        });
-        hops.collect()
+            let of = |g: Guarantee| Found::of(g, &load, leaf, limit, &shortest);
+            let found = guarantee.map_or_else(Found::none, of);
+            Solved { leaf, found }
+        };
+        let reached = (0_u16..).zip(&load.leaves).filter(|(_, l)| l.longest > 0);
+        reached.map(|(leaf, _)| solve(leaf)).collect()
     }
 
     /// Why a port has no bounds at all.
@@ -277,13 +289,13 @@ impl<'a> Ports<'a> {
         &self,
         flow: usize,
         hop: usize,
-    ) -> Result<impl Iterator<Item = &Hop>, Reason> {
+    ) -> Result<impl Iterator<Item = &Solved>, Reason> {
         let link = self.world.routes[self.flows.all[flow].route][hop] as usize;
         if self.ports[link].is_none() {
             return Err("what comes to this port depends on its own bound".into());
         }
         let leaf = self.leaves[link][self.flows.places[flow][hop]];
-        let of_flow = move |h: &&Hop| leaf.is_none_or(|l| l == h.leaf);
+        let of_flow = move |h: &&Solved| leaf.is_none_or(|l| l == h.leaf);
         Ok(self.hops(link).filter(of_flow))
     }
 
@@ -296,8 +308,9 @@ impl<'a> Ports<'a> {
     /// The longest delay of a flow at one of its hops, if it has a bound.
     pub(crate) fn delay_at(&self, flow: usize, hop: usize) -> Option<Dur> {
         let (mut longest, place) = (Dur::ZERO, self.flows.places[flow][hop]);
+        let link = self.world.routes[self.flows.all[flow].route][hop] as usize;
         for own in self.met(flow, hop).ok()? {
-            let assumed = self.assumed.get(&(own.link as usize, own.leaf));
+            let assumed = self.assumed.get(&(link, own.leaf));
             let delay = match (assumed, own.of_flow(place)) {
                 (Some(assumed), _) => *assumed,
                 (None, Ok(bound)) => bound.delay_of(self.longest(flow, hop)).ok()?,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use spillgate_core::curve::NoBound;
 use spillgate_nodes::NodeBound;
 use spillgate_queueing::{Part, Reason};
 use spillgate_scenario::plan::WorldPlan;
@@ -110,39 +111,64 @@ fn end(world: &WorldPlan, name: String, of: &[&Result<Way, Reason>]) -> ClassBou
     let failed = of.iter().find_map(|r| r.as_ref().err());
     let ways = of.iter().filter_map(|r| r.as_ref().ok());
     let longest = ways.max_by_key(|w| w.owd()).filter(|_| failed.is_none());
-    ClassBound {
+    let mut bound = ClassBound {
         name,
-        owd: longest.map(|w| w.owd().as_secs_f64()),
+        owd: None,
         lossless: of.iter().all(|r| r.as_ref().is_ok_and(|w| w.lossless)),
-        propagation: longest.map(|w| w.propagation.as_secs_f64()),
-        steps: longest.map_or_else(Vec::new, |w| steps(world, w)),
-        once: longest.map(|w| w.saved().as_secs_f64()),
-        halved: longest.map_or_else(Vec::new, |w| halved(world, w)),
+        propagation: None,
+        steps: Vec::new(),
+        once: None,
+        halved: Vec::new(),
         why: failed.map(ToString::to_string),
+    };
+    if let Some(Err(why)) = longest.map(|way| bound.is(world, way)) {
+        bound.why = Some(Reason::from(why).to_string());
+    }
+    bound
+}
+
+impl ClassBound {
+    fn is(&mut self, world: &WorldPlan, way: &Way) -> Result<(), NoBound> {
+        let parts = way.steps.iter().map(Step::parts);
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let halved = way.halved(&parts)?;
+        let steps = way.steps.iter().zip(&parts);
+        let steps: Vec<_> = steps.map(|(s, parts)| step(world, s, parts)).collect();
+        self.halved = halved.iter().map(|to| halves(to, &steps)).collect();
+        // The ports and nodes in order.
+        for (i, port) in steps.into_iter().enumerate() {
+            let nodes = way.held.iter().filter(|h| h.before == i);
+            self.steps.extend(nodes.map(|h| StepBound {
+                link: world.nodes[h.node as usize].clone(),
+                queue: h.queue.clone(),
+                parts: PartsBound::held(&h.bound),
+            }));
+            self.steps.push(port);
+        }
+        self.owd = Some(way.owd().as_secs_f64());
+        self.propagation = Some(way.propagation.as_secs_f64());
+        self.once = Some(way.saved().as_secs_f64());
+        Ok(())
     }
 }
 
-fn halved(world: &WorldPlan, way: &Way) -> Vec<Halved> {
-    let of = |change: &Change| {
-        let at = &way.steps[change.step];
-        let bound = step(world, at);
-        let (what, now, most) = match change.to {
-            Changed::Bytes(now, most) => (bound.parts.by, now as f64, most as f64),
-            Changed::Packets(now, most) => ("packets", now as f64, most as f64),
-            Changed::Other(part, most) => {
-                let now = bound.parts.parts[name(part)];
-                (name(part), now, most.as_secs_f64())
-            }
-        };
-        Halved {
-            link: bound.link,
-            queue: bound.queue,
-            what,
-            now,
-            most,
+fn halves(change: &Change, steps: &[StepBound]) -> Halved {
+    let bound = &steps[change.step];
+    let (what, now, most) = match change.to {
+        Changed::Bytes(now, most) => (bound.parts.by, now as f64, most as f64),
+        Changed::Packets(now, most) => ("packets", now as f64, most as f64),
+        Changed::Other(part, most) => {
+            let now = bound.parts.parts[name(part)];
+            (name(part), now, most.as_secs_f64())
         }
     };
-    way.halved.iter().map(of).collect()
+    Halved {
+        link: bound.link.clone(),
+        queue: bound.queue.clone(),
+        what,
+        now,
+        most,
+    }
 }
 
 fn name(part: Part) -> &'static str {
@@ -154,28 +180,13 @@ fn name(part: Part) -> &'static str {
     }
 }
 
-fn step(world: &WorldPlan, step: &Step) -> StepBound {
+fn step(world: &WorldPlan, step: &Step, parts: &Parts) -> StepBound {
     let link = &world.links[step.link as usize];
     StepBound {
         link: link.name.clone(),
         queue: link.discipline.leaf_names()[usize::from(step.leaf)].clone(),
-        parts: PartsBound::of(&step.parts),
+        parts: PartsBound::of(parts),
     }
-}
-
-/// The ports and nodes on a way, in order.
-fn steps(world: &WorldPlan, way: &Way) -> Vec<StepBound> {
-    let mut all = Vec::new();
-    for (i, port) in way.steps.iter().enumerate() {
-        let nodes = way.held.iter().filter(|h| h.before == i);
-        all.extend(nodes.map(|h| StepBound {
-            link: world.nodes[h.node as usize].clone(),
-            queue: h.queue.clone(),
-            parts: PartsBound::held(&h.bound),
-        }));
-        all.push(step(world, port));
-    }
-    all
 }
 
 /// The bounds of a world in words and numbers.
@@ -251,15 +262,18 @@ fn held(world: &WorldPlan, hop: &NodeHop) -> QueueBound {
 }
 
 fn queue(world: &WorldPlan, hop: &crate::Hop) -> QueueBound {
-    let bound = hop.bound.as_ref().ok();
+    let bound = hop.bound.clone();
+    let bound = bound.and_then(|b| Ok((b.parts()?, b)));
+    let why = bound.as_ref().err().map(ToString::to_string);
+    let (parts, bound) = bound.ok().unzip();
     QueueBound {
         link: world.links[hop.link as usize].name.clone(),
         queue: hop.name.clone(),
         classes: named(world, &hop.classes),
-        delay: bound.map(|b| PartsBound::of(&b.parts)),
-        backlog: bound.map(|b| b.backlog),
+        delay: parts.as_ref().map(PartsBound::of),
+        backlog: bound.as_ref().map(|b| b.backlog),
+        rate: bound.as_ref().map(|b| b.rate),
         lossless: bound.is_some_and(|b| b.lossless),
-        rate: bound.map(|b| b.rate),
-        why: hop.bound.as_ref().err().map(ToString::to_string),
+        why,
     }
 }

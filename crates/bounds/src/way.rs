@@ -1,12 +1,13 @@
 //! The bounds of paths: from a flow's source to its destination.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use spillgate_core::Dur;
+use spillgate_core::curve::NoBound;
 use spillgate_nodes::NodeBound;
 use spillgate_queueing::Reason;
 
-use crate::halve::{Change, changes};
 use crate::hop::{HopBound, Parts};
 use crate::loss::lost_on;
 use crate::once::Once;
@@ -25,8 +26,6 @@ pub struct Way {
     pub once: Vec<Once>,
     /// Whether no packet can be lost.
     pub lossless: bool,
-    /// What halves the delay, each alone.
-    pub halved: Vec<Change>,
 }
 
 /// A port on the way of a flow.
@@ -36,8 +35,21 @@ pub struct Step {
     pub link: u32,
     /// The leaf, by number; where packets may come to several the one with the longest delay.
     pub leaf: u16,
-    /// What the longest delay of its packets is the sum of.
-    pub parts: Parts,
+    /// The longest delay of its packets.
+    pub delay: Dur,
+    pub(crate) bound: Arc<HopBound>,
+    /// The longest packet of the flow.
+    longest: u32,
+}
+
+impl Step {
+    /// What the longest delay is the sum of.
+    ///
+    /// # Errors
+    /// If an exact value is too large.
+    pub fn parts(&self) -> Result<Parts, NoBound> {
+        self.bound.parts_of(self.longest)
+    }
 }
 
 /// A node on the way of a flow.
@@ -85,7 +97,7 @@ impl Way {
     }
 
     fn of(&self, steps: Range<usize>) -> Dur {
-        let delays = self.steps[steps].iter().map(|s| s.parts.sum());
+        let delays = self.steps[steps].iter().map(|s| s.delay);
         delays.fold(Dur::ZERO, |sum, d| sum + d)
     }
 }
@@ -101,39 +113,38 @@ impl Ports<'_> {
             held: Vec::new(),
             once: Vec::new(),
             lossless: lost_on(self.world, of.route, *of.lengths.end()).is_none(),
-            halved: Vec::new(),
         };
-        let mut hops = Vec::new();
         for (hop, link) in route.iter().enumerate() {
             if let Some(held) = self.held(flow, hop)? {
                 way.lossless &= held.bound.lossless;
                 way.held.push(held);
             }
             let place = self.flows.places[flow][hop];
-            let mut longest: Option<(Step, &HopBound)> = None;
+            let mut step: Option<Step> = None;
             for own in self.met(flow, hop)? {
-                let name = &self.world.links[*link as usize].name;
                 let located = |why: &Reason| -> Reason {
-                    format!("`{name}`, queue `{}`: {why}", own.name).into()
+                    let plan = &self.world.links[*link as usize];
+                    let queue = &plan.discipline.leaf_names()[usize::from(own.leaf)];
+                    format!("`{}`, queue `{queue}`: {why}", plan.name).into()
                 };
-                let bound = own.of_flow(place).map_err(located)?;
-                let parts = bound.parts_of(self.longest(flow, hop))?;
+                let bound = own.of_flow(place).as_ref().map_err(located)?;
+                let longest = self.longest(flow, hop);
+                let delay = bound.delay_of(longest)?;
                 way.lossless &= bound.lossless;
-                if longest
-                    .as_ref()
-                    .is_none_or(|(l, _)| l.parts.sum() < parts.sum())
-                {
-                    let (link, leaf) = (*link, own.leaf);
-                    longest = Some((Step { link, leaf, parts }, bound));
+                if step.as_ref().is_none_or(|s| s.delay < delay) {
+                    step = Some(Step {
+                        link: *link,
+                        leaf: own.leaf,
+                        delay,
+                        bound: Arc::clone(bound),
+                        longest,
+                    });
                 }
             }
-            let (step, bound) = longest.unzip();
             way.steps.extend(step);
-            hops.extend(bound);
         }
         let less = |o: &&Once| o.delay < way.of(o.steps.clone());
         way.once = once.iter().filter(less).cloned().collect();
-        way.halved = changes(&way, &hops)?;
         Ok(way)
     }
 

@@ -3,7 +3,8 @@
 
 use num_traits::Zero;
 
-use super::{Checked, Curve, Exact, NoBound, UNITS, add, div, rounded_up, sub, whole};
+use super::exact::{ceil, floor};
+use super::{Checked, Curve, Exact, NoBound, Piece, UNITS, add, div, sub, whole};
 use crate::Dur;
 
 impl Curve {
@@ -13,42 +14,33 @@ impl Curve {
     /// # Errors
     /// If more may come than is served, or a number is too large.
     pub fn horizontal(&self, service: &Self) -> Checked<Dur> {
-        let mut longest = Exact::zero();
-        for (i, piece) in self.pieces.iter().enumerate() {
-            let until = self.pieces.get(i + 1).map(|p| p.from);
-            // Between these times the delay changes evenly.
-            let mut times = vec![piece.from];
-            if piece.slope > Exact::zero() {
-                for value in service.turns()? {
-                    times.push(add(
-                        piece.from,
-                        div(sub(value, piece.value)?, piece.slope)?,
-                    )?);
-                }
-            }
-            times.extend(until);
-            for t in times {
-                if t < piece.from || until.is_some_and(|u| t > u) {
-                    continue;
-                }
-                let come = piece.at(t)?;
-                let mut wait = |served| -> Checked<()> {
-                    longest = longest.max(sub(served, t)?);
-                    Ok(())
-                };
-                if t > piece.from {
-                    wait(service.reaches(come)?)?;
-                }
-                if until != Some(t) {
-                    wait(match piece.slope.is_zero() {
-                        true => service.reaches(come)?,
-                        false => service.exceeds(come)?,
-                    })?;
-                }
-            }
-        }
         if self.final_slope() > service.final_slope() {
             return Err(NoBound::Unbounded);
+        }
+        let turns = service.turns()?;
+        let mut longest = Exact::zero();
+        for (i, piece) in self.pieces.iter().enumerate() {
+            let end = self.pieces.get(i + 1).map(|next| next.from);
+            let end = end.map(|t| Ok((t, piece.at(t)?))).transpose()?;
+            let mut wait = |served, t| -> Checked<()> {
+                longest = longest.max(sub(served, t)?);
+                Ok(())
+            };
+            // Between these times the delay changes evenly.
+            if piece.slope.is_zero() {
+                wait(service.reaches(piece.value)?, piece.from)?;
+            } else {
+                wait(service.exceeds(piece.value)?, piece.from)?;
+                let within =
+                    |value: &&Exact| **value > piece.value && end.is_none_or(|e| **value < e.1);
+                for value in turns.iter().filter(within) {
+                    let later = div(sub(*value, piece.value)?, piece.slope)?;
+                    wait(service.exceeds(*value)?, add(piece.from, later)?)?;
+                }
+            }
+            if let Some((t, come)) = end {
+                wait(service.reaches(come)?, t)?;
+            }
         }
         rounded_up(longest).map(Dur::from_ps)
     }
@@ -62,11 +54,14 @@ impl Curve {
             return Err(NoBound::Unbounded);
         }
         let mut most = Exact::zero();
-        for t in self.begins(service) {
-            most = most.max(sub(self.at(t)?, service.at(t)?)?);
-            most = most.max(sub(self.right_of(t)?, service.right_of(t)?)?);
+        let mut before: Option<Piece> = None;
+        for piece in self.differences(service)? {
+            // At the end of the one before, and right after it.
+            let end = before.map(|p| p.at(piece.from)).transpose()?;
+            most = most.max(piece.value).max(end.unwrap_or_default());
+            before = Some(piece);
         }
-        rounded_up(div(most, Exact::from_integer(UNITS))?)
+        rounded_up(div(most, whole(UNITS))?)
     }
 
     /// The first time at which so many bytes have been served. Rounded up.
@@ -82,15 +77,17 @@ impl Curve {
     /// # Errors
     /// If a number is too large.
     pub fn served_in(&self, time: Dur) -> Checked<u64> {
-        let bytes = self.at(whole(time.as_ps()))? / Exact::from_integer(UNITS);
-        u64::try_from(bytes.floor().to_integer()).map_err(|_| NoBound::Overflow)
+        let bytes = floor(div(self.at(whole(time.as_ps()))?, whole(UNITS))?);
+        u64::try_from(bytes.to_integer()).map_err(|_| NoBound::Overflow)
     }
 
     /// The values at which the curve turns, both of a jump.
     fn turns(&self) -> Checked<Vec<Exact>> {
-        let mut turns = Vec::new();
-        for p in &self.pieces {
-            turns.extend([self.at(p.from)?, p.value]);
+        let mut turns = vec![self.pieces[0].value];
+        for pair in self.pieces.windows(2) {
+            let (end, begin) = (pair[0].at(pair[1].from)?, pair[1].value);
+            turns.push(end);
+            turns.extend(Some(begin).filter(|b| *b != end));
         }
         Ok(turns)
     }
@@ -128,4 +125,9 @@ impl Curve {
         }
         Err(NoBound::Unbounded)
     }
+}
+
+/// The least whole number that is not below `a`.
+fn rounded_up(a: Exact) -> Checked<u64> {
+    u64::try_from(ceil(a)?).map_err(|_| NoBound::Overflow)
 }

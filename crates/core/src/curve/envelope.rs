@@ -1,5 +1,5 @@
-//! The lowest or highest of many segments at each time: what min, max, convolution and
-//! deconvolution of piecewise-linear curves come to.
+//! The lowest or highest of many segments at each time: what convolution and deconvolution of
+//! piecewise-linear curves come to.
 //!
 //! A curve that increases and is continuous from the left is the minimum of its closed segments, so
 //! segments are closed here. A result is read between their ends only, where closed or open makes
@@ -44,13 +44,6 @@ fn segments(curve: &Curve) -> Vec<Segment> {
     let lines = curve.pieces.iter().zip(ends.chain([None]));
     let own = lines.map(|(line, until)| Segment { line: *line, until });
     std::iter::once(origin).chain(own).collect()
-}
-
-/// The segments of two curves.
-pub(super) fn both(a: &Curve, b: &Curve) -> Vec<Segment> {
-    let mut all = segments(a);
-    all.extend(segments(b));
-    all
 }
 
 /// A segment of `first` from `from` and `value` on, then one of `second`.
@@ -168,7 +161,12 @@ pub(super) fn envelope(segments: &[Segment], side: Side) -> Checked<Curve> {
 }
 
 /// Adds the outermost of some lines from where all of them begin.
-fn between(lines: &[Piece], until: Option<Exact>, side: Side, curve: &mut Curve) -> Checked<()> {
+pub(super) fn between(
+    lines: &[Piece],
+    until: Option<Exact>,
+    side: Side,
+    curve: &mut Curve,
+) -> Checked<()> {
     let outermost = |best: &Piece, p: &Piece| {
         side.beats(p.value, best.value) || p.value == best.value && side.beats(p.slope, best.slope)
     };

@@ -8,7 +8,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Checked, Curve, Exact, NoBound, Piece, UNITS};
+use super::exact::{ceil, floor, ratio};
+use super::{Checked, Curve, Exact, NoBound, Piece, UNITS, mul, whole};
 
 /// Slopes are whole multiples of a b/s over this, so that sums keep one denominator.
 const GRAIN: i128 = 1024;
@@ -51,7 +52,7 @@ impl Slope {
 
     /// In b/s.
     pub fn exact(self) -> Exact {
-        Exact::new(self.0, GRAIN)
+        ratio(self.0, GRAIN)
     }
 
     /// What it makes of a time in ps, in parts of a value: 1024 of them are one. What is too large
@@ -148,7 +149,7 @@ fn lowest(mut lines: Vec<(Slope, i128)>) -> Checked<Curve> {
     }
     let piece = |(from, slope, burst): &(u64, Slope, i128)| Piece {
         from: Exact::from_integer(i128::from(*from)),
-        value: Exact::new(burst.saturating_add(slope.over(*from)), GRAIN),
+        value: ratio(burst.saturating_add(slope.over(*from)), GRAIN),
         slope: slope.exact(),
     };
     Curve::new(&kept.iter().map(piece).collect::<Vec<_>>())
@@ -156,8 +157,7 @@ fn lowest(mut lines: Vec<(Slope, i128)>) -> Checked<Curve> {
 
 /// The least whole multiple of 1 / [`GRAIN`] that is not below `a`.
 fn up(a: Exact) -> Checked<Exact> {
-    let fine = super::mul(a, Exact::from_integer(GRAIN))?.ceil();
-    Ok(Exact::new(*fine.numer(), GRAIN))
+    Ok(ratio(ceil(mul(a, whole(GRAIN))?)?, GRAIN))
 }
 
 impl Curve {
@@ -169,7 +169,7 @@ impl Curve {
     pub fn rounded_up(&self) -> Checked<Self> {
         let mut pieces: Vec<Piece> = Vec::new();
         for p in &self.pieces {
-            let (from, slope) = (p.from.floor(), up(p.slope)?);
+            let (from, slope) = (floor(p.from), up(p.slope)?);
             let mut value = up(p.value)?;
             while let Some(last) = pieces.last() {
                 value = value.max(last.at(from)?);

@@ -18,21 +18,20 @@
 mod compose;
 mod deviation;
 mod envelope;
+mod exact;
 mod hull;
 
 use std::fmt;
 
-use num_rational::Ratio;
-use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub, Zero};
+use num_traits::Zero;
 
 use crate::time::PS_PER_SEC;
 use crate::{Dur, Rate};
 pub use compose::time_of;
-use envelope::{Side, envelope};
+use envelope::{Side, between, envelope};
+pub use exact::Exact;
+use exact::{add, div, mul, sub, whole};
 pub use hull::{Slope, Tangent};
-
-/// A number of a curve.
-pub type Exact = Ratio<i128>;
 
 /// What a byte counts as a value: bits per second times picoseconds.
 pub const UNITS: i128 = 8 * PS_PER_SEC as i128;
@@ -62,34 +61,6 @@ impl std::error::Error for NoBound {}
 
 type Checked<T> = Result<T, NoBound>;
 
-fn add(a: Exact, b: Exact) -> Checked<Exact> {
-    a.checked_add(&b).ok_or(NoBound::Overflow)
-}
-
-fn sub(a: Exact, b: Exact) -> Checked<Exact> {
-    a.checked_sub(&b).ok_or(NoBound::Overflow)
-}
-
-fn mul(a: Exact, b: Exact) -> Checked<Exact> {
-    a.checked_mul(&b).ok_or(NoBound::Overflow)
-}
-
-fn div(a: Exact, b: Exact) -> Checked<Exact> {
-    a.checked_div(&b).ok_or(NoBound::Overflow)
-}
-
-fn whole(n: impl Into<i128>) -> Exact {
-    Exact::from_integer(n.into())
-}
-
-/// The least whole number that is not below `a`.
-fn rounded_up(a: Exact) -> Checked<u64> {
-    let (floor, left) = (a.numer().div_euclid(*a.denom()), a.numer() % a.denom());
-    let up = floor.checked_add(i128::from(left != 0));
-    up.and_then(|n| u64::try_from(n).ok())
-        .ok_or(NoBound::Overflow)
-}
-
 fn bytes(n: u64) -> Exact {
     // 2^64 times 2^43.
     whole(i128::from(n) * UNITS)
@@ -108,6 +79,9 @@ pub struct Piece {
 
 impl Piece {
     fn at(&self, t: Exact) -> Checked<Exact> {
+        if t == self.from || self.slope.is_zero() {
+            return Ok(self.value);
+        }
         add(self.value, mul(self.slope, sub(t, self.from)?)?)
     }
 }
@@ -230,13 +204,33 @@ impl Curve {
         self.after(t).at(t)
     }
 
-    /// Where a piece of either begins.
-    fn begins(&self, other: &Self) -> Vec<Exact> {
-        let both = self.pieces.iter().chain(&other.pieces);
-        let mut begins: Vec<Exact> = both.map(|p| p.from).collect();
-        begins.sort_unstable();
-        begins.dedup();
-        begins
+    /// Where a piece of either begins, with the pieces of both that hold right after it.
+    fn with<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (Exact, &'a Piece, &'a Piece)> {
+        let (mut mine, mut theirs) = (&self.pieces[..], &other.pieces[..]);
+        let mut next = Some(Exact::zero());
+        std::iter::from_fn(move || {
+            let from = next?;
+            let begun = |pieces: &mut &'a [Piece]| {
+                if pieces.get(1).is_some_and(|p| p.from == from) {
+                    *pieces = &pieces[1..];
+                }
+                let later = pieces.get(1).map(|p| p.from);
+                (&pieces[0], later)
+            };
+            let ((a, after_a), (b, after_b)) = (begun(&mut mine), begun(&mut theirs));
+            next = after_a.into_iter().chain(after_b).min();
+            Some((from, a, b))
+        })
+    }
+
+    /// The difference right after each time at which a piece of either begins.
+    fn differences(&self, other: &Self) -> Checked<Vec<Piece>> {
+        let differs = |(from, a, b): (Exact, &Piece, &Piece)| {
+            let value = sub(a.at(from)?, b.at(from)?)?;
+            let slope = sub(a.slope, b.slope)?;
+            Ok(Piece { from, value, slope })
+        };
+        self.with(other).map(differs).collect()
     }
 
     /// The sum: of flows together.
@@ -245,9 +239,9 @@ impl Curve {
     /// If a number is too large, as with all operations.
     pub fn plus(&self, other: &Self) -> Checked<Self> {
         let mut sum = Self { pieces: Vec::new() };
-        for from in self.begins(other) {
-            let slope = add(self.after(from).slope, other.after(from).slope)?;
-            let value = add(self.right_of(from)?, other.right_of(from)?)?;
+        for (from, a, b) in self.with(other) {
+            let value = add(a.at(from)?, b.at(from)?)?;
+            let slope = add(a.slope, b.slope)?;
             sum.push(Piece { from, value, slope })?;
         }
         Ok(sum)
@@ -258,7 +252,7 @@ impl Curve {
     /// # Errors
     /// If a number is too large.
     pub fn min(&self, other: &Self) -> Checked<Self> {
-        envelope(&envelope::both(self, other), Side::Lower)
+        self.outermost(other, Side::Lower)
     }
 
     /// The larger of both at any time.
@@ -266,7 +260,18 @@ impl Curve {
     /// # Errors
     /// If a number is too large.
     pub fn max(&self, other: &Self) -> Checked<Self> {
-        envelope(&envelope::both(self, other), Side::Upper)
+        self.outermost(other, Side::Upper)
+    }
+
+    fn outermost(&self, other: &Self, side: Side) -> Checked<Self> {
+        let mut curve = Self { pieces: Vec::new() };
+        let mut all = self.with(other).peekable();
+        while let Some((from, a, b)) = all.next() {
+            let begun = |p: &Piece| p.at(from).map(|value| Piece { from, value, ..*p });
+            let until = all.peek().map(|next| next.0);
+            between(&[begun(a)?, begun(b)?], until, side, &mut curve)?;
+        }
+        Ok(curve)
     }
 
     /// Min-plus convolution: of servers one after another.
@@ -296,12 +301,10 @@ impl Curve {
     /// If a number is too large.
     pub fn left_over(&self, others: &Self) -> Checked<Self> {
         let mut left = Self { pieces: Vec::new() };
-        let (mut most, begins) = (Exact::zero(), self.begins(others));
-        for (i, &from) in begins.iter().enumerate() {
-            let value = sub(self.right_of(from)?, others.right_of(from)?)?;
-            let slope = sub(self.after(from).slope, others.after(from).slope)?;
-            let rising = Piece { from, value, slope };
-            let until = begins.get(i + 1);
+        let (mut most, all) = (Exact::zero(), self.differences(others)?);
+        for (i, rising) in all.iter().enumerate() {
+            let Piece { from, value, slope } = *rising;
+            let until = all.get(i + 1).map(|next| next.from);
             let flat = |value| Piece {
                 from,
                 value,
@@ -316,13 +319,13 @@ impl Curve {
             if meets > from {
                 left.push(flat(most))?;
             }
-            if until.is_none_or(|u| meets < *u) {
+            if until.is_none_or(|u| meets < u) {
                 left.push(Piece {
                     from: meets,
                     value: most,
                     slope,
                 })?;
-                most = until.map_or(Ok(most), |u| rising.at(*u))?;
+                most = until.map_or(Ok(most), |u| rising.at(u))?;
             }
         }
         Ok(left)
@@ -333,16 +336,7 @@ impl Curve {
     /// # Errors
     /// If it is not such a sum, or a number is too large.
     pub fn minus(&self, summand: &Self) -> Checked<Self> {
-        let differs = |from| {
-            Ok(Piece {
-                from,
-                value: sub(self.right_of(from)?, summand.right_of(from)?)?,
-                slope: sub(self.after(from).slope, summand.after(from).slope)?,
-            })
-        };
-        let begins = self.begins(summand).into_iter();
-        let pieces: Vec<Piece> = begins.map(differs).collect::<Checked<_>>()?;
-        Self::new(&pieces)
+        Self::new(&self.differences(summand)?)
     }
 
     /// What is left of this service, in the order of arrival, for some of those who come if
@@ -353,15 +347,15 @@ impl Curve {
     /// If others may take all, or a number is too large.
     pub fn in_order_beside(&self, others: &Self, theta: Dur) -> Checked<Self> {
         let (late, theta) = (others.delayed(theta)?, whole(theta.as_ps()));
-        let mut begins = self.begins(&late);
-        begins.retain(|b| *b > theta);
-        begins.insert(0, theta);
+        let mut left = self.differences(&late)?;
+        let later = left.partition_point(|p| p.from <= theta);
+        left.drain(..later - 1);
+        left[0].value = left[0].at(theta)?;
+        left[0].from = theta;
         // From the end: the least that is still to come.
         let (mut least, mut until): (Option<Exact>, Option<Exact>) = (None, None);
         let mut pieces = Vec::new();
-        for from in begins.into_iter().rev() {
-            let value = sub(self.right_of(from)?, late.right_of(from)?)?;
-            let slope = sub(self.after(from).slope, late.after(from).slope)?;
+        for Piece { from, value, slope } in left.into_iter().rev() {
             let end = until.map_or(Ok(value), |u| Piece { from, value, slope }.at(u))?;
             let flat = |from, value| Piece {
                 from,

@@ -373,7 +373,7 @@ impl Search<'_> {
         let by_limit = hop
             .bound
             .as_ref()
-            .is_ok_and(|b| b.parts.from == spillgate_bounds::From::Limit);
+            .is_ok_and(|b| b.from == spillgate_bounds::From::Limit);
         let limit = self.stage.limits[usize::from(hop.leaf)];
         let whole = limit.bytes.is_none_or(|b| {
             let own = self.stage.feeds.iter().zip(&self.stage.wire);
