@@ -71,6 +71,19 @@ fn smaller(a: Option<Curve>, b: Option<Curve>) -> Option<Curve> {
     }
 }
 
+/// Packets from one length to another on a line of a rate, as they count on it and on the next.
+pub(crate) type Sent = (Rate, (Unit, Unit), (u16, u16));
+
+/// The largest of the ratios of what packets count to the time that they take.
+fn steepest(&(rate, units, (short, long)): &Sent) -> Option<Slope> {
+    let of = |len: u16| {
+        let time = rate.tx_time(units.0.of(len)).as_ps();
+        let value = UNITS * i128::from(units.1.of(len));
+        Slope::above(value, time.into()).ok()
+    };
+    (short..=long).try_fold(Slope::bps(0), |most, len| Some(most.max(of(len)?)))
+}
+
 impl Ports<'_> {
     /// A port and the packets that come to it, and by leaf the shortest one on the link.
     fn frame(&self, link: usize, leaves: usize) -> (Load, Vec<u32>) {
@@ -204,12 +217,14 @@ impl Ports<'_> {
     /// What of packets like these comes over a link to a node and leaves it.
     fn line(&self, over: usize, node: u32, group: &Group) -> Option<Curve> {
         let (rate, early) = self.fastest(over)?;
-        let mut slope = Slope::bps(0);
-        for len in group.lengths.clone() {
-            let time = rate.tx_time(group.units.0.of(len)).as_ps();
-            let value = UNITS * i128::from(group.units.1.of(len));
-            slope = slope.max(Slope::above(value, time.into()).ok()?);
-        }
+        let (short, long) = (*group.lengths.start(), *group.lengths.end());
+        let sent = (rate, group.units, (short, long));
+        let known = self.slopes.borrow().get(&sent).copied();
+        let slope = known.unwrap_or_else(|| {
+            let slope = steepest(&sent);
+            self.slopes.borrow_mut().insert(sent, slope);
+            slope
+        })?;
         let burst = group.units.1.of(*group.lengths.end());
         let plan = &self.world.links[over];
         let reordered = plan.reorder.as_ref().map_or(Dur::ZERO, |r| r.by);

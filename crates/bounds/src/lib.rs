@@ -16,6 +16,7 @@
 
 mod feeds;
 mod flows;
+mod found;
 mod halve;
 mod hop;
 mod incoming;
@@ -57,22 +58,34 @@ pub struct Bounds {
     pub flows: Vec<Result<Way, Reason>>,
 }
 
-/// Flows times hops, and links, up to which the bounds of a world take less than 10 ms.
-const QUICK: usize = 600;
-
-/// Whether the bounds of a world take so little time that runs and rules find them by the way.
-pub fn is_quick(world: &WorldPlan) -> bool {
-    let hops = |route: u32| world.routes[route as usize].len();
-    let flows = world.flows.iter();
-    let over = flows.map(|f| hops(f.route) + f.back.map_or(0, hops));
-    over.sum::<usize>() + world.links.len() <= QUICK
-}
+/// Looks at a flow at a port that take less than 10 ms.
+const QUICK: usize = 4_000;
 
 /// The bounds of a world, while no link fails.
 pub fn bounds(world: &WorldPlan) -> Bounds {
     let flows = Flows::of(world);
     let mut ports = Ports::new(world, &flows);
     ports.solve();
+    found(ports, &flows)
+}
+
+/// The same if it takes so little time that runs and rules find them by the way.
+pub fn quick_bounds(world: &WorldPlan) -> Option<Bounds> {
+    let hops = |route: u32| world.routes[route as usize].len();
+    let over = world.flows.iter();
+    let over = over.map(|f| hops(f.route) + f.back.map_or(0, hops));
+    if over.sum::<usize>() + world.links.len() > QUICK {
+        return None;
+    }
+    let flows = Flows::of(world);
+    let mut ports = Ports::new(world, &flows).within(QUICK);
+    ports.solve();
+    (!ports.gave_up()).then(|| found(ports, &flows))
+}
+
+/// What has been found of ports, and of the paths over them.
+fn found(ports: Ports<'_>, flows: &Flows) -> Bounds {
+    let world = ports.world;
     let groups = groups(&ports);
     let sums = ports.sums(&groups);
     let mut once = vec![Vec::new(); flows.all.len()];

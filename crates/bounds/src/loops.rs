@@ -41,6 +41,9 @@ impl Ports<'_> {
         }
         // Each before those that depend on it.
         for of in kosaraju_scc(&graph) {
+            if self.gave_up() {
+                return;
+            }
             let mut ports: Vec<usize> = of.into_iter().map(|n| n.index()).collect();
             ports.sort_unstable();
             self.begin(&ports);
@@ -85,7 +88,7 @@ impl Ports<'_> {
         loop {
             let places = self.places(&steady);
             let mut open = places.iter().filter(|(place, _)| !never.contains(place));
-            if open.clone().all(|(_, bounded)| *bounded) {
+            if self.gave_up() || open.clone().all(|(_, bounded)| *bounded) {
                 return;
             }
             // Bounds that follow from an assumption are none: all of them are assumed.

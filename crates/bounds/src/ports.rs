@@ -4,13 +4,15 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use spillgate_core::curve::Curve;
+use spillgate_core::curve::{Curve, Slope};
 use spillgate_core::{Dur, Packet};
 use spillgate_queueing::{Guarantee, Reason};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::flows::Flows;
-use crate::hop::{Found, HopBound};
+use crate::found::{Found, OfFlows};
+use crate::hop::HopBound;
+use crate::incoming::Sent;
 use crate::loops::Place;
 use crate::nodes::{NodeHop, Nodes};
 use crate::once::Group;
@@ -31,7 +33,7 @@ pub struct Hop {
     /// What it cannot exceed, or why there is nothing.
     pub bound: Result<Arc<HopBound>, Reason>,
     /// What flows cannot exceed, by place in [`Flows::over`], where they have queues of their own.
-    flows: BTreeMap<u32, Result<Arc<HopBound>, Reason>>,
+    flows: OfFlows,
 }
 
 impl Hop {
@@ -65,6 +67,9 @@ impl Solved {
     }
 }
 
+/// As many more looks as one a flow with a queue of its own takes.
+const OWN_QUEUE: usize = 4;
+
 /// All ports of a world.
 pub(crate) struct Ports<'a> {
     pub(crate) world: &'a WorldPlan,
@@ -76,8 +81,12 @@ pub(crate) struct Ports<'a> {
     pub(crate) arrived: RefCell<BTreeMap<(usize, usize), Option<Curve>>>,
     /// By link what its port lets out at most, if that is known.
     pub(crate) sends: RefCell<BTreeMap<usize, Option<Curve>>>,
+    /// By line and packets what their slope is at most.
+    pub(crate) slopes: RefCell<BTreeMap<Sent, Option<Slope>>>,
     /// The ports that are solved depend on each other.
     on_loop: bool,
+    /// What may still be done to find bounds: looks at a flow at a port; none: anything.
+    left: Option<usize>,
     /// By port the leaves to which packets may come; none as long as it is not solved.
     ports: Vec<Option<Vec<Solved>>>,
     /// Delays that are assumed of leaves without a bound, to see what follows.
@@ -98,7 +107,9 @@ impl<'a> Ports<'a> {
             policers: Policers::of(world, flows),
             arrived: RefCell::default(),
             sends: RefCell::default(),
+            slopes: RefCell::default(),
             on_loop: false,
+            left: None,
             ports: world.links.iter().map(|_| None).collect(),
             assumed: BTreeMap::new(),
             leaves: Vec::new(),
@@ -159,10 +170,32 @@ impl<'a> Ports<'a> {
         steps.chain(self.through_nodes()).collect()
     }
 
+    /// Finds bounds as long as at most so many looks at a flow at a port suffice.
+    pub(crate) fn within(self, looks: usize) -> Self {
+        let left = Some(looks);
+        Self { left, ..self }
+    }
+
+    /// Whether that did not suffice.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.left == Some(0)
+    }
+
     /// Finds the bounds of a port by what is known of those before it.
     pub(crate) fn find(&mut self, link: usize) {
+        self.looked(self.flows.over[link].len() + 1);
+        if self.gave_up() {
+            return;
+        }
         self.changes(self.on_loop);
-        self.ports[link] = Some(self.leaves_of(link));
+        let found = self.leaves_of(link);
+        let own: usize = found.iter().map(|s| s.found.flows.len()).sum();
+        self.looked(OWN_QUEUE * own);
+        self.ports[link] = Some(found);
+    }
+
+    fn looked(&mut self, looks: usize) {
+        self.left = self.left.map(|left| left.saturating_sub(looks));
     }
 
     /// Ports are solved that depend on each other, or one that does not.

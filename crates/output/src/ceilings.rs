@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spillgate_bounds::{Bounds, bounds, is_quick, lost_outside_queues};
+use spillgate_bounds::{Bounds, bounds, lost_outside_queues, quick_bounds};
 use spillgate_core::Dur;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
@@ -77,8 +77,7 @@ fn may_have(scope: Scope, metric: Metric) -> bool {
 }
 
 impl Ceilings {
-    fn of(world: &WorldPlan) -> Self {
-        let found = bounds(world);
+    fn of(world: &WorldPlan, found: &Bounds) -> Self {
         let mut ends: BTreeMap<Scope, BTreeMap<String, End>> = BTreeMap::new();
         let mut put = |scope, name: &str, end| {
             let of = ends.entry(scope).or_default();
@@ -86,14 +85,14 @@ impl Ceilings {
         };
         for (i, name) in world.classes.iter().enumerate() {
             let has = |f: &FlowPlan| usize::from(f.class) == i;
-            put(Scope::Class, name, End::of_some(world, &found, has));
+            put(Scope::Class, name, End::of_some(world, found, has));
         }
         for site in &world.sites {
             let has = |f: &FlowPlan| site.has(f);
-            put(Scope::Site, &site.name, End::of_some(world, &found, has));
+            put(Scope::Site, &site.name, End::of_some(world, found, has));
         }
         for (i, flow) in world.flows.iter().enumerate() {
-            put(Scope::Flow, &flow.name, End::of(world, &found, [i]));
+            put(Scope::Flow, &flow.name, End::of(world, found, [i]));
         }
         let ports = found.hops.iter().filter_map(|hop| {
             let bound = hop.bound.as_ref().ok()?;
@@ -184,7 +183,17 @@ impl End {
 impl Report {
     /// What cannot be exceeded at a point while no link fails.
     pub(crate) fn ceilings(&self, variant: usize) -> &Ceilings {
-        self.ceilings[variant].get_or_init(|| Ceilings::of(self.world(variant)))
+        self.quick(variant).unwrap_or_else(|| {
+            let world = self.world(variant);
+            self.ceilings[variant].get_or_init(|| Ceilings::of(world, &bounds(world)))
+        })
+    }
+
+    /// The same if it is found by the way.
+    fn quick(&self, variant: usize) -> Option<&Ceilings> {
+        let world = self.world(variant);
+        let quick = || quick_bounds(world).map(|found| Ceilings::of(world, &found));
+        self.quick_ceilings[variant].get_or_init(quick).as_ref()
     }
 
     fn world(&self, variant: usize) -> &WorldPlan {
@@ -201,7 +210,7 @@ impl Report {
         }
         let why =
             "a point of so many flows is not bounded with each run; `spillgate bound` does it";
-        (!is_quick(world)).then(|| why.to_owned())
+        self.quick(variant).is_none().then(|| why.to_owned())
     }
 
     /// What a metric cannot exceed at a point, whatever happens; none if nothing is known.

@@ -96,6 +96,8 @@ pub struct Report {
     layouts: Vec<Layout>,
     finished: Vec<Finished>,
     pub(crate) ceilings: Vec<OnceLock<Ceilings>>,
+    /// The same of points where it is found by the way.
+    pub(crate) quick_ceilings: Vec<OnceLock<Option<Ceilings>>>,
 }
 
 impl Report {
@@ -104,6 +106,7 @@ impl Report {
         let layouts: Vec<Layout> = plan.variants.iter().map(|v| layout(&v.world)).collect();
         Self {
             ceilings: layouts.iter().map(|_| OnceLock::new()).collect(),
+            quick_ceilings: layouts.iter().map(|_| OnceLock::new()).collect(),
             plan,
             layouts,
             finished,

@@ -218,6 +218,12 @@ impl QueueLimit {
             bytes: self.bytes.into_iter().chain(other.bytes).min(),
         }
     }
+
+    /// The most bytes of packets of up to `longest` bytes; none where unlimited.
+    pub fn most_bytes(self, longest: u64) -> Option<u64> {
+        let packets = self.packets.map(|n| u64::from(n).saturating_mul(longest));
+        packets.into_iter().chain(self.bytes).min()
+    }
 }
 
 /// Why a packet was dropped, in numbers.
