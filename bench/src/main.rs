@@ -20,7 +20,7 @@ use spillgate_import::IosImporter;
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_scenario::plan::{Plan, Traffic, WorldPlan};
 use spillgate_scenario::{Files, load};
-use spillgate_sim::{Campaign, Engine, Observed, Outcome, Stop, World, layout};
+use spillgate_sim::{Campaign, Engine, Manner, Observed, Outcome, Stop, World, layout};
 
 struct Disk;
 
@@ -101,9 +101,12 @@ fn single<S: EventSet>(plan: &Plan, engine: Engine, args: &Args) -> Result<Value
 /// The digests are in the order of runs.
 fn campaign(plan: Plan, engine: Engine, threads: usize) -> Result<Value, String> {
     let campaign = Campaign::on(engine, Arc::new(plan));
-    let nobody = Observed::These(Vec::new());
+    let nobody = Manner {
+        observed: Observed::These(Vec::new()),
+        ..Manner::default()
+    };
     campaign
-        .execute_observing(threads, &nobody, &())
+        .execute_so(threads, &nobody, &())
         .map_err(|e| e.to_string())?;
     let finished = campaign.finished();
     Ok(json!({

@@ -11,10 +11,13 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from spillgate import _native
 from spillgate.errors import Diagnostic, InputError, OutputError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 VERSION: str = _native.__version__
 COMMIT: str = _native.__commit__
@@ -202,6 +205,30 @@ def _translated() -> Iterator[None]:
         raise InputError(str(error), problems) from None
 
 
+class How(TypedDict, total=False):
+    """How the runs of a job are made.
+
+    Attributes:
+        part: Of all runs only each n-th from a number on: the number, n.
+        these: Only these, as point and number of the run.
+        scattered: In an order that no other process has, since others make the same runs.
+        shelved: Stored runs are not kept in memory.
+        goes_on: A run that fails is put down in the store, and the others go on.
+        again: Runs that failed before are tried again.
+        time: The most seconds that a run may take.
+        memory: The most bytes that a run may need by estimate.
+    """
+
+    part: tuple[int, int] | None
+    these: list[tuple[int, int]] | None
+    scattered: bool
+    shelved: bool
+    goes_on: bool
+    again: bool
+    time: float | None
+    memory: int | None
+
+
 class Job:
     """A loaded and validated scenario, and its runs."""
 
@@ -219,8 +246,16 @@ class Job:
         engine: str = "express",
         confine: bool = False,
         files: dict[str, bytes] | None = None,
+        points: list[int] | None = None,
+        edges: bool = False,
+        apart: bool = False,
     ) -> None:
-        """Loads and validates; raises `InputError`."""
+        """Loads and validates; raises `InputError`.
+
+        `points`: only those with these numbers are made; with `edges` only the first and those
+        that differ from it in one axis. `apart`: one that needs too much memory is no error; its
+        runs fail, and the others go on.
+        """
         with _translated():
             self._job = _native.Job(
                 *(path, overrides, sla, seed, runs, jobs),
@@ -229,7 +264,14 @@ class Job:
                 engine=engine,
                 confine=confine,
                 files=files or {},
+                points=points,
+                edges=edges,
+                apart=apart,
             )
+
+    def extent(self) -> int:
+        """How many points the scenario has, whichever of them were made."""
+        return self._job.extent()
 
     def describe(self) -> dict[str, Any]:
         """What was understood of the scenario."""
@@ -240,21 +282,46 @@ class Job:
         """What the express engine takes one event after the other, and why, for each variant."""
         return dict(self._job.taken_plainly())
 
-    def start(self, series: list[int] | None = None, store: str | None = None) -> None:
+    def start(
+        self, series: list[int] | None = None, store: str | None = None, **how: Unpack[How]
+    ) -> None:
         """Starts the runs in background threads.
 
         Args:
             series: Runs whose time series are sampled; every run if not given.
             store: Directory of stored runs, which are not made again, and of those that are made.
+            how: Which runs are made, and what becomes of those that fail.
 
         Raises:
             OutputError: If the store can be neither read nor made.
         """
         try:
-            self._job.start(series, store)
+            self._job.start(series, store, **how)
         except OSError as error:
             msg = f"cannot keep runs in {store}: {error.strerror or error}"
             raise OutputError(msg) from error
+
+    def lacking(
+        self, store: str, *, again: bool
+    ) -> tuple[list[tuple[int, int]], list[tuple[int, int, str]]]:
+        """Point and number of each run that a directory lacks, and of those that failed the cause.
+
+        Raises:
+            OutputError: If the directory can be neither read nor made.
+        """
+        try:
+            return self._job.lacking(store, again)
+        except OSError as error:
+            msg = f"cannot keep runs in {store}: {error.strerror or error}"
+            raise OutputError(msg) from error
+
+    def put_failure(self, store: str, point: int, run: int, cause: str) -> None:
+        """Puts down in a directory that a run failed."""
+        self._job.put_failure(store, point, run, cause)
+
+    def failed(self) -> list[tuple[str, int, str]]:
+        """The runs that have failed, and the others went on: point, number, cause."""
+        return self._job.failed()
 
     def progress(self) -> tuple[float, int, int, int, int]:
         """Fraction done, runs done, those of them that were stored, runs in all, events so far."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from spillgate import pilot
 from spillgate.errors import InputError
@@ -47,9 +47,55 @@ class Progress:
     @property
     def remaining_s(self) -> float | None:
         """Seconds that are left at the pace so far; none while that is unknown."""
-        if self.fraction <= 0.0:
-            return None
-        return self.elapsed_s * (1.0 - self.fraction) / self.fraction
+        # What was stored took no time.
+        made = self.fraction - self.runs_kept / max(1, self.runs)
+        if made <= 0.0:
+            return 0.0 if self.fraction >= 1.0 else None
+        return self.elapsed_s * (1.0 - self.fraction) / made
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may take, where a run that cannot be made does not end the others.
+
+    Attributes:
+        seconds: The most by the clock; no limit if not given.
+        memory: The most bytes by the estimate, with every queue full; a thread's share of the
+            machine's if not given.
+        again: Whether runs that failed before are tried again.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+    again: bool = False
+
+    def how(self) -> _engine.How:
+        """The same as the core takes it."""
+        return {
+            "goes_on": True,
+            "again": self.again,
+            "time": self.seconds,
+            "memory": self.memory,
+        }
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run that could not be made.
+
+    Attributes:
+        point: Name of the point.
+        run: Number of the run, from 0.
+        cause: Why, in words.
+    """
+
+    point: str
+    run: int
+    cause: str
+
+    def __str__(self) -> str:
+        """As one line."""
+        return f"run {self.run} of {self.point}: {self.cause}"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -59,6 +105,64 @@ class Interrupted(KeyboardInterrupt):
         """Takes the results of the finished runs."""
         super().__init__("interrupted")
         self.results = results
+
+
+def watched(series: Sequence[int] | Literal["all"] | None, runs: int) -> list[int] | None:
+    """The runs, of so many, whose series are sampled, none for every one; raises `InputError`."""
+    if series is None:
+        return [0]
+    if series == "all":
+        return None
+    if strange := [r for r in series if r not in range(runs)]:
+        msg = f"error: there is no run {strange[0]} to take series of; there are 0 to {runs - 1}"
+        raise InputError(msg)
+    return list(series)
+
+
+PILOT_POINTS, PILOT_S = 8, 2.0
+"""Points whose first runs are tried before a large study, and how long at most."""
+
+
+def paced(opened: Callable[..., _engine.Job], points: int) -> float | None:
+    """The seconds that a run takes one thread, by first runs of some points.
+
+    They are not kept, and not made to their end if they take long.
+
+    Args:
+        opened: `open_job` but for `points`.
+        points: How many points the scenario has.
+    """
+    tried = sorted({points * i // PILOT_POINTS for i in range(PILOT_POINTS)})
+    job = opened(points=tried, jobs=1)
+    begun = time.monotonic()
+    job.start([], None, these=[(i, 0) for i in range(len(tried))], goes_on=True)
+    job.join(PILOT_S)
+    fraction, elapsed = job.progress()[0], time.monotonic() - begun
+    job.cancel()
+    while not job.join(POLL_S):
+        pass
+    # Of all that was begun, each as far as it came.
+    return elapsed / (fraction * len(tried)) if fraction > 0.0 else None
+
+
+class Elsewhere(Protocol):
+    """Makes runs in other processes."""
+
+    def __call__(
+        self,
+        job: _engine.Job,
+        opened: partial[_engine.Job],
+        store: Path,
+        series: list[int] | None,
+    ) -> None:
+        """Makes the runs of a job that a store lacks.
+
+        Args:
+            job: All points of the scenario.
+            opened: Opens it anew, `open_job` but for `points`; can be sent to another process.
+            store: Where runs are kept.
+            series: The runs whose series are sampled; every one if none.
+        """
 
 
 class Simulation:
@@ -74,6 +178,7 @@ class Simulation:
         description: What was understood.
         notes: What was stored and could not be used, or could not be stored, in sentences; after
             a run with a store.
+        failed: The runs that could not be made, after a run with limits.
     """
 
     def __init__(
@@ -92,8 +197,12 @@ class Simulation:
         strict: bool = False,
         engine: Engine = "express",
         confine: bool = False,
+        limits: Limits | None = None,
     ) -> None:
-        """Loads and validates; the arguments are those of `run`."""
+        """Loads and validates; the arguments are those of `run`.
+
+        With `limits` a run that cannot be made is one of `failed`, and the others go on.
+        """
         self.source = Source.of(scenario, files)
         self.path = self.source.path
         self.overrides = tuple(override_texts(set, correction, against))
@@ -111,10 +220,13 @@ class Simulation:
             strict=strict,
             engine=engine,
             confine=confine,
+            apart=limits is not None,
         )
+        self._limits = limits
         self._job = self._open(set=self.overrides)
         self.description = Description.from_json(self._job.describe())
         self.notes: tuple[str, ...] = ()
+        self.failed: tuple[Failed, ...] = ()
         self._stopped = False
 
     def taken_plainly(self) -> dict[str, list[str]]:
@@ -124,6 +236,11 @@ class Simulation:
             For each variant some sentences; none where it has all its shortcuts.
         """
         return self._job.taken_plainly()
+
+    def pilot(self) -> float | None:
+        """Seconds that a run takes one thread, by first runs of some points; see `paced`."""
+        count = len(self.description.variants)
+        return paced(partial(self._open, set=self.overrides), count)
 
     def stop(self) -> None:
         """Asks the runs to stop soon; `run` then raises `Interrupted`.
@@ -139,8 +256,13 @@ class Simulation:
         *,
         series: Sequence[int] | Literal["all"] | None = None,
         store: str | Path | None = None,
+        shared: bool = False,
+        elsewhere: Elsewhere | None = None,
     ) -> Results:
         """Runs it to the end; `series` and `store` are those of `run`.
+
+        `shared`: others make runs of the same study, so that it is better to begin elsewhere.
+        `elsewhere`: makes the runs that the store lacks, so that they are only read here.
 
         Raises:
             InputError: If there is no such run.
@@ -151,7 +273,16 @@ class Simulation:
         begun = time.monotonic()
         if self.description.auto_warmup:
             self._find_warmup(store)
-        self._job.start(watched, None if store is None else str(store))
+        if elsewhere is not None and store is not None:
+            opened = partial(self._open, set=self.overrides)
+            elsewhere(self._job, opened, Path(store), watched)
+            if self._stopped:
+                values = self._job.stored(Path(store), whole=False, series=watched)
+                stopped = self._results(values, begun, watched, store, interrupted=True)
+                raise Interrupted(stopped)
+        how: _engine.How = {} if self._limits is None else self._limits.how()
+        how["scattered"] = shared
+        self._job.start(watched, None if store is None else str(store), **how)
         interrupted = False
         try:
             while not self._job.join(POLL_S):
@@ -163,13 +294,30 @@ class Simulation:
             # Whatever happened, no thread outlives this call.
             self._settle()
         self.notes = tuple(self._job.store_notes())
+        self.failed = tuple(Failed(*f) for f in self._job.failed())
         done = self._progress(begun)
-        interrupted |= self._stopped and done.runs_done < done.runs
+        interrupted |= self._stopped and done.runs_done + len(self.failed) < done.runs
         if progress is not None and not interrupted:
             progress(done)
-        results = Results(
+        # Without some runs it is as partial as one that was stopped.
+        partly = interrupted or bool(self.failed)
+        results = self._results(self._job.outcome(), begun, watched, store, interrupted=partly)
+        if interrupted:
+            raise Interrupted(results)
+        return results
+
+    def _results(
+        self,
+        values: _engine.Outcome,
+        begun: float,
+        watched: list[int] | None,
+        store: str | Path | None,
+        *,
+        interrupted: bool,
+    ) -> Results:
+        return Results(
             self.description,
-            self._job.outcome(),
+            values,
             source=self.source,
             interrupted=interrupted,
             wall_s=time.monotonic() - begun,
@@ -180,9 +328,6 @@ class Simulation:
             store=None if store is None else Path(store),
             again=partial(run, confine=self._confine),
         )
-        if interrupted:
-            raise Interrupted(results)
-        return results
 
     def _find_warmup(self, store: str | Path | None) -> None:
         """Makes pilot runs until all has settled, and begins anew with the warm-up found."""
@@ -236,15 +381,7 @@ class Simulation:
 
     def watched(self, series: Sequence[int] | Literal["all"] | None) -> list[int] | None:
         """The runs whose series are sampled, none for every one; raises `InputError`."""
-        if series is None:
-            return [0]
-        if series == "all":
-            return None
-        last = self.description.runs - 1
-        if strange := [r for r in series if r not in range(last + 1)]:
-            msg = f"error: there is no run {strange[0]} to take series of; there are 0 to {last}"
-            raise InputError(msg)
-        return list(series)
+        return watched(series, self.description.runs)
 
     def check_recording(self, variant: str, selection: dict[str, Any]) -> None:
         """Raises `InputError` if packets of a variant cannot be recorded so."""

@@ -308,6 +308,13 @@ class RunDirectory:
         finally:
             self.discard()
 
+    def take(self, store: Path) -> None:
+        """Takes the runs of another store, too, which it shares with it where it can."""
+        try:
+            self._taken |= _take_runs([store], self.store)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
     def remember(self, command: str) -> None:
         """Keeps the command line that goes on, should this process be killed."""
         try:

@@ -255,8 +255,11 @@ def open_job(
     strict: bool = False,
     engine: Engine = "express",
     confine: bool = False,
+    points: list[int] | None = None,
+    edges: bool = False,
+    apart: bool = False,
 ) -> _engine.Job:
-    """Loads and validates a scenario; raises `InputError`."""
+    """Loads and validates a scenario, or some of its points; raises `InputError`."""
     for name, value, least, most in (
         ("seed", seed, 0, 2**64 - 1),
         ("runs", runs, 1, 100_000),
@@ -282,6 +285,9 @@ def open_job(
         engine=engine,
         confine=confine,
         files=source.overlay(),
+        points=points,
+        edges=edges,
+        apart=apart,
     )
 
 

@@ -116,6 +116,8 @@ RANK = {
     "described": 8,
     "pilot": 5,
     "run": 8,
+    "study": 8.5,
+    "cluster": 8.5,
     "saved": 8.5,
     "explain": 8.75,
     "analysis": 9,

@@ -151,9 +151,10 @@ def test_an_interrupted_study_goes_on(cli, scenario, tmp_path):
     assert len(stored(tmp_path / "short")) >= done
 
 
-def run_options():
-    """The parser of `spillgate run`, and its options."""
-    parser = dict(command_parsers())["run"]
+def run_options(command="run"):
+    """The parser of `spillgate run` or `sweep`, and its options."""
+    parser = dict(command_parsers())[command]
+    parser.set_defaults(command=command)
     return parser, [a for a in parser._actions if a.option_strings and a.dest != "help"]
 
 
@@ -162,14 +163,23 @@ def given(action):
     flag = action.option_strings[0]
     if action.nargs == 0:
         return [flag]
-    values = {int: "7", options.runs: "0,3", None: "--a b's $c=1;*", Path: "it's a dir/x y"}
+    values = {
+        int: "7",
+        options.runs: "0,3",
+        options.seconds: "0.25",
+        options.megabytes: "7.5",
+        options.shard: "2/3",
+        None: "--a b's $c=1;*",
+        Path: "it's a dir/x y",
+    }
     value = action.choices[-1] if action.choices else values.get(action.type, "a figure's.toml")
     again = [f"{flag}={value}2"] if isinstance(action, argparse._AppendAction) else []
     return [f"{flag}={value}", *again]
 
 
-def test_every_option_of_a_run_is_repeated():
-    parser, known = run_options()
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_every_option_of_a_run_is_repeated(command):
+    parser, known = run_options(command)
     assert len(known) > 20
     alone = [given(a) for a in known]
     # Of those that exclude each other the one that takes a value.

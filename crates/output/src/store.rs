@@ -17,14 +17,16 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use spillgate_core::Digest;
 use spillgate_core::rng::hash_bytes;
 use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::{Engine, Outcome, RunInfo, Shelf};
+use spillgate_sim::{Engine, Failure, Outcome, RunInfo, Shelf};
 
-use file::{ENDING, Header, NAMES, RUN, STUDY, Writer, frame, scan};
+use file::{ENDING, FAILED, Header, NAMES, RUN, STUDY, Writer, frame, scan};
 use names::{Named, Names, Places};
 use record::{Record, packed, unpacked};
 
@@ -47,6 +49,8 @@ struct Index {
     /// Places in `runs`, by the fingerprint of the text.
     by_text: Vec<u32>,
     names: BTreeMap<(usize, u128), Place>,
+    /// Runs that failed, by behavior and key: where their causes are.
+    failed: BTreeMap<(u32, u128), Place>,
     /// The study with the highest number.
     study: Option<Place>,
     /// Files that are not read to their end, and why.
@@ -102,6 +106,7 @@ impl Index {
                 match header.kind {
                     RUN => self.runs.push(place),
                     NAMES => drop(self.names.insert((file, header.key), place)),
+                    FAILED => drop(self.failed.insert((header.behavior, header.key), place)),
                     STUDY if self.study.is_none_or(|s| s.header.key < header.key) => {
                         self.study = Some(place);
                     }
@@ -203,6 +208,7 @@ pub struct Store {
     /// By point.
     keys: Vec<u128>,
     index: RwLock<Index>,
+    looked: Mutex<Looked>,
     /// The file that was read last.
     reading: Mutex<Option<(usize, File)>>,
     /// The names of points, and those of stored runs by file.
@@ -217,6 +223,12 @@ struct Own {
     writer: Writer,
     /// Names that are in it.
     names: BTreeSet<u128>,
+}
+
+/// How long it took to look at what others have stored, since when.
+struct Looked {
+    since: Instant,
+    spent: Duration,
 }
 
 /// What could not be used or kept.
@@ -238,6 +250,10 @@ impl Store {
     ///
     /// # Errors
     /// If the directory can be neither read nor made.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "how long it takes is no part of results"
+    )]
     pub fn open(
         directory: &Path,
         behavior: u32,
@@ -253,6 +269,10 @@ impl Store {
             keys: plan.variants.iter().map(|v| keys.of(&v.world)).collect(),
             plan,
             index: RwLock::new(Index::of(directory)?),
+            looked: Mutex::new(Looked {
+                since: Instant::now(),
+                spent: Duration::ZERO,
+            }),
             reading: Mutex::default(),
             named: Mutex::default(),
             places: Mutex::default(),
@@ -300,10 +320,23 @@ impl Store {
         found.copied().collect()
     }
 
-    /// Takes note of what other processes have stored since; false if nothing can be read.
+    /// Takes note of what other processes have stored since; false if nothing can be read, or if
+    /// that has taken more than a twentieth of the time so far: a large directory takes long, and
+    /// grows with each run.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "how long it takes is no part of results"
+    )]
     fn refresh(&self) -> bool {
+        let mut looked = lock(&self.looked);
+        if looked.spent > Duration::from_millis(50) + looked.since.elapsed() / 20 {
+            return false;
+        }
+        let begun = Instant::now();
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        index.refresh(&self.directory).is_ok()
+        let read = index.refresh(&self.directory).is_ok();
+        looked.spent += begun.elapsed();
+        read
     }
 
     /// Whether there is a run.
@@ -436,6 +469,18 @@ impl Store {
             .collect()
     }
 
+    /// Whether something could be stored; if not, why is noted.
+    fn stored(&self, written: io::Result<()>) -> bool {
+        let why = written.err();
+        let could = why.is_none();
+        let mut made_anew = lock(&self.made_anew);
+        made_anew.unwritable = made_anew
+            .unwritable
+            .take()
+            .or_else(|| why.map(|e| e.to_string()));
+        could
+    }
+
     /// Stores a run that is finished.
     ///
     /// # Errors
@@ -446,7 +491,12 @@ impl Store {
         let known = (&*variant.name, run.run, self.plan.seed);
         let record = Record::of(known, named.hex(), outcome, &variant.world, observed);
         let keys = [self.key(run), self.text(run)];
-        let mut frames = frame(RUN, self.behavior, keys, &packed(&record)?)?;
+        let frames = frame(RUN, self.behavior, keys, &packed(&record)?)?;
+        self.append(frames, Some(&named))
+    }
+
+    /// Appends frames, after these names if they are not there yet.
+    fn append(&self, mut frames: Vec<u8>, named: Option<&Named>) -> io::Result<()> {
         let mut own = lock(&self.writing);
         if own.as_ref().is_none_or(|own| own.writer.broken) {
             *own = Some(Own {
@@ -457,17 +507,24 @@ impl Store {
         let Some(Own { writer, names }) = &mut *own else {
             return Ok(());
         };
-        let new = !names.contains(&named.id);
-        if new {
+        let new = named.filter(|named| !names.contains(&named.id));
+        if let Some(named) = new {
             let before = frame(NAMES, self.behavior, [named.id, 0], &named.content)?;
             frames.splice(0..0, before);
         }
         writer.append(&frames)?;
-        if new {
-            names.insert(named.id);
-        }
+        names.extend(new.map(|named| named.id));
         Ok(())
     }
+}
+
+/// Why a run could not be made.
+#[derive(Serialize, Deserialize)]
+struct Failed {
+    point: String,
+    run: u32,
+    seed: u64,
+    cause: String,
 }
 
 /// A behavior in words: those of builds with changes that are not committed have the highest bit.
@@ -505,11 +562,32 @@ impl Shelf for Store {
         None
     }
 
-    fn put(&self, run: RunInfo, observed: bool, outcome: &Outcome) {
-        if let Err(why) = self.write(run, observed, outcome) {
-            let mut made_anew = lock(&self.made_anew);
-            made_anew.unwritable.get_or_insert_with(|| why.to_string());
-        }
+    fn has(&self, run: RunInfo, observed: bool) -> bool {
+        // Whether a run has its time series stands in it.
+        (!observed && self.has(run)) || self.get(run, observed).is_some()
+    }
+
+    fn put(&self, run: RunInfo, observed: bool, outcome: &Outcome) -> bool {
+        self.stored(self.write(run, observed, outcome))
+    }
+
+    fn failure(&self, run: RunInfo) -> Option<String> {
+        let key = (self.behavior, self.key(run));
+        let place = self.index().failed.get(&key).copied()?;
+        let content = self.content(&place).ok()?;
+        Some(unpacked::<Failed>(&content).ok()?.cause)
+    }
+
+    fn put_failure(&self, run: RunInfo, why: &Failure) {
+        let failed = Failed {
+            point: self.plan.variants[run.variant].name.clone(),
+            run: run.run,
+            seed: self.plan.seed,
+            cause: why.to_string(),
+        };
+        let keys = [self.key(run), self.text(run)];
+        let frame = packed(&failed).and_then(|f| frame(FAILED, self.behavior, keys, &f));
+        self.stored(frame.and_then(|frame| self.append(frame, None)));
     }
 }
 
@@ -529,6 +607,7 @@ pub fn inspect(bytes: &[u8]) -> Result<usize, String> {
             RUN => unpacked::<Record>(content).map(drop),
             NAMES => Names::read(content).map(drop),
             STUDY => unpacked::<String>(content).map(drop),
+            FAILED => unpacked::<Failed>(content).map(drop),
             _ => Ok(()),
         };
         read.map_err(|why| why.to_string())?;

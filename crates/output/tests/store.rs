@@ -12,8 +12,10 @@ use spillgate_import::IosImporter;
 use spillgate_output::store::{Store, inspect, stored};
 use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
-use spillgate_scenario::{Options, load};
-use spillgate_sim::{Campaign, Engine, Finished, Observed, Outcome, RunInfo, Shelf, layout};
+use spillgate_scenario::{Chosen, Options, load};
+use spillgate_sim::{
+    Campaign, Engine, Finished, Manner, Observed, Outcome, RunInfo, Shelf, Wanted, layout,
+};
 
 const BEHAVIOR: u32 = 1;
 
@@ -77,9 +79,11 @@ fn run_on(
     shelf: &dyn Shelf,
 ) -> (Vec<Finished>, usize) {
     let campaign = Campaign::on(engine, Arc::clone(plan));
-    campaign
-        .execute_observing(2, observed, shelf)
-        .expect("runs");
+    let manner = Manner {
+        observed: observed.clone(),
+        ..Manner::default()
+    };
+    campaign.execute_so(2, &manner, shelf).expect("runs");
     (campaign.finished(), campaign.progress().runs_kept)
 }
 
@@ -579,4 +583,133 @@ fn runs_of_version_1_are_found() {
         assert!(found.packets > 0 && !found.series.is_empty());
     }
     assert_eq!(store.notes(), Vec::<String>::new());
+}
+
+/// A study in parts, each with no more than its points, stores what the whole one has.
+#[test]
+fn parts_and_chosen_points_make_the_same_runs() {
+    let plan = plan(&[]);
+    let (whole, merged) = (directory("undivided"), directory("divided"));
+    run(&plan, &Observed::First, &open(&whole, &plan));
+    let part = |plan: &Arc<Plan>, wanted| {
+        let campaign = Campaign::new(Arc::clone(plan));
+        let manner = Manner {
+            wanted,
+            shelved: true,
+            ..Manner::default()
+        };
+        let store = open(&merged, plan);
+        campaign.execute_so(2, &manner, &store).unwrap();
+        let progress = campaign.progress();
+        assert_eq!(progress.fraction, 1.0);
+        // They are on the shelf.
+        assert!(campaign.finished().is_empty());
+        (progress.runs_done, progress.runs_kept)
+    };
+    for first in 0..4 {
+        let of = 4;
+        let wanted = Wanted::Part { first, of };
+        assert_eq!(part(&plan, wanted.clone()), ([2, 2, 1, 1][first], 0));
+        assert_eq!(
+            part(&plan, wanted),
+            ([2, 2, 1, 1][first], [2, 2, 1, 1][first])
+        );
+    }
+    assert_eq!(stored(&merged).unwrap(), stored(&whole).unwrap());
+    fs::remove_dir_all(&merged).unwrap();
+    for point in [1, 0] {
+        let path = Path::new("s.yaml");
+        let files = BTreeMap::from([(path.to_owned(), SCENARIO.as_bytes().to_vec())]);
+        let options = Options {
+            points: Chosen::These(vec![point]),
+            ..Options::default()
+        };
+        let alone = load(path, &files, &IosImporter { strict: false }, &options);
+        let alone = Arc::new(alone.unwrap().plan);
+        assert_eq!((alone.variants.len(), alone.extent), (1, 2));
+        assert_eq!(alone.variants[0].name, plan.variants[point].name);
+        assert_eq!(alone.variants[0].text, plan.variants[point].text);
+        assert_eq!(part(&alone, Wanted::Scattered), (3, 0));
+    }
+    assert_eq!(stored(&merged).unwrap(), stored(&whole).unwrap());
+}
+
+#[test]
+fn a_run_that_fails_is_put_down_and_the_others_go_on() {
+    let plan = plan(&[]);
+    let directory = directory("failing");
+    let failing = |manner: Manner| {
+        let campaign = Campaign::new(Arc::clone(&plan));
+        let store = open(&directory, &plan);
+        let manner = Manner {
+            goes_on: true,
+            shelved: true,
+            ..manner
+        };
+        campaign.execute_so(1, &manner, &store).unwrap();
+        let failed = campaign.failed().into_iter();
+        let failed: Vec<_> = failed
+            .map(|(i, why)| (i.variant, i.run, why.to_string()))
+            .collect();
+        (campaign.progress().runs_done, failed)
+    };
+    // One point needs more than the other.
+    let needs: Vec<_> = plan
+        .variants
+        .iter()
+        .map(|v| v.world.running_bytes())
+        .collect();
+    let (small, large) = if needs[0] < needs[1] { (0, 1) } else { (1, 0) };
+    assert!(needs[small] < needs[large]);
+    let tight = Manner {
+        memory: Some(needs[small]),
+        ..Manner::default()
+    };
+    let (done, failed) = failing(tight);
+    assert_eq!(done, 3);
+    let large_ones: Vec<_> = failed.iter().map(|(v, run, _)| (*v, *run)).collect();
+    assert_eq!(large_ones, [(large, 0), (large, 1), (large, 2)]);
+    assert!(failed[0].2.starts_with("may need "), "{}", failed[0].2);
+    // What failed is known, and is not tried again unasked.
+    assert_eq!(failing(Manner::default()), (3, failed));
+    let again = Manner {
+        again: true,
+        time: Some(std::time::Duration::ZERO),
+        ..Manner::default()
+    };
+    let (done, failed) = failing(again);
+    // A run of few events may be through before the clock is looked at.
+    assert_eq!(done + failed.len(), 6);
+    assert!(failed.iter().all(|f| f.2 == "took longer than 0 s"));
+    let again = Manner {
+        again: true,
+        ..Manner::default()
+    };
+    assert_eq!(failing(again), (6, vec![]));
+    assert_eq!(failing(Manner::default()), (6, vec![]));
+}
+
+/// An invariant that is broken ends one run, not the others.
+#[test]
+fn a_run_that_crashes_takes_no_other_with_it() {
+    struct Broken;
+    impl Shelf for Broken {
+        fn get(&self, _: RunInfo, _: bool) -> Option<Outcome> {
+            None
+        }
+        fn put(&self, run: RunInfo, _: bool, _: &Outcome) -> bool {
+            assert!(run.run != 1, "run 1 is broken");
+            false
+        }
+    }
+    let campaign = Campaign::new(plan(&[]));
+    let manner = Manner {
+        goes_on: true,
+        ..Manner::default()
+    };
+    campaign.execute_so(2, &manner, &Broken).unwrap();
+    assert_eq!(campaign.finished().len(), 4);
+    let failed = campaign.failed();
+    assert_eq!(failed.len(), 2);
+    assert_eq!(failed[0].1.to_string(), "crashed: run 1 is broken");
 }

@@ -18,8 +18,10 @@ use spillgate_output::{
     write_parquet, write_series,
 };
 use spillgate_scenario::plan::{Plan, VariantPlan, WorldPlan};
-use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
-use spillgate_sim::{BEHAVIOR, Campaign, Engine, Failure, Finished, Observed, RunInfo, Shelf};
+use spillgate_scenario::{Chosen, Diagnostic, Diagnostics, Options, codes, load};
+use spillgate_sim::{
+    BEHAVIOR, Campaign, Engine, Failure, Finished, Manner, Observed, RunInfo, Shelf, Wanted, said,
+};
 
 use crate::explain;
 use crate::files::Overlay;
@@ -89,6 +91,8 @@ pub(crate) struct Job {
     campaign: Arc<Campaign>,
     threads: usize,
     memory_bytes: u64,
+    /// What one run may need of the memory, where points stand apart.
+    fair_share: Option<u64>,
     done: Arc<Done>,
     started: Mutex<bool>,
     observed: Mutex<Observed>,
@@ -99,7 +103,7 @@ pub(crate) struct Job {
 impl Job {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new()))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new(), points = None, edges = false, apart = false))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -113,6 +117,9 @@ impl Job {
         engine: &str,
         confine: bool,
         files: BTreeMap<PathBuf, Vec<u8>>,
+        points: Option<Vec<usize>>,
+        edges: bool,
+        apart: bool,
     ) -> PyResult<Self> {
         let engine = Engine::named(engine)
             .ok_or_else(|| PyRuntimeError::new_err(format!("there is no engine {engine:?}")))?;
@@ -124,6 +131,11 @@ impl Job {
             runs,
             confine,
             memory: available,
+            points: match points {
+                Some(numbers) => Chosen::These(numbers),
+                None if edges => Chosen::Edges,
+                None => Chosen::All,
+            },
         };
         let loaded = waiting(py, move || {
             load(&path, &Overlay(files), &IosImporter { strict }, &options)
@@ -136,7 +148,7 @@ impl Job {
         };
         let plan: Plan = loaded.plan;
         let memory_bytes = plan.memory_estimate(threads);
-        if let Some(available) = available {
+        if let Some(available) = available.filter(|_| !apart) {
             if let Some(problem) = plan.check_memory(threads, available) {
                 return Err(input_error(py, &Diagnostics(vec![problem])));
             }
@@ -145,6 +157,9 @@ impl Job {
             campaign: Arc::new(Campaign::on(engine, Arc::new(plan))),
             threads,
             memory_bytes,
+            fair_share: available
+                .filter(|_| apart)
+                .map(|bytes| bytes / threads as u64),
             done: Arc::default(),
             started: Mutex::new(false),
             observed: Mutex::default(),
@@ -161,6 +176,11 @@ impl Job {
         Ok(json.to_string())
     }
 
+    /// How many points the scenario has, whichever of them were chosen.
+    fn extent(&self) -> usize {
+        self.campaign.plan().extent
+    }
+
     /// Variant by variant, what the engine takes one event after the other, and why.
     fn taken_plainly(&self) -> Vec<(String, Vec<String>)> {
         let variants = &self.campaign.plan().variants;
@@ -172,17 +192,56 @@ impl Job {
 
     /// Starts the runs in background threads; a second call does nothing. `series`: the runs that
     /// have time series, all of them if not given. `store`: directory of stored runs, which are not
-    /// made again, and of those that are made. Raises OSError if it cannot be used.
-    #[pyo3(signature = (series = None, store = None))]
-    fn start(&self, series: Option<Vec<u32>>, store: Option<PathBuf>) -> PyResult<()> {
+    /// made again, and of those that are made. `part`: of all runs only each n-th from a number on:
+    /// number, n. `these`: only these, as point and number of the run. `scattered`: in an order
+    /// that no other process has. `shelved`: runs that are stored are no results of this job.
+    /// `goes_on`: a run that fails is put down in the store, and the others go on; with `again`
+    /// those that failed before are tried, too. `time` and `memory`: the most seconds and bytes of
+    /// one run. Raises OSError if the store cannot be used.
+    #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
+    #[pyo3(signature = (series = None, store = None, *, part = None, these = None, scattered = false, shelved = false, goes_on = false, again = false, time = None, memory = None))]
+    fn start(
+        &self,
+        series: Option<Vec<u32>>,
+        store: Option<PathBuf>,
+        part: Option<(usize, usize)>,
+        these: Option<Vec<(usize, u32)>>,
+        scattered: bool,
+        shelved: bool,
+        goes_on: bool,
+        again: bool,
+        time: Option<f64>,
+        memory: Option<u64>,
+    ) -> PyResult<()> {
         let observed = series.map_or(Observed::All, Observed::These);
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if *started {
             return Ok(());
         }
+        let wanted = match (these, part) {
+            (Some(these), _) => {
+                let runs = these.into_iter();
+                Wanted::These(
+                    runs.map(|(variant, run)| RunInfo { variant, run })
+                        .collect(),
+                )
+            }
+            (None, Some((first, of))) => Wanted::Part { first, of },
+            (None, None) if scattered => Wanted::Scattered,
+            (None, None) => Wanted::All,
+        };
+        let manner = Manner {
+            observed: observed.clone(),
+            wanted,
+            shelved,
+            goes_on,
+            again,
+            time: time.and_then(|s| Duration::try_from_secs_f64(s).ok()),
+            memory: memory.or(self.fair_share),
+        };
         let open = |directory: &PathBuf| self.open(directory).map(Arc::new);
         let store = store.as_ref().map(open).transpose()?;
-        *self.observed.lock().unwrap_or_else(PoisonError::into_inner) = observed.clone();
+        *self.observed.lock().unwrap_or_else(PoisonError::into_inner) = observed;
         self.store
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -195,22 +254,71 @@ impl Job {
         );
         std::thread::spawn(move || {
             let shelf: &dyn Shelf = store.as_deref().map_or(&(), |s| s);
-            let run = std::panic::AssertUnwindSafe(|| {
-                campaign.execute_observing(threads, &observed, shelf)
-            });
-            let result = std::panic::catch_unwind(run).unwrap_or_else(|cause| {
-                let text = cause
-                    .downcast_ref::<String>()
-                    .map(String::as_str)
-                    .or_else(|| cause.downcast_ref::<&str>().copied());
-                Err(Failure::Threads(
-                    text.unwrap_or("a broken invariant").to_owned(),
-                ))
-            });
+            let run = std::panic::AssertUnwindSafe(|| campaign.execute_so(threads, &manner, shelf));
+            let result = std::panic::catch_unwind(run)
+                .unwrap_or_else(|cause| Err(Failure::Crash(said(&*cause))));
             *done.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             done.ended.notify_all();
         });
         Ok(())
+    }
+
+    /// The runs that a directory lacks, in order, as point and number of the run; and those that
+    /// failed there, unless they are tried `again`, with the cause. Raises OSError if it cannot be
+    /// used.
+    #[allow(clippy::type_complexity, reason = "a pair of lists")]
+    fn lacking(
+        &self,
+        py: Python<'_>,
+        directory: PathBuf,
+        again: bool,
+    ) -> PyResult<(Vec<(usize, u32)>, Vec<(usize, u32, String)>)> {
+        let plan = self.campaign.plan();
+        py.detach(|| {
+            let store = self.open(&directory)?;
+            let (mut lacking, mut failed) = (Vec::new(), Vec::new());
+            for run in 0..plan.runs {
+                for variant in 0..plan.variants.len() {
+                    let info = RunInfo { variant, run };
+                    if store.has(info) {
+                        continue;
+                    }
+                    match store.failure(info).filter(|_| !again) {
+                        Some(why) => failed.push((variant, run, why)),
+                        None => lacking.push((variant, run)),
+                    }
+                }
+            }
+            Ok((lacking, failed))
+        })
+    }
+
+    /// Puts down in a directory that a run failed. Raises OSError if it cannot be used.
+    fn put_failure(
+        &self,
+        py: Python<'_>,
+        directory: PathBuf,
+        variant: usize,
+        run: u32,
+        cause: String,
+    ) -> PyResult<()> {
+        self.variant(variant)?;
+        py.detach(|| {
+            let store = self.open(&directory)?;
+            store.put_failure(RunInfo { variant, run }, &Failure::Before(cause));
+            Ok(())
+        })
+    }
+
+    /// The runs that have failed, and the others went on: point, number of the run, cause.
+    fn failed(&self) -> Vec<(String, u32, String)> {
+        let variants = &self.campaign.plan().variants;
+        let failed = self.campaign.failed().into_iter();
+        let failed = failed.map(|(i, why)| {
+            let point = variants[i.variant].name.clone();
+            (point, i.run, why.to_string())
+        });
+        failed.collect()
     }
 
     /// Fraction done, runs done, those of them that were stored, runs in all, events so far.
@@ -256,9 +364,8 @@ impl Job {
                 let d = Diagnostic::error(codes::BAD_CAPTURE, text);
                 Err(input_error(py, &Diagnostics(vec![d])))
             }
-            Some(Err(Failure::Threads(text) | Failure::LookAhead(text))) => {
-                Err(PyRuntimeError::new_err(text))
-            }
+            Some(Err(Failure::Crash(text))) => Err(PyRuntimeError::new_err(text)),
+            Some(Err(why)) => Err(PyRuntimeError::new_err(why.to_string())),
         }
     }
 

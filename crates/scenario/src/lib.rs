@@ -62,7 +62,8 @@ pub use import::{
     Files, Imported, ImportedInterface, Importer, NoImporter, Platform, read_bounded,
 };
 pub use load::{
-    InputPolicy, LinkPolicy, Loaded, Options, PortPolicies, load, points_alone, port_policies,
+    Chosen, InputPolicy, LinkPolicy, Loaded, Options, PortPolicies, load, points_alone,
+    port_policies,
 };
 pub use text::{MAX_BYTES, decode};
 pub use yaml::{MAX_ALIASED, MAX_DEPTH};

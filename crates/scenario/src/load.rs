@@ -48,6 +48,20 @@ pub struct Options {
     /// The bytes available for points and their results: no more points are made than fit. None: no
     /// limit.
     pub memory: Option<u64>,
+    /// Which points are made; of the others there is nothing in the plan.
+    pub points: Chosen,
+}
+
+/// Points of a scenario that are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Chosen {
+    /// All of them.
+    #[default]
+    All,
+    /// The first, and those that differ from it in one axis: every value of every axis once.
+    Edges,
+    /// Those with these numbers, in this order. Numbers from [`Plan::extent`] on are passed over.
+    These(Vec<usize>),
 }
 
 /// A scenario that was read and found valid.
@@ -247,7 +261,8 @@ pub(crate) fn run<'o>(
         // Further points are about as large as the first.
         let first = opts.memory.filter(|_| plans.is_empty());
         let runs = scenario.runs.count;
-        if let Some(d) = first.and_then(|m| world.check_points(grid.len(), runs, m)) {
+        let wanted = grid.chosen(&opts.points).len();
+        if let Some(d) = first.and_then(|m| world.check_points(wanted, runs, m)) {
             let of = if grid.has_axes() { "axes" } else { "variants" };
             ctx.error(d, root, &steps![of]);
             return false;
@@ -267,9 +282,17 @@ pub(crate) fn run<'o>(
     }
     if let Some(axis) = grid.failures() {
         outages::screen(&mut plans, axis);
+        // The others were made to compare with.
+        let wanted = grid.chosen(&opts.points).len();
+        plans.truncate(wanted);
+        for plan in &mut plans {
+            plan.same = plan.same.filter(|same| *same < wanted);
+        }
     }
     lower::runs(ctx, &scenario, root, opts.runs.is_some());
-    lower::unused_policies(ctx, &shared, &scenario, root);
+    if opts.points == Chosen::All {
+        lower::unused_policies(ctx, &shared, &scenario, root);
+    }
     // Requirements of customers in files beside the scenario are not part of it.
     let beside: Vec<String> = opts
         .sla
@@ -297,6 +320,7 @@ pub(crate) fn run<'o>(
         axes,
         design: grid.design(),
         replication,
+        extent: grid.len(),
         variants: plans,
         sla,
         correction: scenario.verdicts.correction,
@@ -328,6 +352,7 @@ pub(crate) struct Source<'o> {
     /// the scenario has neither.
     bare: Option<Node>,
     overrides: &'o [String],
+    chosen: &'o Chosen,
 }
 
 impl<'o> Source<'o> {
@@ -355,6 +380,7 @@ impl<'o> Source<'o> {
             root,
             bare,
             overrides,
+            chosen: &opts.points,
         })
     }
 
@@ -468,10 +494,10 @@ pub(crate) struct Tree<'g> {
     pub(crate) root: Node,
 }
 
-/// Makes the tree of each point and passes it to `each`, one after the other, since each tree is as
-/// large as the scenario. A scenario with a single point passes its own tree. After an error
-/// further trees are made only for their errors. False if a tree could not be made, or if `each`
-/// stops.
+/// Makes the tree of each point that is chosen and passes it to `each`, one after the other, since
+/// each tree is as large as the scenario. A scenario with a single point passes its own tree. After
+/// an error further trees are made only for their errors. False if a tree could not be made, or if
+/// `each` stops.
 pub(crate) fn points<'a>(
     ctx: &mut Ctx<'a>,
     source: &Source<'_>,
@@ -490,7 +516,9 @@ pub(crate) fn points<'a>(
     }
     let mut whole = true;
     let stem = common(root);
-    for i in 0..grid.len() {
+    let mut chosen = grid.chosen(source.chosen);
+    chosen.extend(grid.references(&chosen));
+    for i in chosen {
         let point = grid.point(i);
         ctx.at_point(Some(i));
         let copy = source.point(ctx, &stem, &point);

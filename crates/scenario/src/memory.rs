@@ -279,8 +279,8 @@ impl WorldPlan {
         sent
     }
 
-    /// Bytes of one running world.
-    fn running_bytes(&self) -> u64 {
+    /// Bytes of one running world at most, with every queue full, by estimate.
+    pub fn running_bytes(&self) -> u64 {
         let flows = self.flows.len() + self.replayed_flows();
         let in_flight = |l: &LinkPlan, load: u64, sent: Option<Sent>| {
             let fits = Rate::from_bps(load).map_or(0, |r| r.bytes_in(l.delay));

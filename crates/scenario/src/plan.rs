@@ -36,6 +36,9 @@ pub struct Plan {
     pub runs: u32,
     /// The axes that are varied beside the variants.
     pub axes: Vec<Axis>,
+    /// How many points the scenario has: more than `variants` if some were
+    /// [chosen](crate::Options::points).
+    pub extent: usize,
     /// Which combinations of their values are points: `full` for all, or the name of a design.
     pub design: &'static str,
     /// When a point has enough runs; none: when it has [`Plan::runs`].

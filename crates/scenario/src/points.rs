@@ -1,12 +1,13 @@
 //! Points at which a scenario is run. A point has one value of each axis; variants are one axis.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::axes::{self, Choice, Replacement};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::design::{self, Combined};
 use crate::error::Diagnostic;
+use crate::load::Chosen;
 use crate::lower;
 use crate::node::{Node, steps};
 use crate::plan::Axis;
@@ -136,6 +137,53 @@ impl<'n> Grid<'n> {
         (places, rest)
     }
 
+    /// The numbers of the points that are chosen.
+    pub(crate) fn chosen(&self, which: &Chosen) -> Vec<usize> {
+        let all = self.len();
+        match which {
+            Chosen::All => (0..all).collect(),
+            Chosen::These(numbers) => numbers.iter().copied().filter(|n| *n < all).collect(),
+            Chosen::Edges => {
+                let variants = self.variants.len().max(1);
+                let each = all / variants;
+                let mut edges: Vec<usize> = (0..variants).map(|v| v * each).collect();
+                match &self.rows {
+                    Some(rows) => edges.extend(firsts(rows)),
+                    None => {
+                        // The last axis changes fastest.
+                        let mut step = each;
+                        for (_, choices) in &self.axes {
+                            step /= choices.len().max(1);
+                            edges.extend((1..choices.len()).map(|at| at * step));
+                        }
+                    }
+                }
+                edges.sort_unstable();
+                edges.dedup();
+                edges
+            }
+        }
+    }
+
+    /// The points without a failure that the given ones are compared with ([`outages::screen`])
+    /// and that are not among them.
+    ///
+    /// [`outages::screen`]: crate::outages::screen
+    pub(crate) fn references(&self, points: &[usize]) -> Vec<usize> {
+        let (Some(axis), true) = (self.failures, points.len() < self.len()) else {
+            return Vec::new();
+        };
+        let found: BTreeMap<_, usize> = (0..self.len()).map(|i| (self.places(i), i)).collect();
+        let without = |i: &usize| {
+            let (mut places, variant) = self.places(*i);
+            places[axis] = 0;
+            found.get(&(places, variant)).copied()
+        };
+        let wanted: BTreeSet<usize> = points.iter().filter_map(without).collect();
+        let there: BTreeSet<usize> = points.iter().copied().collect();
+        wanted.difference(&there).copied().collect()
+    }
+
     /// Point `index`.
     pub(crate) fn point(&self, index: usize) -> Point<'_> {
         let (coordinates, variant) = self.places(index);
@@ -205,4 +253,27 @@ impl<'n> Grid<'n> {
 fn paths_of<'c, 'n>(choices: &'c [Choice<'n>]) -> BTreeMap<&'c str, &'c Replacement<'n>> {
     let entries = choices.iter().flat_map(|c| &c.entries).rev();
     entries.map(|e| (e.key.name.as_str(), e)).collect()
+}
+
+/// The values of an axis up to which each of them is an edge; of more, which are drawn from a
+/// range, the least and the greatest are.
+const FEW: usize = 64;
+
+/// The first row with each value of each axis, or with its ends where there are many.
+fn firsts(rows: &[Vec<u32>]) -> Vec<usize> {
+    let mut found = Vec::new();
+    for axis in 0..rows.first().map_or(0, Vec::len) {
+        let mut of_value = BTreeMap::new();
+        for (i, row) in rows.iter().enumerate() {
+            of_value.entry(row[axis]).or_insert(i);
+        }
+        match of_value.len() {
+            0..=FEW => found.extend(of_value.into_values()),
+            _ => {
+                let ends = [of_value.pop_first(), of_value.pop_last()];
+                found.extend(ends.into_iter().flatten().map(|(_, row)| row));
+            }
+        }
+    }
+    found
 }

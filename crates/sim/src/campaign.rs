@@ -5,8 +5,11 @@
 //! there are or which of them ran it.
 
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use spillgate_events::WinnerTree;
 use spillgate_scenario::plan::{Plan, WorldPlan};
@@ -24,16 +27,25 @@ pub struct Campaign {
     plan: Arc<Plan>,
     engine: Engine,
     cancelled: AtomicBool,
-    /// One cell for each (variant, run): parts done, of [`PARTS`].
-    parts: Vec<AtomicU64>,
+    /// What is to be run, once that is known.
+    queue: OnceLock<Queue>,
     events: AtomicU64,
+    done: AtomicUsize,
     kept: AtomicUsize,
     finished: Mutex<Vec<Finished>>,
-    /// The first failure.
+    failed: Mutex<Vec<(RunInfo, Failure)>>,
+    /// The first failure that ended the campaign.
     fault: Mutex<Option<Failure>>,
 }
 
-/// Why a campaign failed.
+/// The runs of a campaign in the order in which they begin.
+struct Queue {
+    runs: Vec<RunInfo>,
+    /// One cell for each: parts done, of [`PARTS`].
+    parts: Vec<AtomicU64>,
+}
+
+/// Why a campaign failed, or one run of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The operating system gives no threads; its message.
@@ -42,12 +54,30 @@ pub enum Failure {
     Input(String),
     /// The look-ahead of the express lane was wrong, an error of this program.
     LookAhead(String),
+    /// An invariant was broken, an error of this program.
+    Crash(String),
+    /// A run took longer than it may.
+    Time(Duration),
+    /// A run may need more bytes than it may have: these, and those.
+    Memory(u64, u64),
+    /// A run failed so before.
+    Before(String),
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Threads(why) | Self::Input(why) | Self::LookAhead(why) => f.write_str(why),
+            Self::Threads(why) | Self::Input(why) | Self::LookAhead(why) | Self::Before(why) => {
+                f.write_str(why)
+            }
+            Self::Crash(why) => write!(f, "crashed: {why}"),
+            Self::Time(limit) => write!(f, "took longer than {} s", limit.as_secs_f64()),
+            Self::Memory(needs, limit) => write!(
+                f,
+                "may need {} MB of memory, the limit is {} MB",
+                needs.div_ceil(1_000_000),
+                limit / 1_000_000
+            ),
         }
     }
 }
@@ -77,8 +107,49 @@ impl Observed {
     }
 }
 
+/// Which runs are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// All, in order.
+    #[default]
+    All,
+    /// All, in an order that no other process has: several that share a shelf then seldom make the
+    /// same run at the same time.
+    Scattered,
+    /// Of all in order each `of`-th, from number `first` on.
+    Part {
+        /// Number of the first, from 0.
+        first: usize,
+        /// How many parts there are, at least 1.
+        of: usize,
+    },
+    /// These, in this order.
+    These(Vec<RunInfo>),
+}
+
+/// How a campaign is run.
+#[derive(Clone, Debug, Default)]
+pub struct Manner {
+    /// Which runs have time series.
+    pub observed: Observed,
+    /// Which runs are made.
+    pub wanted: Wanted,
+    /// Outcomes are kept on the shelf alone, and not in memory: [`Campaign::finished`] lacks them.
+    /// If the shelf cannot keep one, the campaign is cancelled.
+    pub shelved: bool,
+    /// A run that fails is put down ([`Campaign::failed`]), on the shelf too, and the others go
+    /// on. Else the first failure ends the campaign.
+    pub goes_on: bool,
+    /// Runs that failed before, by what the shelf says, are tried again.
+    pub again: bool,
+    /// The longest that a run may take, by the clock.
+    pub time: Option<Duration>,
+    /// The most bytes that a run may need by the estimate, with every queue full.
+    pub memory: Option<u64>,
+}
+
 /// Which run it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunInfo {
     /// Index of the variant.
     pub variant: usize,
@@ -101,8 +172,21 @@ pub trait Shelf: Sync {
     /// if not.
     fn get(&self, run: RunInfo, observed: bool) -> Option<Outcome>;
 
-    /// Keeps a run that is finished.
-    fn put(&self, run: RunInfo, observed: bool, outcome: &Outcome);
+    /// Whether [`Shelf::get`] would give the run, as far as that is known without reading it.
+    fn has(&self, run: RunInfo, observed: bool) -> bool {
+        self.get(run, observed).is_some()
+    }
+
+    /// Keeps a run that is finished; whether it could.
+    fn put(&self, run: RunInfo, observed: bool, outcome: &Outcome) -> bool;
+
+    /// Why a run failed before; none if it did not, or nobody put that down.
+    fn failure(&self, _: RunInfo) -> Option<String> {
+        None
+    }
+
+    /// Puts down that a run failed.
+    fn put_failure(&self, _: RunInfo, _: &Failure) {}
 }
 
 /// Keeps nothing.
@@ -111,7 +195,9 @@ impl Shelf for () {
         None
     }
 
-    fn put(&self, _: RunInfo, _: bool, _: &Outcome) {}
+    fn put(&self, _: RunInfo, _: bool, _: &Outcome) -> bool {
+        false
+    }
 }
 
 /// How far a campaign is.
@@ -132,15 +218,16 @@ pub struct Progress {
 impl Campaign {
     /// A campaign that has not begun.
     pub fn new(plan: Arc<Plan>) -> Self {
-        let runs = plan.variants.len() * plan.runs as usize;
         Self {
             plan,
             engine: Engine::default(),
             cancelled: AtomicBool::new(false),
-            parts: (0..runs).map(|_| AtomicU64::new(0)).collect(),
+            queue: OnceLock::new(),
             events: AtomicU64::new(0),
+            done: AtomicUsize::new(0),
             kept: AtomicUsize::new(0),
-            finished: Mutex::new(Vec::with_capacity(runs)),
+            finished: Mutex::default(),
+            failed: Mutex::default(),
             fault: Mutex::new(None),
         }
     }
@@ -162,65 +249,154 @@ impl Campaign {
     /// # Errors
     /// If the operating system gives no threads, or a capture cannot be replayed.
     pub fn execute(&self, threads: usize) -> Result<(), Failure> {
-        self.execute_observing(threads, &Observed::First, &())
+        self.execute_so(threads, &Manner::default(), &())
     }
 
-    /// Runs everything as [`Campaign::execute`] does, with the time series of these runs, but for
-    /// what is on the shelf; and puts there what it has made.
+    /// Runs as [`Campaign::execute`] does what is wanted and not on the shelf, and puts there what
+    /// it has made.
     ///
     /// # Errors
     /// As [`Campaign::execute`].
-    pub fn execute_observing(
+    pub fn execute_so(
         &self,
         threads: usize,
-        observed: &Observed,
+        manner: &Manner,
         shelf: &dyn Shelf,
     ) -> Result<(), Failure> {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
         };
+        let Queue { runs, .. } = self.queue.get_or_init(|| self.queued(&manner.wanted));
         let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.min(self.parts.len()).max(1))
+            .num_threads(threads.min(runs.len()).max(1))
             .build()
             .map_err(|e| Failure::Threads(e.to_string()))?;
-        let variants = self.plan.variants.len();
         // Not a parallel iterator: that would split its range, and begin runs in the middle of it.
         let next = AtomicUsize::new(0);
         pool.broadcast(|_| {
             loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= self.parts.len() || self.cancelled.load(Ordering::Relaxed) {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                if place >= runs.len() || self.cancelled.load(Ordering::Relaxed) {
                     break;
                 }
-                let (variant, run) = (i % variants, (i / variants) as u32);
-                self.one(RunInfo { variant, run }, observed.has(run), shelf);
+                self.one(place, manner, shelf);
             }
         });
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*fault {
+        match &*lock(&self.fault) {
             Some(why) => Err(why.clone()),
             None => Ok(()),
         }
     }
 
-    fn one(&self, info: RunInfo, observe: bool, shelf: &dyn Shelf) {
-        let part = &self.parts[info.run as usize * self.plan.variants.len() + info.variant];
-        let finish = |outcome| {
-            part.store(PARTS, Ordering::Relaxed);
-            let outcome = Arc::new(outcome);
-            self.finished
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(Finished { info, outcome });
+    fn queued(&self, wanted: &Wanted) -> Queue {
+        let variants = self.plan.variants.len();
+        let all = 0..variants * self.plan.runs as usize;
+        let at = |i: usize| RunInfo {
+            variant: i % variants,
+            run: (i / variants) as u32,
         };
-        if let Some(outcome) = shelf.get(info, observe) {
-            self.kept.fetch_add(1, Ordering::Relaxed);
-            return finish(outcome);
+        let runs: Vec<RunInfo> = match wanted {
+            Wanted::All => all.map(at).collect(),
+            Wanted::Scattered => {
+                let mut runs: Vec<_> = all.map(at).collect();
+                let state = RandomState::new();
+                runs.sort_by_cached_key(|run| state.hash_one(run));
+                runs
+            }
+            Wanted::Part { first, of } => all.skip(*first).step_by((*of).max(1)).map(at).collect(),
+            Wanted::These(runs) => runs.clone(),
+        };
+        Queue {
+            parts: runs.iter().map(|_| AtomicU64::new(0)).collect(),
+            runs,
         }
-        let world: &Arc<WorldPlan> = &self.plan.variants[info.variant].world;
+    }
+
+    /// Makes a run unless the shelf has it.
+    fn one(&self, place: usize, manner: &Manner, shelf: &dyn Shelf) {
+        let Some(Queue { runs, parts }) = self.queue.get() else {
+            return;
+        };
+        let (info, part) = (runs[place], &parts[place]);
+        let observe = manner.observed.has(info.run);
+        let finish = |outcome: Option<Outcome>| {
+            part.store(PARTS, Ordering::Relaxed);
+            self.done.fetch_add(1, Ordering::Relaxed);
+            if let Some(outcome) = outcome.map(Arc::new) {
+                lock(&self.finished).push(Finished { info, outcome });
+            }
+        };
+        if manner.shelved && shelf.has(info, observe) {
+            self.kept.fetch_add(1, Ordering::Relaxed);
+            return finish(None);
+        }
+        if !manner.shelved {
+            if let Some(outcome) = shelf.get(info, observe) {
+                self.kept.fetch_add(1, Ordering::Relaxed);
+                return finish(Some(outcome));
+            }
+        }
+        let before = shelf
+            .failure(info)
+            .filter(|_| manner.goes_on && !manner.again);
+        let make = || {
+            let outcome = self.made(info, part, manner, observe)?;
+            let Some(outcome) = outcome else {
+                return Ok(());
+            };
+            match (shelf.put(info, observe, &outcome), manner.shelved) {
+                (_, false) => finish(Some(outcome)),
+                (true, true) => finish(None),
+                // Nowhere would be what else is made.
+                (false, true) => self.cancel(),
+            }
+            Ok(())
+        };
+        let made = match before {
+            Some(why) => Err(Failure::Before(why)),
+            None if manner.goes_on => catch_unwind(AssertUnwindSafe(make))
+                .unwrap_or_else(|cause| Err(Failure::Crash(said(&*cause)))),
+            None => make(),
+        };
+        match made {
+            Ok(()) => {}
+            Err(why) if manner.goes_on => {
+                if !matches!(why, Failure::Before(_)) {
+                    shelf.put_failure(info, &why);
+                }
+                part.store(PARTS, Ordering::Relaxed);
+                lock(&self.failed).push((info, why));
+            }
+            Err(why) => {
+                lock(&self.fault).get_or_insert(why);
+                self.cancel();
+            }
+        }
+    }
+
+    /// The outcome of a run that is made; none if the campaign is cancelled meanwhile.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the limit is one of the machine's time, and no part of results"
+    )]
+    fn made(
+        &self,
+        info: RunInfo,
+        part: &AtomicU64,
+        manner: &Manner,
+        observe: bool,
+    ) -> Result<Option<Outcome>, Failure> {
+        let plan: &Arc<WorldPlan> = &self.plan.variants[info.variant].world;
+        if let Some(limit) = manner.memory {
+            let needs = plan.running_bytes();
+            if needs > limit {
+                return Err(Failure::Memory(needs, limit));
+            }
+        }
+        let begun = manner.time.map(|limit| (limit, Instant::now()));
         let mut world =
-            World::<WinnerTree>::on(self.engine, world, self.plan.seed, info.run, observe);
+            World::<WinnerTree>::on(self.engine, plan, self.plan.seed, info.run, observe);
         let mut counted = 0;
         loop {
             let stop = world.run(BUDGET);
@@ -232,18 +408,16 @@ impl Campaign {
             }
             part.store((world.fraction() * PARTS as f64) as u64, Ordering::Relaxed);
             if self.cancelled.load(Ordering::Relaxed) {
-                return;
+                return Ok(None);
+            }
+            if let Some((limit, _)) = begun.filter(|(limit, from)| from.elapsed() > *limit) {
+                return Err(Failure::Time(limit));
             }
         }
-        if let Some(why) = world.fault() {
-            let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-            fault.get_or_insert_with(|| why.clone());
-            self.cancel();
-            return;
+        match world.fault() {
+            Some(why) => Err(why.clone()),
+            None => Ok(Some(world.into_outcome())),
         }
-        let outcome = world.into_outcome();
-        shelf.put(info, observe, &outcome);
-        finish(outcome);
     }
 
     /// Asks all runs to stop soon; finished ones stay.
@@ -253,28 +427,35 @@ impl Campaign {
 
     /// How far the campaign is.
     pub fn progress(&self) -> Progress {
-        let done: u64 = self.parts.iter().map(|p| p.load(Ordering::Relaxed)).sum();
+        let parts = self.queue.get().map(|queue| &queue.parts[..]);
+        let done = parts.unwrap_or_default().iter();
+        let done: u64 = done.map(|p| p.load(Ordering::Relaxed)).sum();
+        let all = self.plan.variants.len() * self.plan.runs as usize;
+        let runs = parts.map_or(all, <[_]>::len);
         Progress {
-            fraction: done as f64 / (PARTS as f64 * self.parts.len().max(1) as f64),
-            runs_done: self
-                .finished
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .len(),
+            // Nothing is left of nothing.
+            fraction: match runs {
+                0 => 1.0,
+                _ => done as f64 / (PARTS as f64 * runs as f64),
+            },
+            runs_done: self.done.load(Ordering::Relaxed),
             runs_kept: self.kept.load(Ordering::Relaxed),
-            runs: self.parts.len(),
+            runs,
             events: self.events.load(Ordering::Relaxed),
         }
     }
 
     /// The finished runs so far, by variant and run.
     pub fn finished(&self) -> Vec<Finished> {
-        let mut all = self
-            .finished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let mut all = lock(&self.finished).clone();
         all.sort_by_key(|f| f.info);
+        all
+    }
+
+    /// The runs that have failed so far, by variant and run.
+    pub fn failed(&self) -> Vec<(RunInfo, Failure)> {
+        let mut all = lock(&self.failed).clone();
+        all.sort_by_key(|(info, _)| *info);
         all
     }
 
@@ -287,4 +468,16 @@ impl Campaign {
     pub fn engine(&self) -> Engine {
         self.engine
     }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a panic said.
+#[must_use]
+pub fn said(cause: &(dyn std::any::Any + Send)) -> String {
+    let owned = cause.downcast_ref::<String>().map(String::as_str);
+    let text = owned.or_else(|| cause.downcast_ref::<&str>().copied());
+    text.unwrap_or("a broken invariant").to_owned()
 }

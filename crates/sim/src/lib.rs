@@ -34,7 +34,9 @@ mod voice;
 
 pub use admission::Admission;
 pub use arrivals::Unsettled;
-pub use campaign::{Campaign, Failure, Finished, Observed, Progress, RunInfo, Shelf};
+pub use campaign::{
+    Campaign, Failure, Finished, Manner, Observed, Progress, RunInfo, Shelf, Wanted, said,
+};
 pub use engine::{Engine, Stop, World, quantile_error};
 pub use express::taken_plainly;
 pub use measured::layout;

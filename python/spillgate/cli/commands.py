@@ -27,14 +27,15 @@ from spillgate.whole import replacing
 
 if TYPE_CHECKING:
     from spillgate.cli.signals import Stop
+    from spillgate.cluster import Cluster
     from spillgate.explain import Explanation
     from spillgate.plot import FigureSpec
     from spillgate.scenario import Description
 
 
-def run(options: argparse.Namespace) -> int:
-    """`spillgate run`."""
-    from spillgate.cli import progress, resuming
+def run(options: argparse.Namespace, cluster: Cluster | None = None) -> int:
+    """`spillgate run`, and `spillgate sweep` where it makes results, with workers or without."""
+    from spillgate.cli import progress, resuming, sweep
 
     given = argparse.Namespace(**vars(options))
     resuming.complete(options)
@@ -53,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
         strict=options.strict,
         engine=options.engine or "express",
         confine=options.confine,
+        limits=sweep.limits(options),
     )
     described = options.running = simulation.description
     if options.verbose and options.engine != "plain":
@@ -60,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
     specs = _figures(options.figures, described)
     record = _recorder(options, simulation)
     simulation.watched(options.series)
+    sweep.ask(simulation.pilot, options, described.runs * len(described.variants))
     # Before the simulation: an hour of it must not end in "permission denied".
     directory = (
         RunDirectory(options.out, force=options.force, resume=options.resume)
@@ -70,13 +73,22 @@ def run(options: argparse.Namespace) -> int:
         resuming.note(directory, options)
     directory.remember(resuming.command(given, directory.path, scenario_file))
     stop: Stop = options.stop
+    shared: Path | None = getattr(options, "store", None)
     try:
-        with stop.calling(simulation.stop):
-            with progress.shown(described, quiet=options.quiet) as report:
+        with stop.calling(sweep.stopping(simulation, cluster)):
+            with progress.shown(described, quiet=options.quiet, kind=options.progress) as report:
                 try:
-                    results = simulation.run(report, series=options.series, store=directory.store)
+                    results = simulation.run(
+                        report,
+                        series=options.series,
+                        store=shared or directory.store,
+                        shared=shared is not None,
+                        elsewhere=sweep.elsewhere(cluster, simulation, options, report),
+                    )
                 except Interrupted as stopped:
                     results = stopped.results
+            if shared is not None:
+                directory.take(shared)
             try:
                 saved = _save(results, directory, options, specs, record)
             except OutputError:
@@ -88,6 +100,7 @@ def run(options: argparse.Namespace) -> int:
         directory.discard()
     for problem in (*simulation.notes, *saved.problems):
         print(f"spillgate: {problem}", file=sys.stderr)
+    sweep.say_failed(simulation.failed, options)
     if directory.path != (options.out or directory.path):
         print(
             f"spillgate: {options.out} was taken meanwhile: the results are in {directory.path}",
@@ -113,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
-    return results.status
+    return sweep.status(results.status, simulation.failed)
 
 
 _READ_AGAIN = 16_000_000
@@ -175,6 +188,16 @@ def _recorder(
     from spillgate.cli import pcap
 
     return pcap.recorder(options, simulation)
+
+
+def run_study(options: argparse.Namespace) -> int:
+    """`spillgate sweep`."""
+    from spillgate.cli import sweep
+
+    if options.shard is not None:
+        return sweep.part(options)
+    with sweep.workers(options) as cluster:
+        return run(options, cluster)
 
 
 def pcap(options: argparse.Namespace) -> int:
@@ -559,6 +582,7 @@ def reproduce(options: argparse.Namespace) -> int:
 
 COMMANDS = {
     "run": run,
+    "sweep": run_study,
     "report": make_report,
     "reproduce": reproduce,
     "check": check,

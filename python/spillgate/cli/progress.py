@@ -1,7 +1,8 @@
-"""Progress on standard error: a bar on a terminal, a line now and then elsewhere."""
+"""Progress on standard error: a bar on a terminal, a line now and then elsewhere, or JSON."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,14 +14,20 @@ from spillgate.scenario import Description
 from spillgate.visible import visible
 
 LINE_EVERY_S = 5.0
+JSON_EVERY_S = 1.0
 
 
 @contextmanager
 def shown(
-    described: Description, *, quiet: bool = False
+    described: Description, *, quiet: bool = False, kind: str = "text"
 ) -> Iterator[Callable[[Progress], None] | None]:
-    """Gives a function that shows progress until the block ends; none if quiet."""
-    if quiet:
+    """Gives a function that shows progress until the block ends; none if quiet.
+
+    `kind`: `text`, or `json` for one JSON object a line, for programs, however quiet.
+    """
+    if kind == "json":
+        yield _objects()
+    elif quiet:
         yield None
     elif sys.stderr.isatty():
         with _bar(described) as report:
@@ -59,6 +66,29 @@ def _lines() -> Callable[[Progress], None]:
         if time.monotonic() - last >= LINE_EVERY_S:
             last = time.monotonic()
             print(f"{p.fraction:4.0%} {describe(p)}", file=sys.stderr, flush=True)
+
+    return report
+
+
+def _objects() -> Callable[[Progress], None]:
+    last = -JSON_EVERY_S
+
+    def report(p: Progress) -> None:
+        nonlocal last
+        if p.fraction < 1.0 and time.monotonic() - last < JSON_EVERY_S:
+            return
+        last = time.monotonic()
+        left = p.remaining_s
+        said = {
+            "fraction": round(p.fraction, 6),
+            "runs": p.runs,
+            "runs_done": p.runs_done,
+            "runs_stored_before": p.runs_kept,
+            "events": p.events,
+            "elapsed_s": round(p.elapsed_s, 3),
+            "remaining_s": None if left is None else round(left, 3),
+        }
+        print(json.dumps(said), file=sys.stderr, flush=True)
 
     return report
 

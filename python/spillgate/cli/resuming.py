@@ -93,7 +93,7 @@ def command(given: argparse.Namespace, directory: Path, scenario: Path | None) -
         scenario: The scenario; none if the directory has all of it.
     """
     named = [] if scenario is None else [str(scenario)]
-    words = ["spillgate", "run", *named, *repeated(given), "--resume", str(directory)]
+    words = ["spillgate", given.command, *named, *repeated(given), "--resume", str(directory)]
     return shlex.join(words)
 
 
@@ -104,14 +104,15 @@ def rest(given: argparse.Namespace, directory: RunDirectory, scenario: Path) -> 
         stores(path)
     except InputError:
         # There is nothing to go on with.
-        words = ["spillgate", "run", str(scenario), *repeated(given), "--out", str(path)]
+        words = ["spillgate", given.command, str(scenario), *repeated(given), "--out", str(path)]
         return shlex.join([*words, "--force"])
     return command(given, path, None)
 
 
 def repeated(given: argparse.Namespace) -> list[str]:
-    """The options of `spillgate run` that differ from their defaults, as words."""
-    options = [a for a in dict(command_parsers())["run"]._actions if a.option_strings]  # noqa: SLF001
+    """The options of `spillgate run` or `sweep` that differ from their defaults, as words."""
+    actions = dict(command_parsers())[given.command]._actions  # noqa: SLF001
+    options = [a for a in actions if a.option_strings]
     return [w for a in options if a.dest not in _INSTEAD for w in _words(a, options, given)]
 
 

@@ -52,7 +52,9 @@ def _values(axis: Axis) -> str:
 def command(manifest: Mapping[str, Any], d: Description) -> str:
     """The command line that gives the same results in the run directory."""
     argv = list(manifest.get("argv") or ())
-    if argv[:2] == ["spillgate", "run"] and "--resume" not in {a.partition("=")[0] for a in argv}:
+    if argv[:2] in (["spillgate", "run"], ["spillgate", "sweep"]) and "--resume" not in {
+        a.partition("=")[0] for a in argv
+    }:
         kept = list(_kept(argv))
     else:
         # From Python, or with what an earlier command line said: none to go by.

@@ -19,6 +19,7 @@ const HEADER: usize = 52;
 pub(super) const NAMES: [u8; 4] = *b"name";
 pub(super) const RUN: [u8; 4] = *b"run ";
 pub(super) const STUDY: [u8; 4] = *b"stdy";
+pub(super) const FAILED: [u8; 4] = *b"fail";
 
 /// What stands before the content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
 use spillgate_scenario::{NoImporter, Options, load};
-use spillgate_sim::{Campaign, Finished, Observed};
+use spillgate_sim::{Campaign, Finished, Manner, Observed};
 
 use super::*;
 
@@ -25,7 +24,11 @@ fn made(name: &str) -> (Arc<Plan>, Finished, PathBuf) {
         .plan;
     let plan = Arc::new(Plan { runs: 1, ..plan });
     let campaign = Campaign::new(Arc::clone(&plan));
-    campaign.execute_observing(1, &Observed::All, &()).unwrap();
+    let all = Manner {
+        observed: Observed::All,
+        ..Manner::default()
+    };
+    campaign.execute_so(1, &all, &()).unwrap();
     let directory = std::env::temp_dir().join(format!("spillgate-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&directory);
     (plan, campaign.finished().remove(0), directory)

@@ -18,7 +18,7 @@ from spillgate.cli.parser.looking import (
     add_schema,
 )
 from spillgate.cli.parser.options import Formatter
-from spillgate.cli.parser.running import add_report, add_reproduce, add_run
+from spillgate.cli.parser.running import add_report, add_reproduce, add_run, add_sweep
 
 _STATUS = """\
 exit status:
@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     for add in (
         add_run,
+        add_sweep,
         add_report,
         add_check,
         add_bound,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
@@ -119,6 +119,17 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help=help_)
 
 
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """The option for how progress is said."""
+    parser.add_argument(
+        "--progress",
+        choices=("text", "json"),
+        default="text",
+        help="how progress is said on standard error: json is one object a line, with the time "
+        "that is left in remaining_s; default text",
+    )
+
+
 def add_run_directory(parser: argparse.ArgumentParser) -> None:
     """The argument that names a run directory."""
     parser.add_argument(
@@ -160,6 +171,50 @@ def runs(text: str) -> list[int] | str:
     except ValueError:
         msg = f"{text!r} is neither 'all' nor numbers of runs such as 0,3"
         raise argparse.ArgumentTypeError(msg) from None
+
+
+class Shard(NamedTuple):
+    """A part of several, numbered from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        """As on the command line."""
+        return f"{self.number}/{self.of}"
+
+
+def shard(text: str) -> Shard:
+    """What `--shard` says: part 3 of 100 is `3/100`."""
+    try:
+        number, of = map(int, text.split("/"))
+    except ValueError:
+        number, of = 0, 0
+    if not 1 <= number <= of:
+        msg = f"{text!r} is no part of several, such as 1/100 to 100/100"
+        raise argparse.ArgumentTypeError(msg)
+    return Shard(number, of)
+
+
+def seconds(text: str) -> float:
+    """A positive number of seconds."""
+    return _positive(text, "seconds, such as 60 or 0.5")
+
+
+def megabytes(text: str) -> float:
+    """A positive number of megabytes."""
+    return _positive(text, "megabytes, such as 500")
+
+
+def _positive(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < 1e12:
+        msg = f"{text!r} is no positive number of {what}"
+        raise argparse.ArgumentTypeError(msg)
+    return value
 
 
 def add_recording(parser: argparse._ArgumentGroup, prefix: str) -> None:

@@ -14,18 +14,79 @@ from spillgate.cli.parser.options import (
     add_jobs,
     add_numbers,
     add_out,
+    add_progress,
     add_quiet,
     add_recording,
     add_scenario,
     add_strict,
     figures,
+    megabytes,
     runs,
+    seconds,
+    shard,
 )
 
 
 def add_run(commands: Commands) -> None:
     """Run a scenario."""
-    run = add_command(commands, "run", "run a scenario and judge its requirements")
+    _run_options(add_command(commands, "run", "run a scenario and judge its requirements"))
+
+
+def add_sweep(commands: Commands) -> None:
+    """Run a study."""
+    sweep = add_command(
+        commands, "sweep", "run a study: many points and runs, here or on many machines"
+    )
+    sweep.epilog = (
+        "A run that cannot be made (it crashes, or exceeds a limit) is put down with its cause, "
+        "and the\nothers go on. Exit status 3 if some could not be made, else as of run."
+    )
+    _run_options(sweep)
+    where = sweep.add_argument_group("where it runs")
+    where.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="directory where runs are kept: any number of studies, processes and machines may "
+        "share one; default the run directory",
+    )
+    where.add_argument(
+        "--shard",
+        type=shard,
+        metavar="I/N",
+        help="make only part I, from 1, of N parts into --store, and no results: once all parts "
+        "are made, the same command without --shard makes the results of their runs",
+    )
+    where.add_argument(
+        "--on",
+        metavar="WHERE",
+        help="dask://HOST:PORT, a scheduler of Dask whose workers see the same directories; or "
+        "dask-local, worker processes on this machine; default threads of this process",
+    )
+    where.add_argument(
+        "--yes",
+        action="store_true",
+        help="start 100000 runs or more without being asked; their time is estimated first",
+    )
+    limits = sweep.add_argument_group("limits of one run")
+    limits.add_argument(
+        "--timeout", type=seconds, metavar="S", help="the most seconds by the clock; default any"
+    )
+    limits.add_argument(
+        "--memory",
+        type=megabytes,
+        metavar="MB",
+        help="the most memory by the estimate, with every queue full; default a thread's share "
+        "of what the machine has",
+    )
+    limits.add_argument(
+        "--retry-failed",
+        action="store_true",
+        help="try runs again that could not be made before; default only those that are missing",
+    )
+
+
+def _run_options(run: argparse.ArgumentParser) -> None:
     add_scenario(run, optional="; with --resume it may be left out")
     add_numbers(run)
     add_jobs(run)
@@ -70,6 +131,7 @@ def add_run(commands: Commands) -> None:
         "--no-report", action="store_true", help="write no report.html into the run directory"
     )
     add_quiet(run)
+    add_progress(run)
     packets = run.add_argument_group("packets.pcapng")
     packets.add_argument(
         "--pcap",
