@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Time what users wait for before anything runs: help, reading, checking, linting.
+"""Time the command line: what users wait for before anything runs, and whole studies.
 
-Each case is a whole process; CPU time is the least of five.
+Each case is a whole process. Figures are the operating system's account of it: CPU time, time on
+the wall and peak resident memory; each is the least of five, of studies of three.
 
-    .venv/bin/python bench/tools.py [--check]
+    .venv/bin/python bench/tools.py [--check] [CASE ...]
 
-With --check the exit status is 1 if a case misses its target.
+With --check the exit status is 1 if a case misses its target. Modules have to be compiled, so
+PYTHONDONTWRITEBYTECODE must not be set.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,37 +57,85 @@ def configuration() -> str:
     return "".join(lists) + "".join(policies)
 
 
-def cases(made: Path) -> Iterator[tuple[str, list[str], float]]:
-    """Names, arguments and most CPU-seconds."""
-    yield "help", ["--help"], 0.1
+@dataclass(frozen=True)
+class Case:
+    """Arguments of the command line, and what they may take.
+
+    Attributes:
+        name: What it is called; those of studies begin with "run".
+        arguments: The command.
+        most: CPU time in seconds, time on the wall in seconds, memory in MB; none where nothing is
+            asked.
+    """
+
+    name: str
+    arguments: list[str]
+    most: tuple[float | None, float | None, float | None]
+
+
+def cases(made: Path) -> Iterator[Case]:
+    """What is timed; scenarios that are made go to a directory."""
+    yield Case("help", ["--help"], (0.1, None, None))
     (made / "points.yaml").write_text(points(), encoding="utf-8")
-    yield "check of 10,000 points", ["check", str(made / "points.yaml")], 10.0
+    checked = ["check", str(made / "points.yaml")]
+    yield Case("check of 10,000 points", checked, (10.0, None, None))
     (made / "r.cfg").write_text(configuration(), encoding="utf-8")
-    yield "lint of 51,000 lines", ["check", str(made / "r.cfg")], 1.0
+    yield Case("lint of 51,000 lines", ["check", str(made / "r.cfg")], (1.0, None, None))
+    # Each run of a study is new, and replaces the directory of the one before.
+    out = ["--out", str(made / "run"), "--force"]
+    bench, node = ROOT / "bench/cases", ROOT / "examples/ce-node/scenario.yaml"
+    yield Case("run of D50", ["run", str(bench / "d50.yaml"), *out], (0.35, None, None))
+    yield Case("run of D10k", ["run", str(bench / "d10k.yaml"), *out], (5.5, None, None))
+    second = ["--set", "measurement.warmup=0 s", "--set", "measurement.duration=1 s", *out]
+    many = ["run", str(node), "--runs", "2000", *second]
+    yield Case("run of 10,000 times 1 s, 5 points", many, (None, 25.0, 300.0))
+    delays = ", ".join(f"{i / 10} ms" for i in range(1, 21))
+    axis = f"axes=[{{name: delay, set: topology.links.wan.delay, values: [{delays}]}}]"
+    many = ["run", str(node), "--runs", "100", "--set", axis, *second]
+    yield Case("run of 10,000 times 1 s, 100 points", many, (None, 25.0, 300.0))
 
 
-def spent(arguments: list[str]) -> float:
-    """CPU-seconds of a process of the command line."""
+def spent(arguments: list[str]) -> tuple[float, float, float]:
+    """CPU-seconds, seconds on the wall and MB of a process of the command line."""
+    begun = time.monotonic()
     with Path(os.devnull).open("wb") as nowhere:
         child = subprocess.Popen(
             [sys.executable, "-m", "spillgate", *arguments], stdout=nowhere, stderr=nowhere
         )
         _, status, usage = os.wait4(child.pid, 0)
+    wall = time.monotonic() - begun
     child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode not in (0, 1):
+    if child.returncode not in (0, 1, 3):
         sys.exit(f"spillgate {' '.join(arguments)}: exit status {child.returncode}")
-    return usage.ru_utime + usage.ru_stime
+    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
 
 
 def main() -> int:
     """Print the table."""
-    print("| what | CPU time | asked |\n|---|---|---|")
+    wanted = {w for w in sys.argv[1:] if not w.startswith("-")}
+    print("| what | CPU s | wall s | peak MB | asked | met |\n|---|---|---|---|---|---|")
     missed = False
     with tempfile.TemporaryDirectory() as made:
-        for name, arguments, most in cases(Path(made)):
-            least = min(spent(arguments) for _ in range(5))
-            missed |= least > most
-            print(f"| {name} | {least:.2f} s | {most:g} s |")
+        for case in cases(Path(made)):
+            if wanted and case.name not in wanted:
+                continue
+            times = 3 if case.name.startswith("run") else 5
+            runs = [spent(case.arguments) for _ in range(times)]
+            least = [min(of) for of in zip(*runs, strict=True)]
+            asked = [
+                (value <= most, f"{most:g} {unit}")
+                for value, most, unit in zip(least, case.most, ("CPU s", "s", "MB"), strict=True)
+                if most is not None
+            ]
+            met = all(one for one, _ in asked)
+            missed |= not met
+            limits = ", ".join(text for _, text in asked)
+            cpu, wall, peak = least
+            print(
+                f"| {case.name} | {cpu:.2f} | {wall:.2f} | {peak:.0f} | {limits} | "
+                f"{'yes' if met else 'NO'} |",
+                flush=True,
+            )
     return int(missed and "--check" in sys.argv)
 
 

@@ -10,6 +10,7 @@ False
 
 from spillgate import _engine
 from spillgate.bounds import Bounds, EndToEnd, QueueBound, bound
+from spillgate.dataset import Dataset, write_dataset
 from spillgate.errors import (
     Diagnostic,
     InputError,
@@ -52,6 +53,7 @@ __all__ = [
     "Beside",
     "Bounds",
     "Conclusion",
+    "Dataset",
     "Description",
     "Diagnostic",
     "Distribution",
@@ -105,4 +107,5 @@ __all__ = [
     "schema",
     "understand",
     "worst",
+    "write_dataset",
 ]

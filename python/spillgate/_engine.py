@@ -424,6 +424,27 @@ def _series(
     }
 
 
+def write_dataset(studies: Sequence[tuple[Job, Path]], path: str) -> tuple[int, int]:
+    """Writes the values of stored runs as one table: runs written, runs that are nowhere.
+
+    Args:
+        studies: Scenarios, and where their runs are stored.
+        path: The file.
+
+    Raises:
+        InputError: If a run is damaged, or the studies do not fit into one table.
+        OSError: If a directory cannot be read, or the file cannot be written.
+    """
+    try:
+        return _native.write_dataset(
+            [(job._job, str(directory)) for job, directory in studies],  # noqa: SLF001
+            path,
+        )
+    except ValueError as error:
+        msg = f"error: {error}"
+        raise InputError(msg) from error
+
+
 class Outcome:
     """The measured values of finished runs, each part parsed when it is asked for."""
 

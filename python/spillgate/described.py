@@ -227,7 +227,7 @@ def families(
     """
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record, alike in rows:
-        stems = tuple(_MEMBER.sub(r"\1\3", str(record.get(k))) for k in ("name", "from", "to"))
+        stems = tuple(_stem(str(record.get(k))) for k in ("name", "from", "to"))
         found.setdefault((stems, alike), []).append(record)
     out: list[tuple[list[dict[str, Any]], tuple[Any, ...]]] = []
     for (_, alike), members in found.items():
@@ -236,6 +236,13 @@ def families(
         else:
             out.append((members, alike))
     return out
+
+
+def _stem(name: str) -> str:
+    """A name without the number of a member."""
+    # A match is put together faster by hand than by a template, and there may be thousands.
+    found = _MEMBER.match(name)
+    return name if found is None else found[1] + found[3]
 
 
 def _span(names: Sequence[str]) -> str:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import html
-import math
-import platform
-import sys
-from array import array
 from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spillgate import _engine, admission
-from spillgate.errors import InputError, MissingDependencyError
+from spillgate import _engine, admission, documents, frames
+from spillgate.errors import InputError
 from spillgate.estimates import Beside, Estimates, exact_of_classes, numbers_of, of_point
 from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
 from spillgate.outages import Outage, outages
-from spillgate.points import FULL, At, chosen, columns
+from spillgate.points import At, chosen
 from spillgate.rows import (
     Admission,
     ClassBound,
@@ -36,19 +32,11 @@ from spillgate.rows import (
     Verdict,
     records,
 )
-from spillgate.rundir import (
-    COPIES,
-    FORMAT,
-    MANIFEST,
-    RUNS,
-    RunDirectory,
-    copy_files,
-    seal,
-    sha256,
-)
-from spillgate.scenario import Description, Engine, open_job
+from spillgate.rundir import COPIES, MANIFEST, RUNS, RunDirectory, copy_files, seal
+from spillgate.scenario import Description, Engine
 from spillgate.source import Source
 from spillgate.visible import visible
+from spillgate.witness import witnesses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,40 +236,16 @@ class Results:
         """
         if verdict.witness is None or self._again is None:
             return None
-        run, flow = verdict.witness["run"], verdict.witness["flow"]
-        at = verdict.variant, run
+        at = verdict.variant, verdict.witness["run"]
         if at not in self._witnesses:
-            self._witnesses[at] = self._repeated(*at)
-        return self._witnesses[at].get((flow, verdict.metric == "loss_ratio"))
-
-    def _repeated(self, variant: str, run: int) -> dict[tuple[str, bool], dict[str, Any]]:
-        """The packets that refuted something in a run, by flow and whether they were lost."""
-        d = self.description
-        job = open_job(self.source, seed=d.seed, runs=d.runs, jobs=1, set=self.overrides)
-        index = d.variants.index(variant)
-        cast = [name for name, _ in job.cast(index)["flows"]]
-        witnesses = [v.witness for v in self.verdicts if v.variant == variant and v.witness]
-        flows = {w["flow"] for w in witnesses if w["run"] == run and w["flow"] in cast}
-        question = {
-            "groups": [(flow, [cast.index(flow)]) for flow in sorted(flows)],
-            "worst": 1,
-            "drops": 1,
-            "at": None,
-            "number": None,
-            "answers": False,
-        }
-        answer = job.explain(index, run, question)
-        # Runs that were stored by another version may not be repeated.
-        digests = [r.digest for r in self.runs if (r.variant, r.run) == (variant, run)]
-        if digests != [answer["digest"]]:
-            return {}
-        found = {}
-        for group in answer["groups"]:
-            drops = [first for of in group["drops"] for first in of["first"]]
-            for packets, lost in ((group["packets"], False), (drops, True)):
-                if packets:
-                    found[group["name"], lost] = packets[0]
-        return found
+            run = next((r for r in self.runs if (r.variant, r.run) == at), None)
+            self._witnesses[at] = (
+                {}
+                if run is None
+                else witnesses(self.source, self.description, self.overrides, self.verdicts, run)
+            )
+        of = verdict.witness["flow"], verdict.metric == "loss_ratio"
+        return self._witnesses[at].get(of)
 
     def differences(
         self, *, variant: str | None = None, cls: str | None = None, metric: str | None = None
@@ -592,15 +556,13 @@ class Results:
 
     def to_dict(self, *, flows: bool = False) -> dict[str, Any]:
         """Everything as plain data; single flows only if asked for, as they may be many."""
+        parts = (*PARTS, *([admission.PART] if flows else []))
         return {
             **deepcopy(self._head()),
             **self._words,
             "summary": self._values.summary([] if flows else [*SCOPES], [], set()),
             **self._beside(),
-            **{
-                name: [_plain(record) for record in self._values.part(name)]
-                for name in (*PARTS, *([admission.PART] if flows else []))
-            },
+            **{name: [*map(documents.plain, self._values.part(name))] for name in parts},
         }
 
     def _beside(self) -> dict[str, Any]:
@@ -608,82 +570,32 @@ class Results:
         found = [asdict(o) | {"class": o.cls} for o in self.outages()]
         for one in found:
             del one["cls"]
-        return {"expected": self._expected(), **({"outages": found} if found else {})}
-
-    def _expected(self) -> list[dict[str, Any]]:
-        """What formulas say of classes, as records."""
-
-        def plain(value: float | None) -> float | None:
-            # The last digits may be others on another machine.
-            return None if value is None else float(f"{value:.10g}")
-
-        return [
-            {
-                "variant": variant,
-                "class": cls,
-                "metric": b.estimate.metric,
-                "unit": b.estimate.unit,
-                "formula": b.estimate.formula,
-                "value": plain(b.estimate.value),
-                "distance": plain(b.distance),
-            }
-            for (variant, cls), b in self.expected.items()
-        ]
-
-    def _head(self) -> dict[str, Any]:
-        described = self.description.to_dict()
-        # Of the machine, not of the results, which are the same on any number of threads; the
-        # manifest has the threads.
-        del described["jobs"], described["memory_bytes"]
-        if not self.description.axes:
-            del described["axes"], described["points"], described["design"]
-        described["measurement"] = {
-            k: described.pop(k) for k in ("warmup", "duration", "interval")
-        }
-        return {
-            "format": FORMAT,
-            "version": _engine.VERSION,
-            "interrupted": self.interrupted,
-            "runs_requested": self.description.runs * len(self.description.variants),
-            "runs_completed": len(self.runs),
-            "scenario": described,
-        }
+        said = {"expected": documents.expected(self.expected)}
+        return said | ({"outages": found} if found else {})
 
     def manifest(self, argv: Sequence[str] | None = None) -> dict[str, Any]:
         """What is needed to know where the results come from and to repeat them.
 
         In a run directory it has the digests of the other files, too.
         """
-        d = self.description
-        return {
-            "format": FORMAT,
-            "version": _engine.VERSION,
-            "commit": _engine.COMMIT,
-            "scenario": self.source.path.name,
-            "files": list(d.files),
-            "outside": list(d.outside),
-            "file_hashes": file_hashes(self.source, d.files),
-            "set": list(self.overrides),
-            "sla": list(self.sla),
-            "scenario_hash": d.hash,
-            "seed": d.seed,
-            "runs_requested": d.runs * len(d.variants),
-            "runs_completed": len(self.runs),
-            "interrupted": self.interrupted,
-            "variants": list(d.variants),
-            "digests": {f"{r.variant}/{r.run}": r.digest for r in self.runs},
-            "engine": self.engine,
-            "events": self.events,
-            "wall_s": round(self.wall_s, 3),
-            "jobs": d.jobs,
-            "platform": platform.platform(),
-            "python": platform.python_version(),
-            "argv": list(sys.argv if argv is None else argv),
-            "series": "all" if self.sampled is None else list(self.sampled),
-            "warnings": list(d.warnings),
-            "remarks": list(self.remarks),
-            "unmodelled": [asdict(u) for u in d.unmodelled],
-        }
+        return documents.manifest(
+            self.source,
+            self.description,
+            argv,
+            set=list(self.overrides),
+            sla=list(self.sla),
+            runs_completed=len(self.runs),
+            interrupted=self.interrupted,
+            digests={f"{r.variant}/{r.run}": r.digest for r in self.runs},
+            engine=self.engine,
+            events=self.events,
+            wall_s=round(self.wall_s, 3),
+            series="all" if self.sampled is None else list(self.sampled),
+            remarks=list(self.remarks),
+        )
+
+    def _head(self) -> dict[str, Any]:
+        return documents.head(self.description, len(self.runs), interrupted=self.interrupted)
 
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
         """Writes a run directory into an empty directory, which may have its stored runs already.
@@ -735,11 +647,7 @@ class Results:
         Raises:
             MissingDependencyError: If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise _missing("pandas") from error
-        return pd.DataFrame(self._lines(), columns=self._columns())
+        return frames.to_pandas(self._every_row(), self.description)
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a polars data frame, one line a row, with the columns of `to_pandas`.
@@ -747,14 +655,7 @@ class Results:
         Raises:
             MissingDependencyError: If polars is not installed.
         """
-        try:
-            import polars as pl
-        except ImportError as error:
-            raise _missing("polars") from error
-        numbers = [a.name for a in self.description.axes if a.numbers is not None]
-        schema: dict[str, Any] = dict.fromkeys(self._columns(), pl.String())
-        schema |= dict.fromkeys(("mean", "low", "high", "bound", *numbers), pl.Float64())
-        return pl.DataFrame(self._lines(), schema=schema | {"n": pl.Int64()})
+        return frames.to_polars(self._every_row(), self.description)
 
     def to_xarray(self, scope: str = "class") -> xr.Dataset:
         """The values of one scope as a data set with named dimensions.
@@ -776,54 +677,13 @@ class Results:
             >>> [str(d) for d in delay.dims]
             ['variant', 'name', 'estimate']
         """
-        try:
-            import xarray as xr
-        except ImportError as error:
-            raise _missing("xarray") from error
-        frame = self.to_pandas()
-        frame = frame[frame["scope"] == scope]
-        if frame.empty:
-            msg = f"error: nothing in these results is of scope {scope!r}"
-            raise InputError(msg)
-        d = self.description
-        along = [a.name for a in d.axes]
-        places = ["variant"] if len({p.variant for p in d.points}) > 1 else []
-        places = places + along if d.design == FULL else ["point"]
-        estimates = ["mean", "low", "high"]
-        long = frame.melt([*places, "name", "metric"], estimates, "estimate", "value")
-        long["value"] = long["value"].astype(float)
-        wide = long.pivot_table(  # one value each
-            "value", [*places, "name", "estimate"], "metric", sort=False, dropna=False
-        )
-        order: dict[str, Sequence[object]] = {
-            "point": d.variants,
-            "variant": list(dict.fromkeys(p.variant for p in d.points)),
-            **{a.name: a.values for a in d.axes},
-            "name": list(dict.fromkeys(frame["name"])),
-            "estimate": estimates,
-        }
-        found: xr.Dataset = xr.Dataset.from_dataframe(wide)
-        ordered: xr.Dataset = found.reindex({str(k): list(order[str(k)]) for k in found.dims})
-        if places != ["point"]:
-            return ordered
-        of = columns(d.axes, d.points)
-        beside = {k: ("point", [of[p][k] for p in d.variants]) for k in ("variant", *along)}
-        placed: xr.Dataset = ordered.assign_coords(beside)
-        return placed
+        return frames.to_xarray(self._every_row(), self.description, scope)
+
+    def _every_row(self) -> list[dict[str, Any]]:
+        return self._values.summary([], [], set())
 
     def _chosen(self, variant: str | None, at: At | None) -> Callable[[str], bool]:
         return chosen(self.description.axes, self.description.points, variant, at)
-
-    def _columns(self) -> list[str]:
-        axes = [a.name for a in self.description.axes]
-        return [f.name for f in fields(Row)] + (["point", *axes] if axes else [])
-
-    def _lines(self) -> list[dict[str, Any]]:
-        rows, places = (
-            self._values.summary([], [], set()),
-            columns(self.description.axes, self.description.points),
-        )
-        return [{**r, **places[r["variant"]]} for r in rows] if places else rows
 
     def _repr_html_(self) -> str:
         """Verdicts and classes for notebooks."""
@@ -873,29 +733,3 @@ class Results:
         d = self.description
         state = "interrupted" if self.interrupted else "complete"
         return f"<Results {d.name!r}: {len(d.variants)} variants, {len(self.runs)} runs, {state}>"
-
-
-def file_hashes(source: Source, files: Sequence[str]) -> dict[str, str]:
-    """SHA-256 of the scenario and of the files that it refers to; those missing are left out."""
-    hashes = {}
-    for name in (source.path.name, *files):
-        try:
-            with source.open(name) as file:
-                hashes[name] = sha256(file)
-        except OSError:
-            continue
-    return hashes
-
-
-def _plain(record: dict[str, Any]) -> dict[str, Any]:
-    """The record as JSON can say it."""
-    return {
-        k: [x if math.isfinite(x) else None for x in v] if isinstance(v, array) else v
-        for k, v in record.items()
-    }
-
-
-def _missing(package: str) -> MissingDependencyError:
-    return MissingDependencyError(
-        f"{package} is not installed: pip install 'spillgate[{package}]'", name=package
-    )

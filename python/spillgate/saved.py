@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from spillgate import _engine
 from spillgate.errors import InputError
 from spillgate.result import Results
 from spillgate.run import run
 from spillgate.rundir import RUNS, read_study, runs_of, source_of
 from spillgate.scenario import Description, Unmodelled, open_job
+from spillgate.source import Source
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run directory whose runs have not been read.
+
+    Attributes:
+        study: What its manifest says.
+        source: Its copy of the scenario with the files.
+        job: The scenario as it was run.
+    """
+
+    study: dict[str, Any]
+    source: Source
+    job: _engine.Job
+
+
+def opened(where: Path, *, confine: bool) -> Opened:
+    """Opens a run directory; raises `InputError` as `load` does."""
+    study = read_study(where)
+    source = source_of(where, study)
+    job = open_job(
+        source,
+        seed=study.get("seed"),
+        runs=runs_of(study),
+        set=study.get("set", []),
+        sla=[where / file for file in study.get("sla", [])],
+        engine=study.get("engine", "express"),
+        ignore_memory=True,
+        confine=confine,
+    )
+    return Opened(study, source, job)
 
 
 def load(directory: str | Path, *, confine: bool = False) -> Results:
@@ -27,23 +62,8 @@ def load(directory: str | Path, *, confine: bool = False) -> Results:
         InputError: If it is no run directory, or a run or the scenario is not as it was written.
     """
     where = Path(directory)
-    study = read_study(where)
-    source = source_of(where, study)
-    engine, overrides, sla = (
-        study.get("engine", "express"),
-        study.get("set", []),
-        study.get("sla", []),
-    )
-    job = open_job(
-        source,
-        seed=study.get("seed"),
-        runs=runs_of(study),
-        set=overrides,
-        sla=[where / file for file in sla],
-        engine=engine,
-        ignore_memory=True,
-        confine=confine,
-    )
+    found = opened(where, confine=confine)
+    study, job = found.study, found.job
     series = study.get("series", [0])
     series = None if series == "all" else series
     interrupted = study.get("interrupted", False)
@@ -64,12 +84,12 @@ def load(directory: str | Path, *, confine: bool = False) -> Results:
     return Results(
         described,
         values,
-        source=source,
+        source=found.source,
         interrupted=interrupted,
         wall_s=study.get("wall_s", 0.0),
-        engine=engine,
-        overrides=overrides,
-        sla=sla,
+        engine=study.get("engine", "express"),
+        overrides=study.get("set", []),
+        sla=study.get("sla", []),
         series=series,
         store=where / RUNS,
         again=partial(run, confine=confine),

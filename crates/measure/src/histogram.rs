@@ -175,28 +175,38 @@ impl Histogram {
     /// [`Histogram::relative_error`]. `q` of 0 and 1 give minimum and maximum
     /// exactly.
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        if self.count == 0 || q.is_nan() {
-            return None;
-        }
-        let rank = rank(q, self.count);
-        if rank <= 1 {
-            return Some(seconds(self.min as f64));
-        }
-        if rank >= self.count {
-            return Some(seconds(self.max as f64));
-        }
-        let mut below = 0;
-        for (bucket, n) in self.buckets() {
-            if below + n >= rank {
-                let (low, width) = bounds(bucket, self.bits);
-                let high = (low + (width - 1)).min(self.max);
-                let low = low.max(self.min);
-                let share = ((rank - below) as f64 - 0.5) / n as f64;
-                return Some(seconds(low as f64 + (high - low) as f64 * share));
+        self.quantiles(&[q]).next().flatten()
+    }
+
+    /// [`Self::quantile`] of each `q`, which ascend: the buckets are passed once for all of them.
+    pub fn quantiles<'a>(&'a self, q: &'a [f64]) -> impl Iterator<Item = Option<f64>> + 'a {
+        let mut buckets = self.buckets();
+        // The bucket that is looked at, and how many values lie below it.
+        let (mut here, mut below) = (buckets.next(), 0);
+        q.iter().map(move |&q| {
+            if self.count == 0 || q.is_nan() {
+                return None;
             }
-            below += n;
-        }
-        Some(seconds(self.max as f64))
+            let rank = rank(q, self.count);
+            if rank <= 1 {
+                return Some(seconds(self.min as f64));
+            }
+            if rank >= self.count {
+                return Some(seconds(self.max as f64));
+            }
+            while let Some((bucket, n)) = here {
+                if below + n >= rank {
+                    let (low, width) = bounds(bucket, self.bits);
+                    let high = (low + (width - 1)).min(self.max);
+                    let low = low.max(self.min);
+                    let share = ((rank - below) as f64 - 0.5) / n as f64;
+                    return Some(seconds(low as f64 + (high - low) as f64 * share));
+                }
+                below += n;
+                here = buckets.next();
+            }
+            Some(seconds(self.max as f64))
+        })
     }
 
     /// How far a quantile may be off, relative to the value it stands for: 2^-bits.

@@ -5,6 +5,7 @@
 //! once for each point.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use spillgate_bounds::{Bounds, bounds, lost_outside_queues, quick_bounds};
@@ -52,6 +53,56 @@ pub struct BoundRow {
     pub lossless: bool,
     /// Why there is no bound; null if there is one.
     pub why: Option<String>,
+}
+
+/// What cannot be exceeded at a point, found when it is first asked for: networks of thousands of
+/// links are looked through once, not for every value.
+#[derive(Default)]
+pub(crate) struct Limits {
+    /// If they are found by the way.
+    quick: OnceLock<Option<Ceilings>>,
+    /// If not.
+    slow: OnceLock<Ceilings>,
+}
+
+impl Limits {
+    fn quick(&self, world: &WorldPlan) -> Option<&Ceilings> {
+        let found = || quick_bounds(world).map(|found| Ceilings::of(world, &found));
+        self.quick.get_or_init(found).as_ref()
+    }
+
+    /// Why results have no bounds at the point; none if they have.
+    fn without(&self, world: &WorldPlan) -> Option<&'static str> {
+        if !world.failures.is_empty() {
+            let why =
+                "links fail in this scenario; `spillgate bound` says what holds while none does";
+            return Some(why);
+        }
+        let why =
+            "a point of so many flows is not bounded with each run; `spillgate bound` does it";
+        self.quick(world).is_none().then_some(why)
+    }
+
+    /// What cannot be exceeded while no link fails.
+    pub(crate) fn ceilings(&self, world: &WorldPlan) -> &Ceilings {
+        let slow = || Ceilings::of(world, &bounds(world));
+        self.quick(world)
+            .unwrap_or_else(|| self.slow.get_or_init(slow))
+    }
+
+    /// What a metric cannot exceed, whatever happens; none if nothing is known.
+    pub(crate) fn bound(
+        &self,
+        world: &WorldPlan,
+        scope: Scope,
+        name: &str,
+        metric: Metric,
+    ) -> Option<f64> {
+        if !may_have(scope, metric) || self.without(world).is_some() {
+            return None;
+        }
+        self.ceilings(world).bound(scope, name, metric)
+    }
 }
 
 /// Whether a metric of a scope may have a bound.
@@ -183,34 +234,11 @@ impl End {
 impl Report {
     /// What cannot be exceeded at a point while no link fails.
     pub(crate) fn ceilings(&self, variant: usize) -> &Ceilings {
-        self.quick(variant).unwrap_or_else(|| {
-            let world = self.world(variant);
-            self.ceilings[variant].get_or_init(|| Ceilings::of(world, &bounds(world)))
-        })
-    }
-
-    /// The same if it is found by the way.
-    fn quick(&self, variant: usize) -> Option<&Ceilings> {
-        let world = self.world(variant);
-        let quick = || quick_bounds(world).map(|found| Ceilings::of(world, &found));
-        self.quick_ceilings[variant].get_or_init(quick).as_ref()
+        self.limits[variant].ceilings(self.world(variant))
     }
 
     fn world(&self, variant: usize) -> &WorldPlan {
         &self.plan().variants[variant].world
-    }
-
-    /// Why results have no bounds at a point; none if they have.
-    fn without_bounds(&self, variant: usize) -> Option<String> {
-        let world = self.world(variant);
-        if !world.failures.is_empty() {
-            let why =
-                "links fail in this scenario; `spillgate bound` says what holds while none does";
-            return Some(why.to_owned());
-        }
-        let why =
-            "a point of so many flows is not bounded with each run; `spillgate bound` does it";
-        self.quick(variant).is_none().then(|| why.to_owned())
     }
 
     /// What a metric cannot exceed at a point, whatever happens; none if nothing is known.
@@ -221,23 +249,20 @@ impl Report {
         name: &str,
         metric: Metric,
     ) -> Option<f64> {
-        if !may_have(scope, metric) || self.without_bounds(variant).is_some() {
-            return None;
-        }
-        self.ceilings(variant).bound(scope, name, metric)
+        self.limits[variant].bound(self.world(variant), scope, name, metric)
     }
 
     /// What the delay of each class of service cannot exceed in each variant.
     pub fn bounds(&self) -> Vec<BoundRow> {
         let mut rows = Vec::new();
         for (variant, point) in self.plan().variants.iter().enumerate() {
-            let none = self.without_bounds(variant);
+            let none = self.limits[variant].without(&point.world);
             for class in &point.world.classes {
-                let end = match &none {
+                let end = match none {
                     None => self.ceilings(variant).end(Scope::Class, class).cloned(),
                     Some(why) => Some(End {
-                        owd: Err(why.clone()),
-                        lossless: Err(why.clone()),
+                        owd: Err(why.to_owned()),
+                        lossless: Err(why.to_owned()),
                     }),
                 };
                 let Some(End { owd, lossless }) = end else {

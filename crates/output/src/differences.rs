@@ -122,11 +122,10 @@ impl Report {
     fn differences_of(&self, variant: usize, against: usize) -> Vec<DifferenceRow> {
         let name = |v: usize| self.plan().variants[v].name.clone();
         let (mine, theirs) = (self.layout(variant), self.layout(against));
-        let of = |v: usize| self.finished().iter().filter(move |f| f.info.variant == v);
-        let base: BTreeMap<u32, &[f64]> = of(against)
+        let base: BTreeMap<u32, &[f64]> = (self.of(against))
             .map(|f| (f.info.run, &f.outcome.values[..]))
             .collect();
-        let pairs: Vec<_> = of(variant)
+        let pairs: Vec<_> = (self.of(variant))
             .filter_map(|f| Some((&f.outcome.values[..], *base.get(&f.info.run)?)))
             .collect();
         let row = |(at, key): (usize, &Key)| {

@@ -36,12 +36,11 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
     let names: Vec<_> = scopes.iter().map(|s| s.name()).collect();
     out.write_all(b"\"scopes\": ")?;
     serde_json::to_writer(&mut out, &names)?;
-    let verdicts = report.verdicts();
-    let words = report.words_on(&verdicts);
+    let words = report.words();
     out.write_all(b",\n\"conclusion\": ")?;
     serde_json::to_writer(&mut out, &words.conclusion)?;
-    rows(&mut out, "remarks", words.remarks)?;
-    rows(&mut out, "assumptions", words.assumptions)?;
+    rows(&mut out, "remarks", &words.remarks)?;
+    rows(&mut out, "assumptions", &words.assumptions)?;
     out.write_all(b",\n\"summary\": [")?;
     let mut first = true;
     report.each_summary_row(
@@ -53,7 +52,7 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
         },
     )?;
     out.write_all(b"\n]")?;
-    rows(&mut out, "verdicts", verdicts)?;
+    rows(&mut out, "verdicts", report.verdicts())?;
     rows(&mut out, "bounds", report.bounds())?;
     rows(&mut out, "differences", report.differences())?;
     rows(&mut out, "transients", report.transients())?;

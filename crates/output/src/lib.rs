@@ -8,6 +8,7 @@ mod arriving;
 mod ceilings;
 mod certain;
 mod curves;
+mod dataset;
 mod describe;
 mod differences;
 mod explain;
@@ -27,6 +28,7 @@ pub use admission::AdmissionRow;
 pub use arriving::{Arriving, arriving, has_formulas};
 pub use ceilings::BoundRow;
 pub use curves::write_series;
+pub use dataset::{Dataset, DatasetError};
 pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
     describe,

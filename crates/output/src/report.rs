@@ -9,7 +9,9 @@ use spillgate_measure::table::{Key, Layout, summarize_each};
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Finished, QUANTILES, layout};
 
-use crate::ceilings::Ceilings;
+use crate::ceilings::Limits;
+use crate::verdicts::VerdictRow;
+use crate::words::Words;
 
 /// One value with its interval over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,18 +97,28 @@ pub struct Report {
     plan: Arc<Plan>,
     layouts: Vec<Layout>,
     finished: Vec<Finished>,
-    pub(crate) ceilings: Vec<OnceLock<Ceilings>>,
-    /// The same of points where it is found by the way.
-    pub(crate) quick_ceilings: Vec<OnceLock<Option<Ceilings>>>,
+    /// Places in `finished`, by variant.
+    of: Vec<Vec<u32>>,
+    pub(crate) limits: Vec<Limits>,
+    verdicts: OnceLock<Vec<VerdictRow>>,
+    words: OnceLock<Words>,
+    distributions: OnceLock<Vec<DelayCurve>>,
 }
 
 impl Report {
     /// The report of these runs, which may be fewer than the plan asks for.
     pub fn new(plan: Arc<Plan>, finished: Vec<Finished>) -> Self {
         let layouts: Vec<Layout> = plan.variants.iter().map(|v| layout(&v.world)).collect();
+        let mut of = vec![Vec::new(); layouts.len()];
+        for (f, at) in finished.iter().zip(0..) {
+            of[f.info.variant].push(at);
+        }
         Self {
-            ceilings: layouts.iter().map(|_| OnceLock::new()).collect(),
-            quick_ceilings: layouts.iter().map(|_| OnceLock::new()).collect(),
+            of,
+            verdicts: OnceLock::new(),
+            words: OnceLock::new(),
+            distributions: OnceLock::new(),
+            limits: layouts.iter().map(|_| Limits::default()).collect(),
             plan,
             layouts,
             finished,
@@ -139,10 +151,20 @@ impl Report {
         Interval::of(&values, Interval::LEVEL)
     }
 
-    pub(crate) fn of(&self, variant: usize) -> impl Iterator<Item = &Finished> {
-        self.finished
-            .iter()
-            .filter(move |f| f.info.variant == variant)
+    /// The finished runs of a variant.
+    pub(crate) fn of(&self, variant: usize) -> impl Iterator<Item = &Finished> + Clone {
+        let all = self.of[variant].iter();
+        all.map(|at| &self.finished[*at as usize])
+    }
+
+    /// Every requirement judged in every variant, with the plan's correction for their number.
+    pub fn verdicts(&self) -> &[VerdictRow] {
+        self.verdicts.get_or_init(|| self.judged())
+    }
+
+    /// What is said of these results.
+    pub fn words(&self) -> &Words {
+        self.words.get_or_init(|| self.said())
     }
 
     pub(crate) fn variant_name(&self, variant: usize) -> String {
@@ -233,7 +255,11 @@ impl Report {
     }
 
     /// The delay distribution of each class in each variant, pooled over its runs.
-    pub fn distributions(&self) -> Vec<DelayCurve> {
+    pub fn distributions(&self) -> &[DelayCurve] {
+        self.distributions.get_or_init(|| self.pooled())
+    }
+
+    fn pooled(&self) -> Vec<DelayCurve> {
         let mut curves = Vec::new();
         for (variant, v) in self.plan.variants.iter().enumerate() {
             for (class, name) in v.world.classes.iter().enumerate() {
@@ -254,17 +280,21 @@ impl Report {
                     least: Vec::new(),
                     most: Vec::new(),
                 };
-                for &q in &QUANTILES {
-                    let Some(owd) = pooled.quantile(q) else {
-                        continue;
-                    };
-                    // The pooled quantile is one of the packets between those of the runs; that
-                    // buckets are coarse must not put it outside.
-                    let each = || runs.iter().filter_map(|h| h.quantile(q));
+                for (q, owd) in QUANTILES.into_iter().zip(pooled.quantiles(&QUANTILES)) {
+                    let Some(owd) = owd else { continue };
                     curve.q.push(q);
                     curve.owd.push(owd);
-                    curve.least.push(each().fold(owd, f64::min));
-                    curve.most.push(each().fold(owd, f64::max));
+                }
+                // The pooled quantile is one of the packets between those of the runs; that
+                // buckets are coarse must not put it outside.
+                curve.least.clone_from(&curve.owd);
+                curve.most.clone_from(&curve.owd);
+                for run in runs {
+                    let ends = curve.least.iter_mut().zip(&mut curve.most);
+                    for ((least, most), owd) in ends.zip(run.quantiles(&curve.q)) {
+                        let Some(owd) = owd else { continue };
+                        (*least, *most) = (least.min(owd), most.max(owd));
+                    }
                 }
                 curves.push(curve);
             }

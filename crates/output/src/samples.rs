@@ -34,7 +34,7 @@ impl Report {
     ) -> Vec<SampleRow> {
         let mut rows = Vec::new();
         for (variant, v) in self.plan().variants.iter().enumerate() {
-            let finished = || self.finished().iter().filter(|f| f.info.variant == variant);
+            let finished = || self.of(variant);
             let layout = self.layout(variant);
             for (at, key) in layout.keys.iter().enumerate() {
                 if !scope(key.scope) || !metric(key.metric.name()) {

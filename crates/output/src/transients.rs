@@ -36,9 +36,7 @@ impl Report {
                     && world.routes[f.route as usize].contains(&link)
             })
         };
-        let finished = self.finished().iter();
-        let of = finished.filter(|f| f.info.variant == variant);
-        let draining = of.flat_map(|f| &f.outcome.draining);
+        let draining = self.of(variant).flat_map(|f| &f.outcome.draining);
         let slowest = draining
             .filter(|d| crosses(d.link))
             .max_by_key(|d| (d.lasts, std::cmp::Reverse(&d.place)))?;

@@ -186,7 +186,7 @@ impl Report {
     /// with the most that the value of each run could have been
     /// ([`Outcome::bounds`](spillgate_sim::Outcome::bounds)), and is undecided where the two
     /// disagree.
-    pub fn verdicts(&self) -> Vec<VerdictRow> {
+    pub(crate) fn judged(&self) -> Vec<VerdictRow> {
         let mut cases = Vec::new();
         for variant in 0..self.plan().variants.len() {
             let layout = self.layout(variant);

@@ -70,7 +70,7 @@ fn of<'a>(rows: &'a [VerdictRow], variant: &str, class: &str, metric: &str) -> &
 
 #[test]
 fn a_bound_proves_and_one_run_refutes() {
-    let rows = report(SCENARIO).verdicts();
+    let rows = report(SCENARIO).verdicts().to_vec();
     let data = of(&rows, "fifo", "data", "owd_max");
     // The bound itself is within what is required.
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_bound_proves_and_one_run_refutes() {
 fn without_a_bound_nothing_is_proven_and_the_reason_is_said() {
     let report = report(SCENARIO);
     let rows = report.verdicts();
-    let data = of(&rows, "open", "data", "owd_p50");
+    let data = of(rows, "open", "data", "owd_p50");
     assert_eq!((data.said, data.cannot_exceed), ("not proven", None));
     assert!(
         data.why.as_ref().is_some_and(|w| w.contains("`wan`")),
@@ -125,7 +125,7 @@ fn without_a_bound_nothing_is_proven_and_the_reason_is_said() {
         data.why
     );
     // Losses of the link are none of a queue.
-    let lossy = of(&rows, "lossy", "calm", "loss_ratio");
+    let lossy = of(rows, "lossy", "calm", "loss_ratio");
     assert_eq!(lossy.said, "refuted");
     for bound in report.bounds() {
         let known = (&*bound.variant, &*bound.class) != ("open", "data");
@@ -149,7 +149,7 @@ fn without_a_bound_nothing_is_proven_and_the_reason_is_said() {
 fn where_links_fail_nothing_is_proven() {
     let report = report(&SCENARIO.replace("topology:\n", FAILING));
     let rows = report.verdicts();
-    let delayed = of(&rows, "fifo", "data", "owd_max");
+    let delayed = of(rows, "fifo", "data", "owd_max");
     assert_eq!(
         (delayed.verdict, delayed.cannot_exceed),
         ("undecided", None)
@@ -204,7 +204,9 @@ fn no_value_is_above_its_bound() {
 
 #[test]
 fn without_runs_only_bounds_speak() {
-    let rows = Report::new(plan_of(SCENARIO), Vec::new()).verdicts();
+    let rows = Report::new(plan_of(SCENARIO), Vec::new())
+        .verdicts()
+        .to_vec();
     assert_eq!(of(&rows, "fifo", "data", "owd_max").said, "proven");
     let voice = of(&rows, "fifo", "voice", "owd_max");
     assert_eq!(
@@ -217,7 +219,7 @@ fn without_runs_only_bounds_speak() {
 #[test]
 fn certainty_takes_nothing_of_the_level() {
     let alone = SCENARIO.replace("runs: {", "verdicts: {correction: bonferroni}\nruns: {");
-    let rows = report(&alone).verdicts();
+    let rows = report(&alone).verdicts().to_vec();
     let levels: Vec<f64> = rows
         .iter()
         .filter(|v| !v.certain)

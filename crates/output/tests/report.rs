@@ -256,7 +256,7 @@ fn a_report_of_nothing_is_empty_and_writable() {
 
 #[test]
 fn requirements_are_judged_in_every_variant() {
-    let rows = report().verdicts();
+    let rows = report().verdicts().to_vec();
     let said: Vec<_> = rows
         .iter()
         .map(|v| (v.variant.as_str(), v.class.as_str(), v.metric, v.verdict))
@@ -322,7 +322,7 @@ fn summaries_have_a_row_for_every_key_and_intervals_over_the_runs() {
 
 #[test]
 fn distributions_ascend_and_pool_the_runs() {
-    let curves = report().distributions();
+    let curves = report().distributions().to_vec();
     let of: Vec<_> = curves
         .iter()
         .map(|c| (c.variant.as_str(), c.class.as_str()))
@@ -453,7 +453,7 @@ fn packets_that_never_arrive_let_nothing_pass() {
     let plan = plan_of(&yaml);
     let campaign = Campaign::new(Arc::clone(&plan));
     campaign.execute(2).expect("threads");
-    let rows = Report::new(plan, campaign.finished()).verdicts();
+    let rows = Report::new(plan, campaign.finished()).verdicts().to_vec();
     let said: Vec<_> = rows[..3]
         .iter()
         .map(|v| (v.variant.as_str(), v.metric, v.verdict, v.further_runs))
@@ -483,7 +483,7 @@ fn verdicts_that_hold_anyway_are_decided() {
     let plan = plan_of(&yaml);
     let campaign = Campaign::new(Arc::clone(&plan));
     campaign.execute(2).expect("threads");
-    let rows = Report::new(plan, campaign.finished()).verdicts();
+    let rows = Report::new(plan, campaign.finished()).verdicts().to_vec();
     let said: Vec<_> = rows[..3]
         .iter()
         .map(|v| (v.metric, v.verdict, v.open))
@@ -553,7 +553,7 @@ fn transfers_that_do_not_complete_let_no_percentile_pass() {
     let plan = plan_of(&yaml);
     let campaign = Campaign::new(Arc::clone(&plan));
     campaign.execute(2).expect("threads");
-    let rows = Report::new(plan, campaign.finished()).verdicts();
+    let rows = Report::new(plan, campaign.finished()).verdicts().to_vec();
     assert_eq!((rows[0].metric, rows[0].verdict), ("fct_p95", "undecided"));
     assert!(rows[0].high < 60.0);
 }
@@ -629,7 +629,7 @@ fn the_document_is_what_the_parts_say() {
 
 #[test]
 fn results_have_words() {
-    let words = report().words();
+    let words = report().words().clone();
     let conclusion = words.conclusion.as_ref().expect("requirements");
     assert_eq!(
         conclusion.headline,

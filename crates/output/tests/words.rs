@@ -85,7 +85,7 @@ proptest! {
         let queue = "l/all";
         let queue = rows.iter().find(|r| r.scope == "queue" && r.name.starts_with("l/")).map_or(queue, |r| &r.name);
         let of = |m| mean(Scope::Queue, queue, m);
-        let remarks = report.words().remarks;
+        let remarks = &report.words().remarks;
         let about = |part: &str| remarks.iter().find(|r| r.contains(part)).cloned();
         let lost = of(Metric::PacketsLost) - of(Metric::DropsLinkLoss);
         let factor = of(Metric::Offered) * link(Metric::Utilization) / link(Metric::Carried);
@@ -132,7 +132,7 @@ fn a_partial_result_says_on_how_many_runs_it_rests() {
         Arc::new(whole.plan().clone()),
         whole.finished()[..1].to_vec(),
     );
-    let said = one.words().assumptions;
+    let said = &one.words().assumptions;
     assert!(
         said.iter()
             .any(|a| a.starts_with("One run (of 2): there are no intervals")),

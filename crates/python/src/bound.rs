@@ -43,7 +43,9 @@ pub(crate) fn bound(
     let plan = Arc::new(plan);
     // Without a run nothing is refuted.
     let mut certain = match plan.sla.iter().any(|r| r.certain) {
-        true => Report::new(Arc::clone(&plan), Vec::new()).verdicts(),
+        true => Report::new(Arc::clone(&plan), Vec::new())
+            .verdicts()
+            .to_vec(),
         false => Vec::new(),
     };
     certain.retain(|v| v.certain);

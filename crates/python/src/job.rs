@@ -506,7 +506,25 @@ impl Job {
 }
 
 impl Job {
-    fn open(&self, directory: &Path) -> std::io::Result<Store> {
+    /// What is run.
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        self.campaign.plan()
+    }
+
+    /// Whether both have the same points, seed and engine.
+    pub(crate) fn is_of_the_study_of(&self, other: &Self) -> bool {
+        let of = |job: &Self| {
+            (
+                job.plan().hash.clone(),
+                job.plan().seed,
+                job.campaign.engine(),
+            )
+        };
+        of(self) == of(other)
+    }
+
+    /// Opens a directory of stored runs.
+    pub(crate) fn open(&self, directory: &Path) -> std::io::Result<Store> {
         let plan = Arc::clone(self.campaign.plan());
         Store::open(directory, behavior(), self.campaign.engine(), plan)
     }
@@ -554,11 +572,10 @@ impl Results {
         let variants = &self.report.plan().variants;
         Ok(&variants.get(variant).ok_or_else(missing)?.world)
     }
+}
 
-    fn json<T: serde::Serialize>(&self, rows: impl FnOnce(&Report) -> T) -> PyResult<String> {
-        serde_json::to_string(&rows(&self.report))
-            .map_err(|e| PyRuntimeError::new_err(e.to_string()))
-    }
+fn json(rows: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(rows).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
 #[pymethods]
@@ -571,31 +588,30 @@ impl Results {
         metrics: Vec<String>,
         names: BTreeSet<String>,
     ) -> PyResult<String> {
-        self.json(|report| {
-            report.summary_of(|layout, key| {
-                among(&scopes, key.scope.name())
-                    && among(&metrics, key.metric.name())
-                    && (names.is_empty() || names.contains(layout.name(key)))
-            })
-        })
+        json(&self.report.summary_of(|layout, key| {
+            among(&scopes, key.scope.name())
+                && among(&metrics, key.metric.name())
+                && (names.is_empty() || names.contains(layout.name(key)))
+        }))
     }
 
     /// The value of each finished run, as a JSON list; of the scopes and metrics that are named,
     /// of all where none is.
     fn samples(&self, scopes: Vec<String>, metrics: Vec<String>) -> PyResult<String> {
-        self.json(|report| report.samples(|s| among(&scopes, s.name()), |m| among(&metrics, m)))
+        let samples = (self.report).samples(|s| among(&scopes, s.name()), |m| among(&metrics, m));
+        json(&samples)
     }
 
     /// What comes to each port of a variant, as JSON.
     fn arriving(&self, variant: usize) -> PyResult<String> {
         let world = self.world(variant)?;
-        self.json(|_| arriving(world))
+        json(&arriving(world))
     }
 
     /// The links of a variant that endless connections cross, as JSON.
     fn loops(&self, variant: usize) -> PyResult<String> {
         let world = self.world(variant)?;
-        self.json(|_| loops(world))
+        json(&loops(world))
     }
 
     /// Whether a variant is small, and has Poisson sources that formulas of queues may be for.
@@ -605,32 +621,32 @@ impl Results {
 
     /// Every requirement judged, as a JSON list.
     fn verdicts(&self) -> PyResult<String> {
-        self.json(Report::verdicts)
+        json(&self.report.verdicts())
     }
 
     /// What the delays of classes cannot exceed, as a JSON list.
     fn bounds(&self) -> PyResult<String> {
-        self.json(Report::bounds)
+        json(&self.report.bounds())
     }
 
     /// Every other variant compared with one, run by run, as a JSON list.
     fn differences(&self) -> PyResult<String> {
-        self.json(Report::differences)
+        json(&self.report.differences())
     }
 
     /// Classes that had not settled when measuring began, as a JSON list.
     fn transients(&self) -> PyResult<String> {
-        self.json(Report::transients)
+        json(&self.report.transients())
     }
 
     /// What is said of the results, as a JSON object.
     fn words(&self) -> PyResult<String> {
-        self.json(Report::words)
+        json(&self.report.words())
     }
 
     /// The runs with their digests, as a JSON list.
     fn runs(&self) -> PyResult<String> {
-        self.json(Report::runs)
+        json(&self.report.runs())
     }
 
     /// The events that the runs took, which depend on the engine.
@@ -669,12 +685,12 @@ impl Results {
 
     /// What flow admission did to each flow, as a JSON list.
     fn admission(&self) -> PyResult<String> {
-        self.json(Report::admission)
+        json(&self.report.admission())
     }
 
     /// Delay distributions by class, pooled over the runs, as a JSON list.
     fn distributions(&self) -> PyResult<String> {
-        self.json(Report::distributions)
+        json(&self.report.distributions())
     }
 
     /// Stores the runs in a directory, but for those that are there. Raises OSError if they cannot

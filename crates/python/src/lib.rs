@@ -7,6 +7,7 @@
 mod bound;
 mod capture;
 mod config;
+mod dataset;
 mod explain;
 mod export;
 mod files;
@@ -225,6 +226,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(judge, m)?)?;
     m.add_function(wrap_pyfunction!(job::stored_runs, m)?)?;
     m.add_function(wrap_pyfunction!(job::study, m)?)?;
+    m.add_function(wrap_pyfunction!(dataset::write_dataset, m)?)?;
     m.add_function(wrap_pyfunction!(job::note_study, m)?)?;
     m.add_function(wrap_pyfunction!(nearest, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;

@@ -14,9 +14,24 @@ use crate::scalar;
 use crate::schema::{AxisSpec, DesignSpec, Scale, Scenario};
 
 /// Columns of results, which axes cannot be called.
-const COLUMNS: [&str; 14] = [
-    "variant", "point", "run", "scope", "name", "estimate", "class", "metric", "value", "unit",
-    "mean", "low", "high", "n",
+const COLUMNS: [&str; 17] = [
+    "variant",
+    "point",
+    "run",
+    "scope",
+    "name",
+    "estimate",
+    "class",
+    "metric",
+    "value",
+    "unit",
+    "mean",
+    "low",
+    "high",
+    "n",
+    "bound",
+    "seed",
+    "scenario_hash",
 ];
 
 const FORMS: &str = "write `set: PATH` with `values: [..]` or with `from: .., to: ..`, or `points: [{name: .., set: {PATH: ..}}]`, or `each: link, at: 5 s`";

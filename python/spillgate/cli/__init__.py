@@ -7,6 +7,8 @@ undecided, 4 internal error, 130 interrupted.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 import traceback
@@ -28,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     from spillgate.cli.signals import Stop
     from spillgate.cli.streams import standard
 
+    # Hundreds of thousands of rows are made, and none of them refers to itself. What there is at
+    # the end goes with the process.
+    gc.set_threshold(100_000, 20, 100)
+    atexit.register(gc.freeze)
     arguments = list(sys.argv[1:] if argv is None else argv)
     with standard(), Stop().handled() as stop:
         return _main(arguments, stop)

@@ -346,6 +346,23 @@ def make_report(options: argparse.Namespace) -> int:
     return 0
 
 
+def dataset(options: argparse.Namespace) -> int:
+    """`spillgate dataset`."""
+    from spillgate.dataset import write_dataset
+
+    written = write_dataset(
+        options.runs, options.out, force=options.force, confine=options.confine
+    )
+    if written.missing:
+        print(
+            f"spillgate: {written.missing} of {written.runs + written.missing} runs are not "
+            "stored: a study was interrupted",
+            file=sys.stderr,
+        )
+    print(written.path)
+    return 0
+
+
 def _draw_again(
     results: Results, specs: list[FigureSpec] | Literal["default"], options: argparse.Namespace
 ) -> list[str]:
@@ -584,6 +601,7 @@ COMMANDS = {
     "run": run,
     "sweep": run_study,
     "report": make_report,
+    "dataset": dataset,
     "reproduce": reproduce,
     "check": check,
     "bound": bound,

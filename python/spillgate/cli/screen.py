@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import SIZE, Measuring, show, some_rows, wrapped
+from spillgate.cli.text import SIZE, Measuring, TooLong, show, some_rows, wrapped
 
 _PROMPT = 2
 """Lines that the shell takes: the command, and the prompt after it."""
@@ -79,12 +79,13 @@ def present(out: Console, parts: Sequence[Part], rest: str, *, whole: bool) -> N
         whole: Whether everything is printed, however long.
     """
     room = max(_LEAST, shutil.get_terminal_size(SIZE).lines - _PROMPT)
-    if whole or _fit(out, parts, room):
+    measure = _Measure(out.width, room)
+    if whole or _fit(measure, parts, room):
         for part in parts:
             part.draw(out)
         return
     # The last line says what is missing, and may take two.
-    chosen = _choose(out, parts, room - 2)
+    chosen = _choose(measure, parts, room - 2)
     missing = []
     for part in parts:
         shown = _draw(out, part, chosen[id(part)])
@@ -96,14 +97,47 @@ def present(out: Console, parts: Sequence[Part], rest: str, *, whole: bool) -> N
         out.print(Text(line, "bold"))
 
 
-def _fit(out: Console, parts: Sequence[Part], room: int) -> bool:
-    # Ten thousand rows are not laid out to see that they are too many.
-    return sum(p.entries for p in parts) <= room and (
-        sum(_lines(out, p, _WHOLE) for p in parts) <= room
-    )
+class _Measure:
+    """Lines that parts take on the screen, each looked at once.
+
+    Ten thousand rows are not laid out to see that they are too many: of what does not fit it says
+    no more than that.
+    """
+
+    def __init__(self, width: int, room: int) -> None:
+        self._width = width
+        self._room = room
+        self._known: dict[tuple[int, int], int] = {}
+
+    def lines(self, part: Part, n: int) -> int:
+        """Of so many entries of a part, lines that the terminal breaks included."""
+        at = id(part), n
+        if at not in self._known:
+            self._known[at] = self._lines(part, n)
+        return self._known[at]
+
+    def _lines(self, part: Part, n: int) -> int:
+        measuring = Measuring(self._width, self._room)
+        try:
+            _draw(measuring, part, n)
+        except TooLong as found:
+            return found.lines
+        lines = measuring.text().splitlines()
+        return sum(max(1, -(-cell_len(line) // self._width)) for line in lines)
 
 
-def _choose(out: Console, parts: Sequence[Part], room: int) -> Mapping[int, int]:
+def _fit(measure: _Measure, parts: Sequence[Part], room: int) -> bool:
+    if sum(p.entries for p in parts) > room:
+        return False
+    left = room
+    for part in parts:
+        left -= measure.lines(part, _WHOLE)
+        if left < 0:
+            return False
+    return True
+
+
+def _choose(measure: _Measure, parts: Sequence[Part], room: int) -> Mapping[int, int]:
     """How many entries of each part are shown; `_WHOLE` for all, if it has any."""
     chosen = {id(p): 0 for p in parts}
     taken = dict.fromkeys(chosen, 0)
@@ -113,24 +147,24 @@ def _choose(out: Console, parts: Sequence[Part], room: int) -> Mapping[int, int]
             left = room - sum(taken.values()) + taken[id(part)]
             if shared and part.rank:
                 left = min(left, int(part.share * room))
-            chosen[id(part)], taken[id(part)] = _most(out, part, left)
+            chosen[id(part)], taken[id(part)] = _most(measure, part, left)
     return chosen
 
 
 _WHOLE = sys.maxsize
 
 
-def _most(out: Console, part: Part, left: int) -> tuple[int, int]:
+def _most(measure: _Measure, part: Part, left: int) -> tuple[int, int]:
     """The most of a part that takes no more lines than are left, and how many it takes."""
-    if part.entries <= left and (lines := _lines(out, part, _WHOLE)) <= max(0, left):
+    if part.entries <= left and (lines := measure.lines(part, _WHOLE)) <= max(0, left):
         return _WHOLE, lines
     n = min(part.entries, left) if part.some is not None else 0
     while n > 0:
-        lines = _lines(out, part, n)
+        lines = measure.lines(part, n)
         if lines <= left:
             return n, lines
         n -= max(1, (lines - left) // 2)
-    return (0, 0) if part.rank else (_WHOLE, _lines(out, part, _WHOLE))
+    return (0, 0) if part.rank else (_WHOLE, measure.lines(part, _WHOLE))
 
 
 def _draw(out: Console, part: Part, n: int) -> int:
@@ -139,11 +173,3 @@ def _draw(out: Console, part: Part, n: int) -> int:
         part.draw(out)
         return _WHOLE
     return part.some(out, n) if n and part.some is not None else 0
-
-
-def _lines(out: Console, part: Part, n: int) -> int:
-    """Lines that a part takes on the screen, those that the terminal breaks included."""
-    measuring = Measuring(out.width)
-    _draw(measuring, part, n)
-    lines = measuring.text().splitlines()
-    return sum(max(1, -(-cell_len(line) // out.width)) for line in lines)

@@ -46,12 +46,30 @@ def console() -> Console:
     return _Console(file=ungated(sys.stdout), width=columns, **_PLAIN)
 
 
-class Measuring(_Console):
-    """A console that prints nowhere, to see how much something takes."""
+class TooLong(Exception):  # noqa: N818 - an answer, not an error
+    """A table has more lines than there is place for: at least so many."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, lines: int) -> None:
+        """Takes their number."""
+        super().__init__(lines)
+        self.lines = lines
+
+
+class Measuring(_Console):
+    """A console that prints nowhere, to see how much something takes.
+
+    It raises `TooLong` instead of laying out a table of more than `most` rows.
+    """
+
+    def __init__(self, width: int, most: int = sys.maxsize) -> None:
         """As wide as another."""
         super().__init__(file=io.StringIO(), width=width, **_PLAIN)
+        self._most = most
+
+    def expect(self, shown: Table) -> None:
+        """Raises `TooLong` for a table that is not worth laying out."""
+        if shown.row_count > self._most:
+            raise TooLong(shown.row_count)
 
     def text(self) -> str:
         """What it was given so far."""
@@ -82,6 +100,8 @@ def fresh(names: Sequence[str], above: Sequence[str]) -> list[str]:
 
 def show(out: Console, shown: Table) -> None:
     """Prints a table without the blanks that fill its last column."""
+    if isinstance(out, Measuring):
+        out.expect(shown)
     for column in shown.columns:
         for number, cell in enumerate(column._cells):  # noqa: SLF001
             if isinstance(cell, str):
@@ -107,6 +127,8 @@ def some_rows(shown: Table, rows: Sequence[int]) -> Table:
 
 def width(out: Console, shown: Table) -> int:
     """Columns that a table takes."""
+    if isinstance(out, Measuring):
+        out.expect(shown)
     # Measured without the console's limit, or everything would seem to fit.
     return Measurement.get(out, out.options.update(width=1000), shown).maximum
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import sys
+from contextlib import suppress
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from spillgate.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.bccache import Bucket
 
 _HERE = Path(__file__).parent
 
@@ -20,10 +24,21 @@ _HERE = Path(__file__).parent
 def _environment(folder: Path) -> Environment:
     """Templates of a folder and those here, with what every page has."""
     # Only pages pay for it.
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 
+    class Compiled(FileSystemBytecodeCache):
+        """Compiled templates beside compiled modules, kept where those can be."""
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            if not sys.dont_write_bytecode:
+                with suppress(OSError):
+                    Path(self.directory).mkdir(exist_ok=True)
+                    super().dump_bytecode(bucket)
+
+    place = Path(cache_from_source(__file__)).parent
     made = Environment(
         loader=FileSystemLoader((folder, _HERE)),
+        bytecode_cache=Compiled(str(place), "%s.j2c"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

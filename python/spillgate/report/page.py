@@ -46,6 +46,9 @@ _NODES = (
 )
 """Sections with tables of `KINDS`: identifier, heading, name, scopes."""
 
+_FINGERPRINTS = 500
+"""Of how many runs the page has the fingerprints."""
+
 _TEMPLATE = Path(__file__).parent / "page.html.j2"
 
 
@@ -118,7 +121,7 @@ def render(
         assumptions=results.assumptions,
         unmodelled=d.unmodelled,
         provenance=provenance(manifest, d),
-        digests=[(r.variant, r.run, r.digest) for r in results.runs],
+        digests=[(r.variant, r.run, r.digest) for r in results.runs[:_FINGERPRINTS]],
         command=command(manifest, d),
     )
 

@@ -354,8 +354,9 @@ def _levels(
     known = queues(results, variant)
     found: dict[tuple[float, str], list[str]] = {}
     if (largest := _BOUNDED.get(metric)) is not None:
-        for row in results.table(scope="queue", metric=largest, variant=variant):
-            if row.bound is not None and row.name in places:
+        # By name: there may be thousands of other queues.
+        for row in results.table(scope="queue", metric=largest, name=places, variant=variant):
+            if row.bound is not None:
                 found.setdefault((row.bound * scale.factor, "bound"), []).append(row.name)
     for place in places:
         node = known.get(place)

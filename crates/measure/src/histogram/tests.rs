@@ -119,7 +119,10 @@ proptest! {
     #[test]
     fn quantiles_do_not_decrease(values in prop::collection::vec(any::<u64>(), 1..100)) {
         let h = of(4, &values);
-        let qs: Vec<f64> = (0..=100).map(|i| h.quantile(f64::from(i) / 100.0).unwrap()).collect();
+        let levels: Vec<f64> = (0..=100).map(|i| f64::from(i) / 100.0).collect();
+        let qs: Vec<f64> = levels.iter().map(|q| h.quantile(*q).unwrap()).collect();
+        let together: Vec<f64> = h.quantiles(&levels).flatten().collect();
+        prop_assert_eq!(&together, &qs);
         prop_assert!(qs.is_sorted());
     }
 

@@ -13,7 +13,6 @@ use spillgate_scenario::plan::{Plan, Traffic};
 use spillgate_sim::quantile_error;
 
 use crate::report::Report;
-use crate::verdicts::VerdictRow;
 pub use conclusion::Conclusion;
 use remarks::{Remarks, Value};
 use sharing::Alike;
@@ -102,23 +101,14 @@ impl Facts {
 const BARE: &str = "none";
 
 impl Report {
-    /// What is said of these results.
-    pub fn words(&self) -> Words {
-        self.words_on(&self.verdicts())
-    }
-
-    /// The same, given the verdicts.
-    pub(crate) fn words_on(&self, verdicts: &[VerdictRow]) -> Words {
+    pub(crate) fn said(&self) -> Words {
+        let verdicts = self.verdicts();
         let mut facts = Facts::of(self.plan());
         let mut remarks = Remarks::new(&facts.variants);
         facts.finished = (usize::MAX, 0);
         for variant in 0..facts.variants.len() {
             let layout = self.layout(variant);
-            let finished = self.finished().iter();
-            let runs: Vec<&[f64]> = finished
-                .filter(|f| f.info.variant == variant)
-                .map(|f| &f.outcome.values[..])
-                .collect();
+            let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
             let (least, most) = facts.finished;
             facts.finished = (least.min(runs.len()), most.max(runs.len()));
             let same =

@@ -18,7 +18,13 @@ from spillgate.cli.parser.looking import (
     add_schema,
 )
 from spillgate.cli.parser.options import Formatter
-from spillgate.cli.parser.running import add_report, add_reproduce, add_run, add_sweep
+from spillgate.cli.parser.running import (
+    add_dataset,
+    add_report,
+    add_reproduce,
+    add_run,
+    add_sweep,
+)
 
 _STATUS = """\
 exit status:
@@ -50,6 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_run,
         add_sweep,
         add_report,
+        add_dataset,
         add_check,
         add_bound,
         add_estimate,

@@ -224,6 +224,27 @@ def add_report(commands: Commands) -> None:
     add_confine(report)
 
 
+def add_dataset(commands: Commands) -> None:
+    """Put runs into one table."""
+    dataset = add_command(
+        commands,
+        "dataset",
+        "write every value of the runs of several studies as one Parquet table",
+    )
+    dataset.add_argument(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="run directory, made by 'spillgate run'",
+    )
+    dataset.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="file to make (Parquet)"
+    )
+    dataset.add_argument("--force", action="store_true", help="replace an existing file")
+    add_confine(dataset)
+
+
 def add_reproduce(commands: Commands) -> None:
     """Run a paper's experiment."""
     parser = add_command(commands, "reproduce", "run a paper's experiment and judge its claims")
