@@ -8,7 +8,7 @@ False
 ['fifo']
 """
 
-from spillgate import _engine
+from spillgate import _engine, statistics
 from spillgate.bounds import Bounds, EndToEnd, QueueBound, bound
 from spillgate.dataset import Dataset, write_dataset
 from spillgate.errors import (
@@ -105,6 +105,7 @@ __all__ = [
     "rules",
     "run",
     "schema",
+    "statistics",
     "understand",
     "worst",
     "write_dataset",

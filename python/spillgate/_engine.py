@@ -48,15 +48,29 @@ def catalog() -> dict[str, list[dict[str, Any]]]:
     return parsed
 
 
-def interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Mean of independent values and the ends of its 95 % Student-t interval."""
-    return _native.interval(values)
+def interval(
+    values: Sequence[float], level: float = 0.95, *, again: bool = False
+) -> tuple[float, float, float]:
+    """Mean of independent values and the ends of its interval, of one look or of any number."""
+    return _native.interval(values, level, again)
+
+
+def quantile_interval(
+    values: Sequence[float], p: float, level: float
+) -> tuple[float, float, float]:
+    """A quantile of what independent values come from, and the ends of its interval."""
+    return _native.quantile_interval(values, p, level)
+
+
+def p_value(values: Sequence[float], bound: float, *, again: bool) -> float:
+    """The p-value of a bound being their mean."""
+    return _native.p_value(values, bound, again)
 
 
 def judge(
     values: Sequence[float], low: float, high: float, most: float | None, least: float | None
 ) -> tuple[str, int | None]:
-    """Verdict on their interval, as on requirements, and how many more values would tell."""
+    """Verdict of one look at their interval, and how many more values would tell."""
     return _native.judge(values, low, high, most, least)
 
 

@@ -29,7 +29,9 @@ __all__ = [
     "nearest",
     "note_study",
     "offered",
+    "p_value",
     "profile_capture",
+    "quantile_interval",
     "rate_call",
     "reader_warnings",
     "rounded_up",
@@ -46,7 +48,13 @@ __version__: Final[str]
 __commit__: Final[str]
 BEHAVIOR: Final[int]
 
-def interval(values: Sequence[float]) -> tuple[float, float, float]: ...
+def interval(
+    values: Sequence[float], level: float = 0.95, again: bool = False
+) -> tuple[float, float, float]: ...
+def quantile_interval(
+    values: Sequence[float], p: float, level: float = 0.95
+) -> tuple[float, float, float]: ...
+def p_value(values: Sequence[float], bound: float, again: bool = False) -> float: ...
 def judge(
     values: Sequence[float], low: float, high: float, most: float | None, least: float | None
 ) -> tuple[str, int | None]: ...
@@ -153,6 +161,7 @@ class Job:
         points: list[int] | None = None,
         edges: bool = False,
         apart: bool = False,
+        variant: str | None = None,
     ) -> Job: ...
     def describe(self) -> str: ...
     def extent(self) -> int: ...

@@ -64,7 +64,7 @@ def requirements(d: Description) -> Listing:
             "objective": r.get("basis") or "",
         }
         rows.append([cells[c] for c in columns])
-    together = f"All verdicts together at 95 % ({d.correction})."
+    together = f"All verdicts together at {100 * d.level:g} % ({d.correction})."
     return Listing(
         "requirements", 3, Table(columns, rows, together if d.correction != "none" else "")
     )

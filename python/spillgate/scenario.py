@@ -88,6 +88,8 @@ class Description:
         sla: One record a requirement: class, metric, max, min in base units; customer, site and
             basis (the published objective) or none; requirement as text.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
+        level: Confidence level of the verdicts, in 0..1.
+        looks: How often one may look at the verdicts: `any` or `once`.
         against: The variant that the others are compared with, at the same coordinates; of a
             scenario without variants the first point.
         auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
@@ -122,6 +124,8 @@ class Description:
     outlines: tuple[tuple[dict[str, Any] | None, ...], ...] = ()
     quantile_error: float = 0.0
     correction: str = "none"
+    level: float = 0.95
+    looks: str = "any"
     against: str = ""
     arriving: tuple[tuple[str | None, ...], ...] = ()
     rings: tuple[tuple[dict[str, Any] | None, ...], ...] = ()

@@ -93,6 +93,7 @@ RANK = {
     "errors": 0,
     "_engine": 1,
     "points": 1,
+    "statistics": 2,
     "source": 1,
     "labels": 2,
     "visible": 0,

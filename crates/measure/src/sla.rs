@@ -1,7 +1,7 @@
 //! Verdicts on requirements, and how many runs it takes to reach one.
 
-use crate::stats::{Interval, student_t_cdf, student_t_quantile};
-use spillgate_core::show;
+use crate::stats::{Interval, Looks, ln_evidence, student_t_cdf};
+use spillgate_core::{math, show};
 
 /// Whether a requirement is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,9 +71,9 @@ impl Verdict {
     /// What it means, in a line.
     pub const fn summary(self) -> &'static str {
         match self {
-            Self::Pass => "The whole interval satisfies the bounds",
-            Self::Fail => "The whole interval violates a bound",
-            Self::Undecided => "The interval contains a bound, or there is none",
+            Self::Pass => "The whole interval of the verdict satisfies the bounds",
+            Self::Fail => "The whole interval of the verdict violates a bound",
+            Self::Undecided => "The interval of the verdict contains a bound, or there is none",
         }
     }
 }
@@ -109,6 +109,9 @@ pub fn judge(interval: &Interval, max: Option<f64>, min: Option<f64>) -> Verdict
 /// The two-sided p-value of the bound being the mean: how probable a mean at least as far from it
 /// would be. 1 if nothing can be said (fewer than two values), 0 if all values are the same.
 ///
+/// Of an interval for any number of looks it is one over the evidence against the bound, which
+/// may be looked at as often: the probability that it ever falls to p is at most p.
+///
 /// With an upper and a lower bound it is that of the one that is nearer to the mean. A verdict at
 /// level L is decided where p is at most `1 - L`.
 pub fn p_value(interval: &Interval, max: Option<f64>, min: Option<f64>) -> f64 {
@@ -125,7 +128,11 @@ pub fn p_value(interval: &Interval, max: Option<f64>, min: Option<f64>) -> f64 {
     }
     let n = interval.n as f64;
     let t = distance / (interval.deviation / n.sqrt());
-    (2.0 * student_t_cdf(-t, n - 1.0)).min(1.0)
+    let p = match interval.looks {
+        Looks::Once => 2.0 * student_t_cdf(-t, n - 1.0),
+        Looks::Any => math::exp(-ln_evidence(t, interval.n)),
+    };
+    p.min(1.0)
 }
 
 /// What is done about many verdicts at once.
@@ -174,9 +181,10 @@ pub fn levels(ps: &[f64], correction: Correction, level: f64) -> Vec<f64> {
 /// mean and standard deviation stay what they are.
 ///
 /// With d the distance from the mean to the bound in question, the answer is
-/// the smallest n with `t(n-1) s / sqrt(n) < d`, less the runs there are; the t
-/// quantile depends on n too, so it is searched, not solved. It is a planning
-/// aid: the true number varies as much as s does.
+/// the smallest n whose half-width ([`Interval::half_after`]) is below d, less the
+/// runs there are; it is searched, not solved. It is a planning aid: the true
+/// number varies as much as the deviation does. Who follows it and asks again looks more
+/// than once: the interval should be one [for any number of looks](Looks::Any).
 ///
 /// * `Some(0)`: decided already.
 /// * `Some(1)` from a single run: its deviation is unknown; run once more and ask again.
@@ -201,10 +209,7 @@ pub fn further_runs(interval: &Interval, max: Option<f64>, min: Option<f64>) -> 
     if !(distance > 0.0 && interval.deviation.is_finite()) {
         return None;
     }
-    let settles = |n: u64| {
-        let t = student_t_quantile(0.5 + interval.level / 2.0, (n - 1) as f64);
-        t * interval.deviation / (n as f64).sqrt() < distance
-    };
+    let settles = |n: u64| interval.half_after(n) < distance;
     // The half-width falls with n: bracket, then halve.
     let have = interval.n as u64;
     let (mut no, mut yes) = (have, have * 2);
@@ -310,6 +315,7 @@ mod tests {
             low: 8.409,
             high: 11.591,
             level: 0.95,
+            looks: Looks::Once,
         };
         assert_eq!(further_runs(&i, Some(10.5), None), Some(14));
         assert_eq!(further_runs(&i, None, Some(10.5)), Some(14));
@@ -369,10 +375,12 @@ mod tests {
         /// Bonferroni and no more than single verdicts.
         #[test]
         fn corrections_are_ordered(
-            runs in prop::collection::vec(prop::collection::vec(0.0_f64..1.0, 3..6), 1..12),
+            runs in prop::collection::vec(prop::collection::vec(0.0_f64..1.0, 3..12), 1..12),
             bound in 0.2_f64..0.8,
+            looks in prop::sample::select(vec![Looks::Once, Looks::Any]),
         ) {
-            let all: Vec<Interval> = runs.iter().map(|xs| Interval::of(xs, 0.95)).collect();
+            let all: Vec<Interval> =
+                runs.iter().map(|xs| Interval::of(xs, 0.95).for_looks(looks)).collect();
             let ps: Vec<f64> = all.iter().map(|i| p_value(i, Some(bound), None)).collect();
             let decided = |c| -> Vec<bool> {
                 let judged = all.iter().zip(levels(&ps, c, 0.95));
@@ -392,13 +400,13 @@ mod tests {
         fn further_runs_are_enough_and_no_more(
             xs in prop::collection::vec(0.0_f64..1.0, 2..20),
             bound in 0.0_f64..1.0,
+            looks in prop::sample::select(vec![Looks::Once, Looks::Any]),
         ) {
-            let i = Interval::of(&xs, 0.95);
+            let i = Interval::of(&xs, 0.95).for_looks(looks);
             if let Some(k @ 1..) = further_runs(&i, Some(bound), None) {
-                let half = |n: u64| student_t_quantile(0.975, (n - 1) as f64) * i.deviation / (n as f64).sqrt();
                 let n = xs.len() as u64 + u64::from(k);
                 let d = (i.mean - bound).abs();
-                prop_assert!(half(n) < d && half(n - 1) >= d);
+                prop_assert!(i.half_after(n) < d && i.half_after(n - 1) >= d);
             }
         }
     }

@@ -9,7 +9,7 @@ use spillgate_scenario::plan::{
     ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RingFrom, SessionSpec, SlaPlan,
     Traffic, Unmodelled, VariantPlan, WorldPlan,
 };
-use spillgate_scenario::schema::LossSpec;
+use spillgate_scenario::schema::{LossSpec, VerdictsSpec};
 use spillgate_sim::quantile_error;
 
 /// What a plan is about, before it runs.
@@ -70,8 +70,12 @@ pub struct Description {
     pub sla: Vec<SlaRow>,
     /// What is done about their number: `none`, `bonferroni` or `holm`.
     pub correction: &'static str,
-    /// The variant that the others are compared with, at the same coordinates; of a scenario
-    /// without variants the first point.
+    /// The confidence level of the verdicts in 0..1.
+    pub level: f64,
+    /// How often one may look at the verdicts: `any` or `once`.
+    pub looks: &'static str,
+    /// The variant that the others are compared with, at the same coordinates, or `all`; of a
+    /// scenario without variants the first point.
     pub against: String,
     /// Largest relative error of the quantiles, which come from histograms.
     pub quantile_error: f64,
@@ -320,6 +324,8 @@ pub fn describe(plan: &Plan) -> Description {
         },
         sla: plan.sla.iter().map(sla_row).collect(),
         correction: plan.correction.name(),
+        level: plan.level,
+        looks: plan.looks.name(),
         against: reference(plan),
         quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
     }
@@ -336,6 +342,9 @@ fn point_of(point: &VariantPlan) -> PointDescription {
 
 /// What the points are compared with: a variant, or a point where there are none.
 fn reference(plan: &Plan) -> String {
+    if plan.pairs {
+        return VerdictsSpec::ALL.to_owned();
+    }
     let against = plan.against.first().and_then(|i| plan.variants.get(*i));
     against.map_or_else(String::new, |point| match point.variant.as_str() {
         "" => point.name.clone(),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use spillgate_measure::sla::{self, Correction};
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Key, Layout, Scope};
 
@@ -98,7 +99,9 @@ pub struct DifferenceRow {
     pub unit: &'static str,
     /// Mean over the runs of the value minus that of the other variant; null where undefined.
     pub mean: f64,
-    /// Lower end of its 95 % Student-t interval; null with fewer than two runs.
+    /// Lower end of its Student-t interval, at 95 % or, where every two variants are compared, at
+    /// the level by Holm's correction at which all of one metric and class hold together; null
+    /// with fewer than two runs.
     pub low: f64,
     /// Upper end.
     pub high: f64,
@@ -110,16 +113,36 @@ pub struct DifferenceRow {
 
 impl Report {
     /// The differences of the classes' values to those of the points in the plan's `against`, in
-    /// pairs of runs of the same number.
+    /// pairs of runs of the same number; or of every two points with the same coordinates, the
+    /// later against the earlier, their intervals corrected for the number of pairs.
     pub fn differences(&self) -> Vec<DifferenceRow> {
-        let pairs = self.plan().against.iter().enumerate();
-        let others = pairs.filter(|(v, against)| v != *against);
-        others
-            .flat_map(|(v, against)| self.differences_of(v, *against))
-            .collect()
+        let plan = self.plan();
+        let (against, points) = (&plan.against, plan.against.len());
+        if !plan.pairs {
+            let others = (0..points).filter(|v| against[*v] != *v);
+            let all = others.flat_map(|v| self.differences_of(v, against[v]));
+            return all.map(|d| d.row).collect();
+        }
+        // Those of one place have the same first point.
+        let earlier = |v: usize| (0..v).filter(move |e| against[*e] == against[v]);
+        let pairs = (0..points).flat_map(|v| earlier(v).map(move |e| (v, e)));
+        let mut all: Vec<Found> = pairs.flat_map(|(v, e)| self.differences_of(v, e)).collect();
+        let mut families: BTreeMap<(usize, String, &str), Vec<usize>> = BTreeMap::new();
+        for (i, d) in all.iter().enumerate() {
+            let family = (d.place, d.row.class.clone(), d.row.metric);
+            families.entry(family).or_default().push(i);
+        }
+        for members in families.values() {
+            let ps: Vec<f64> = members.iter().map(|i| all[*i].p_value()).collect();
+            let levels = sla::levels(&ps, Correction::Holm, Interval::LEVEL);
+            for (i, level) in members.iter().zip(levels) {
+                all[*i].judge_at(level);
+            }
+        }
+        all.into_iter().map(|d| d.row).collect()
     }
 
-    fn differences_of(&self, variant: usize, against: usize) -> Vec<DifferenceRow> {
+    fn differences_of(&self, variant: usize, against: usize) -> Vec<Found> {
         let name = |v: usize| self.plan().variants[v].name.clone();
         let (mine, theirs) = (self.layout(variant), self.layout(against));
         let base: BTreeMap<u32, &[f64]> = (self.of(against))
@@ -131,19 +154,28 @@ impl Report {
         let row = |(at, key): (usize, &Key)| {
             let other = theirs.position(key.scope, mine.name(key), key.metric)?;
             let differences: Vec<f64> = pairs.iter().map(|(a, b)| a[at] - b[other]).collect();
-            let i = Interval::of(&differences, Interval::LEVEL);
-            Some(DifferenceRow {
+            let interval = Interval::of(&differences, Interval::LEVEL);
+            let row = DifferenceRow {
                 variant: name(variant),
                 against: name(against),
                 class: mine.name(key).to_owned(),
                 metric: key.metric.name(),
                 unit: key.metric.unit(),
-                mean: i.mean,
-                low: i.low,
-                high: i.high,
-                n: i.n,
-                effect: effect(&differences, &i, key).as_str(),
-            })
+                mean: interval.mean,
+                low: f64::NAN,
+                high: f64::NAN,
+                n: interval.n,
+                effect: Effect::NotShown.as_str(),
+            };
+            let mut found = Found {
+                row,
+                place: self.plan().against[variant],
+                same: differences.iter().all(|d| *d == 0.0 || d.is_nan()),
+                better: key.metric.better(),
+                interval,
+            };
+            found.judge_at(Interval::LEVEL);
+            Some(found)
         };
         classes(mine).filter_map(row).collect()
     }
@@ -154,19 +186,47 @@ fn classes(layout: &Layout) -> impl Iterator<Item = (usize, &Key)> {
     all.filter(|(_, key)| key.scope == Scope::Class)
 }
 
-fn effect(differences: &[f64], i: &Interval, key: &Key) -> Effect {
-    let known = || differences.iter().filter(|d| !d.is_nan());
-    if i.n > 0 && known().all(|d| *d == 0.0) {
-        return Effect::Same;
+/// A difference with what decides its effect.
+struct Found {
+    row: DifferenceRow,
+    /// The first point with the same coordinates.
+    place: usize,
+    /// Whether no run differs.
+    same: bool,
+    /// The good side of the metric.
+    better: Option<Better>,
+    interval: Interval,
+}
+
+impl Found {
+    /// That of there being no difference.
+    fn p_value(&self) -> f64 {
+        match self.same {
+            true => 1.0,
+            false => sla::p_value(&self.interval, Some(0.0), None),
+        }
     }
-    let (more, less) = (i.low > 0.0, i.high < 0.0);
-    if !more && !less {
-        return Effect::NotShown;
+
+    /// Sets ends and effect at a level.
+    fn judge_at(&mut self, level: f64) {
+        let i = self.interval.at_level(level);
+        (self.row.low, self.row.high) = (i.low, i.high);
+        self.row.effect = self.effect(&i).as_str();
     }
-    match (key.metric.better(), more) {
-        (Some(Better::More), true) | (Some(Better::Less), false) => Effect::Better,
-        (Some(_), _) => Effect::Worse,
-        (None, true) => Effect::More,
-        (None, false) => Effect::Less,
+
+    fn effect(&self, i: &Interval) -> Effect {
+        if i.n > 0 && self.same {
+            return Effect::Same;
+        }
+        let (more, less) = (i.low > 0.0, i.high < 0.0);
+        if !more && !less {
+            return Effect::NotShown;
+        }
+        match (self.better, more) {
+            (Some(Better::More), true) | (Some(Better::Less), false) => Effect::Better,
+            (Some(_), _) => Effect::Worse,
+            (None, true) => Effect::More,
+            (None, false) => Effect::Less,
+        }
     }
 }

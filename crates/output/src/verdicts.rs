@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use spillgate_core::show::{value, with_interval};
 use spillgate_measure::sla::{self, Correction, Verdict, further_runs, judge, levels, p_value};
-use spillgate_measure::stats::Interval;
+use spillgate_measure::stats::{Interval, Looks};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::SlaPlan;
 use spillgate_scenario::schema;
@@ -61,7 +61,7 @@ pub struct VerdictRow {
     pub most: f64,
     /// Runs with a value.
     pub n: usize,
-    /// Confidence level of the verdict, above 0.95 where many are corrected for their number; 1 of
+    /// Confidence level of the verdict, above the plan's where many are corrected for their number; 1 of
     /// a requirement that is to hold for certain.
     pub level: f64,
     /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see
@@ -182,11 +182,19 @@ impl Report {
     /// Every requirement judged in every variant, with the plan's correction for their number: the
     /// family is all of them.
     ///
+    /// Unless the plan says that one looks once, a verdict holds after any number of runs, and is
+    /// decided by an interval wider than the one that is shown
+    /// ([`Looks`](spillgate_measure::stats::Looks)).
+    ///
     /// What is not known decides nothing: each requirement is judged once with the least and once
     /// with the most that the value of each run could have been
     /// ([`Outcome::bounds`](spillgate_sim::Outcome::bounds)), and is undecided where the two
     /// disagree.
     pub(crate) fn judged(&self) -> Vec<VerdictRow> {
+        let looks = match self.plan().looks {
+            schema::Looks::Any => Looks::Any,
+            schema::Looks::Once => Looks::Once,
+        };
         let mut cases = Vec::new();
         for variant in 0..self.plan().variants.len() {
             let layout = self.layout(variant);
@@ -194,32 +202,34 @@ impl Report {
                 let (scope, name) = about(sla);
                 let metric = sla.metric;
                 if let Some(at) = layout.position(scope, &name, metric) {
+                    let shown = self.interval(variant, at);
+                    let known = self.unknown(variant, at);
+                    let made = |i: Interval| i.at_level(self.plan().level).for_looks(looks);
                     let judged = Judged {
-                        at,
-                        shown: self.interval(variant, at),
-                        known: self.unknown(variant, at),
+                        by: made(shown),
+                        known: known.map(|(a, b)| (made(a), made(b))),
                     };
-                    cases.push((variant, sla, metric, judged));
+                    cases.push((variant, sla, metric, at, shown, judged));
                 }
             }
         }
         // Certainty has no level: those verdicts are none of the family.
         let ps: Vec<f64> = cases
             .iter()
-            .filter(|(_, sla, _, _)| !sla.certain)
-            .map(|(_, sla, _, judged)| judged.p_value(sla))
+            .filter(|(_, sla, ..)| !sla.certain)
+            .map(|(_, sla, .., judged)| judged.p_value(sla))
             .collect();
         let correction = match self.plan().correction {
             schema::Correction::None => Correction::None,
             schema::Correction::Bonferroni => Correction::Bonferroni,
             schema::Correction::Holm => Correction::Holm,
         };
-        let mut levels = levels(&ps, correction, Interval::LEVEL).into_iter();
+        let mut levels = levels(&ps, correction, self.plan().level).into_iter();
         cases
             .into_iter()
-            .filter_map(|(variant, sla, metric, judged)| {
+            .filter_map(|(variant, sla, metric, at, shown, judged)| {
                 let level = match sla.certain {
-                    true => Interval::LEVEL,
+                    true => self.plan().level,
                     false => levels.next()?,
                 };
                 let (side, bound) = match (sla.max, sla.min) {
@@ -232,7 +242,6 @@ impl Report {
                     _ => judged.at_level(level),
                 };
                 let (verdict, further_runs) = at_level.verdict(sla);
-                let shown = judged.shown;
                 let open = judged.known.is_some();
                 let (least, most) = judged.known.unwrap_or((shown, shown));
                 let row = VerdictRow {
@@ -262,7 +271,7 @@ impl Report {
                 let row = match sla.certain {
                     true => {
                         let (scope, name) = about(sla);
-                        self.certain(variant, sla, (scope, &name), judged.at, row)
+                        self.certain(variant, sla, (scope, &name), at, row)
                     }
                     false => row,
                 };
@@ -289,10 +298,8 @@ impl Report {
 /// What a requirement is judged by.
 #[derive(Clone, Copy)]
 struct Judged {
-    /// Where runs have the value.
-    at: usize,
-    /// The interval that is shown.
-    shown: Interval,
+    /// The interval of the values, for as many looks as the plan allows.
+    by: Interval,
     /// Those of the least and the most that the values could have been, if they are not known.
     known: Option<(Interval, Interval)>,
 }
@@ -300,8 +307,7 @@ struct Judged {
 impl Judged {
     fn at_level(self, level: f64) -> Self {
         Self {
-            at: self.at,
-            shown: self.shown.at_level(level),
+            by: self.by.at_level(level),
             known: self
                 .known
                 .map(|(a, b)| (a.at_level(level), b.at_level(level))),
@@ -312,7 +318,7 @@ impl Judged {
     fn p_value(&self, sla: &SlaPlan) -> f64 {
         let of = |i: &Interval| p_value(i, sla.max, sla.min);
         match &self.known {
-            None => of(&self.shown),
+            None => of(&self.by),
             Some((least, most)) if extreme(least, sla) == extreme(most, sla) => {
                 of(least).max(of(most))
             }
@@ -323,7 +329,7 @@ impl Judged {
     /// The verdict, and how many further runs would settle one that only they can.
     fn verdict(&self, sla: &SlaPlan) -> (Verdict, Option<u32>) {
         let verdict = match &self.known {
-            None => extreme(&self.shown, sla),
+            None => extreme(&self.by, sla),
             Some((least, most)) => {
                 let (least, most) = (extreme(least, sla), extreme(most, sla));
                 if least != most {
@@ -333,7 +339,7 @@ impl Judged {
             }
         };
         match verdict {
-            Verdict::Undecided => (verdict, further_runs(&self.shown, sla.max, sla.min)),
+            Verdict::Undecided => (verdict, further_runs(&self.by, sla.max, sla.min)),
             _ => (verdict, None),
         }
     }

@@ -103,7 +103,7 @@ pub(crate) struct Job {
 impl Job {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new(), points = None, edges = false, apart = false))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new(), points = None, edges = false, apart = false, variant = None))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -120,6 +120,7 @@ impl Job {
         points: Option<Vec<usize>>,
         edges: bool,
         apart: bool,
+        variant: Option<&str>,
     ) -> PyResult<Self> {
         let engine = Engine::named(engine)
             .ok_or_else(|| PyRuntimeError::new_err(format!("there is no engine {engine:?}")))?;
@@ -146,7 +147,11 @@ impl Job {
         } else {
             jobs
         };
-        let plan: Plan = loaded.plan;
+        let mut plan: Plan = loaded.plan;
+        if let Some(name) = variant {
+            plan.keep_only(name)
+                .map_err(|d| input_error(py, &Diagnostics(vec![*d])))?;
+        }
         let memory_bytes = plan.memory_estimate(threads);
         if let Some(available) = available.filter(|_| !apart) {
             if let Some(problem) = plan.check_memory(threads, available) {

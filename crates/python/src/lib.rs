@@ -26,7 +26,7 @@ use job::{InputError, Job, Results};
 use spillgate_core::{DropReason, Kind, suggest};
 use spillgate_endpoints::{cc::CcSpec, source};
 use spillgate_measure::sla::{self, Verdict};
-use spillgate_measure::stats::Interval;
+use spillgate_measure::stats::{Interval, Looks};
 use spillgate_measure::table::{Better, Metric, Scope};
 use spillgate_measure::{Needs, Sampled};
 use spillgate_nodes::{NodePlan, atm::ContractSpec, switch::matcher::MatchingSpec};
@@ -185,17 +185,50 @@ fn catalog() -> String {
     serde_json::Value::Object(families).to_string()
 }
 
-/// Mean of independent values with its 95 % Student-t interval: mean, low, high. Of one value the
-/// interval is infinite, of none the mean is NaN.
+/// Mean of independent values with its interval of `level`, for one look (Student's t) or, `again`,
+/// for any number of them: mean, low, high. Of one value the interval is infinite, of none the mean
+/// is NaN.
 #[pyfunction]
-fn interval(values: Vec<f64>) -> (f64, f64, f64) {
-    let found = Interval::of(&values, Interval::LEVEL);
-    (found.mean, found.low, found.high)
+#[pyo3(signature = (values, level = Interval::LEVEL, again = false))]
+fn interval(values: Vec<f64>, level: f64, again: bool) -> PyResult<(f64, f64, f64)> {
+    let found = Interval::of(&values, proper(level, "level")?).for_looks(looks(again));
+    Ok((found.mean, found.low, found.high))
+}
+
+/// The `p`-quantile of what independent values come from, with an interval of `level` for any
+/// number of looks: value, low, high.
+#[pyfunction]
+#[pyo3(signature = (values, p, level = Interval::LEVEL))]
+fn quantile_interval(values: Vec<f64>, p: f64, level: f64) -> PyResult<(f64, f64, f64)> {
+    let found = Interval::of_quantile(&values, proper(p, "p")?, proper(level, "level")?);
+    Ok((found.mean, found.low, found.high))
+}
+
+/// The p-value of `bound` being the mean of independent values, for one look or, `again`, for any
+/// number of them.
+#[pyfunction]
+#[pyo3(signature = (values, bound, again = false))]
+fn p_value(values: Vec<f64>, bound: f64, again: bool) -> f64 {
+    let of = Interval::of(&values, Interval::LEVEL).for_looks(looks(again));
+    sla::p_value(&of, Some(bound), None)
+}
+
+/// `Any` of those who look again.
+const fn looks(again: bool) -> Looks {
+    if again { Looks::Any } else { Looks::Once }
+}
+
+/// A probability that is neither 0 nor 1.
+fn proper(p: f64, name: &str) -> PyResult<f64> {
+    let between = p > 0.0 && p < 1.0;
+    between
+        .then_some(p)
+        .ok_or_else(|| PyValueError::new_err(format!("{name} must be between 0 and 1, not {p}")))
 }
 
 /// Judges the 95 % interval of independent values, from `low` to `high` as it is reported, as
-/// requirements are judged: pass, fail or undecided, and then how many more values would probably
-/// tell.
+/// requirements are judged when one looks once: pass, fail or undecided, and then how many more
+/// values would probably tell.
 #[pyfunction]
 fn judge(
     values: Vec<f64>,
@@ -223,6 +256,8 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Job>()?;
     m.add_class::<Results>()?;
     m.add_function(wrap_pyfunction!(interval, m)?)?;
+    m.add_function(wrap_pyfunction!(quantile_interval, m)?)?;
+    m.add_function(wrap_pyfunction!(p_value, m)?)?;
     m.add_function(wrap_pyfunction!(judge, m)?)?;
     m.add_function(wrap_pyfunction!(job::stored_runs, m)?)?;
     m.add_function(wrap_pyfunction!(job::study, m)?)?;

@@ -307,6 +307,7 @@ pub(crate) fn run<'o>(
     }));
     let against = lower::against(ctx, &scenario, root, &plans);
     let replication = lower::replication(ctx, &scenario, root, &plans);
+    lower::level(ctx, &scenario, root);
     let sla = lower::sla(ctx, &scenario, &required, root, &mut plans);
     if !ctx.is_fine() {
         return None;
@@ -314,6 +315,7 @@ pub(crate) fn run<'o>(
     hash::add_files(&mut plans, ctx, &beside);
     let plan = Plan {
         against: against?,
+        pairs: lower::compares_all(&scenario),
         name: title(&scenario, path),
         seed: scenario.runs.seed,
         runs: scenario.runs.count,
@@ -324,6 +326,8 @@ pub(crate) fn run<'o>(
         variants: plans,
         sla,
         correction: scenario.verdicts.correction,
+        level: scenario.verdicts.level.0,
+        looks: scenario.verdicts.looks,
         warnings: Vec::new(),
         unmodelled: Vec::new(),
         files: ctx.opened(),

@@ -19,8 +19,10 @@ use spillgate_nodes::{Holdings, Names, NodePlan};
 use spillgate_queueing::Recipe;
 use spillgate_voice::Profile;
 
+use crate::codes;
+use crate::error::Diagnostic;
 use crate::routes::{Edge, Routes};
-use crate::schema::{Correction, LossSpec, ReorderSpec};
+use crate::schema::{Correction, Looks, LossSpec, ReorderSpec};
 
 /// The name of the policy of a link without one, in reports.
 pub const NO_POLICY: &str = "none";
@@ -51,9 +53,15 @@ pub struct Plan {
     pub sla: Vec<SlaPlan>,
     /// The correction for multiple verdicts.
     pub correction: Correction,
+    /// The confidence level of verdicts in 0..1.
+    pub level: f64,
+    /// How often one may look at the verdicts.
+    pub looks: Looks,
     /// For each point the index of the point that it is compared with: it has the same coordinates
     /// and another variant.
     pub against: Vec<usize>,
+    /// Whether not only those are compared, but every two points with the same coordinates.
+    pub pairs: bool,
     /// Warnings about the result, with file and line if there is one.
     pub warnings: Vec<String>,
     /// Configuration lines that are not modelled or not understood.
@@ -64,6 +72,27 @@ pub struct Plan {
     pub outside: Vec<String>,
     /// Hash of the canonical scenario with all its files, 32 hexadecimal digits.
     pub hash: String,
+}
+
+impl Plan {
+    /// Leaves out all points but the one of this name, which is then compared with none.
+    ///
+    /// # Errors
+    /// That there is no such point, and which there are.
+    pub fn keep_only(&mut self, name: &str) -> Result<(), Box<Diagnostic>> {
+        if !self.variants.iter().any(|v| v.name == name) {
+            let names: Vec<&str> = self.variants.iter().map(|v| &*v.name).collect();
+            let message = format!("there is no variant `{name}`");
+            return Err(Box::new(
+                Diagnostic::error(codes::UNKNOWN_VARIANT, message)
+                    .hint(format!("variants: {}", names.join(", "))),
+            ));
+        }
+        self.variants.retain(|v| v.name == name);
+        self.against = vec![0];
+        self.axes.clear();
+        Ok(())
+    }
 }
 
 /// A configuration line that has no effect on the simulation.

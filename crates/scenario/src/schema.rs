@@ -31,7 +31,7 @@ pub use irregular::{GilbertElliottSpec, LossSpec, ReorderSpec};
 pub use literal::Literal;
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use pattern::{DiagonalSpec, HotspotSpec, PatternSpec, PermutationSpec};
-pub use sla::{Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
+pub use sla::{Correction, CustomerSpec, Looks, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
 pub use study::{
     AxisSpec, DesignSpec, DrawnSpec, Each, Repair, ReplicationSpec, Scale, StudySpec, UntilSpec,
     VariantSpec,

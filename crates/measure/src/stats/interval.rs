@@ -1,5 +1,6 @@
 //! Confidence intervals.
 
+use super::sequence::{Looks, reach};
 use super::student::student_t_quantile;
 
 /// A mean (or quantile) with its confidence interval.
@@ -19,6 +20,8 @@ pub struct Interval {
     pub deviation: f64,
     /// Confidence level in 0..1.
     pub level: f64,
+    /// How often one may look at it with that confidence.
+    pub looks: Looks,
 }
 
 impl Interval {
@@ -36,22 +39,38 @@ impl Interval {
 
     /// The same mean with an interval of another level.
     pub fn at_level(&self, level: f64) -> Self {
+        Self { level, ..*self }.remade()
+    }
+
+    /// The same mean with an interval for so many looks.
+    pub fn for_looks(&self, looks: Looks) -> Self {
+        Self { looks, ..*self }.remade()
+    }
+
+    /// With the ends that follow from its other values; the same if these have no deviation.
+    fn remade(self) -> Self {
         if self.n < 2 || !self.deviation.is_finite() {
-            return Self { level, ..*self };
+            return self;
         }
-        let half = if self.deviation == 0.0 {
-            0.0
-        } else {
-            let t = student_t_quantile(0.5 + level / 2.0, self.n as f64 - 1.0);
-            t * self.deviation / (self.n as f64).sqrt()
-        };
+        let half = self.half_after(self.n as u64);
         Self {
             low: self.mean - half,
             high: self.mean + half,
             half,
-            level,
-            ..*self
+            ..self
         }
+    }
+
+    /// Half of the width after `n` values (two or more) if their deviation is what it is now.
+    pub fn half_after(&self, n: u64) -> f64 {
+        if self.deviation == 0.0 {
+            return 0.0;
+        }
+        let reach = match self.looks {
+            Looks::Once => student_t_quantile(0.5 + self.level / 2.0, (n - 1) as f64),
+            Looks::Any => reach(n, self.level),
+        };
+        reach * self.deviation / (n as f64).sqrt()
     }
 
     /// [`Interval::of`] with the t quantiles remembered.
@@ -70,6 +89,7 @@ impl Interval {
             n,
             deviation: f64::NAN,
             level,
+            looks: Looks::Once,
         };
         // Around the first value: equal values then sum to exactly nothing.
         let Some(first) = xs.clone().next() else {
@@ -130,18 +150,9 @@ impl TQuantiles {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spillgate_core::{Rng, math};
+    use spillgate_core::Rng;
 
-    /// A standard normal variate (Marsaglia's polar method).
-    fn normal(r: &mut Rng) -> f64 {
-        loop {
-            let (u, v) = (r.uniform(-1.0, 1.0), r.uniform(-1.0, 1.0));
-            let s = u * u + v * v;
-            if s > 0.0 && s < 1.0 {
-                return u * (-2.0 * math::ln(s) / s).sqrt();
-            }
-        }
-    }
+    use crate::stats::testkit::normal;
 
     /// Of `trials` intervals, the number that cover is binomial: within five standard deviations
     /// of its mean (a false alarm in two million).

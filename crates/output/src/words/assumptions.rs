@@ -29,6 +29,9 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>
         "Packets count that are sent within the measured period; a run goes on until they have arrived or are lost."
             .to_owned(),
     );
+    // Whether verdicts rest on other intervals than those that are shown.
+    let apart = (facts.looks_again || facts.level != Interval::LEVEL)
+        && verdicts.iter().any(|v| !v.certain);
     said.push(match facts.finished {
         (_, 0) => "No run was finished.".to_owned(),
         (_, 1) => format!(
@@ -36,21 +39,25 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>
             missing(1, facts.runs)
         ),
         (least, most) => format!(
-            "± and verdicts come from 95 % Student-t intervals over {} independent runs. They say how sure the \
-             mean of this scenario is, not how well the scenario describes a network.",
-            over(least, most, facts.runs)
+            "{} 95 % Student-t intervals over {} independent runs. They say how sure the mean of this scenario \
+             is, not how well the scenario describes a network.{}",
+            if apart { "± are" } else { "± and verdicts come from" },
+            over(least, most, facts.runs),
+            if apart { wider(facts) } else { String::new() },
         ),
     });
     let by_runs = || verdicts.iter().filter(|v| !v.certain);
     let judged = by_runs().count();
-    if by_runs().any(|v| v.level > Interval::LEVEL) {
+    if by_runs().any(|v| v.level > facts.level) {
         said.push(format!(
             "The verdicts of {judged} requirements are corrected for their number; their intervals are wider than \
-             those of 95 %."
+             those of {}.",
+            facts.level()
         ));
     } else if judged > 1 {
         said.push(format!(
-            "{judged} requirements are judged, each for itself: of many decided at 95 %, some may be decided wrongly."
+            "{judged} requirements are judged, each for itself: of many decided at {}, some may be decided wrongly.",
+            facts.level()
         ));
     }
     if facts.quantile_error > 0.0 {
@@ -63,6 +70,19 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>
         said.push(format!("Curves over time are of {runs}."));
     }
     said
+}
+
+/// What verdicts rest on if it is not the intervals that are shown.
+fn wider(facts: &Facts) -> String {
+    let level = facts.level();
+    if facts.looks_again {
+        format!(
+            " Verdicts come from wider intervals, whose {level} hold after any number of runs, also if one looks, \
+             adds runs and looks again."
+        )
+    } else {
+        format!(" Verdicts come from such intervals of {level}.")
+    }
 }
 
 /// Over how many runs of each variant, where more may have been wanted.

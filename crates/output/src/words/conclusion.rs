@@ -18,7 +18,7 @@ pub struct Conclusion {
     /// How many verdicts are what.
     pub tally: String,
     /// What the verdicts rest on: what the confidence level holds for, and what certainty is; null
-    /// if there is one verdict and no certainty.
+    /// if there is one verdict, it is decided, and there is no certainty.
     pub certainty: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow]) -> Option<Conclusion> {
         verdict: best.as_str(),
         headline: headline(&all, verdicts),
         tally: tally(verdicts),
-        certainty: certainty(&facts.correction, verdicts),
+        certainty: certainty(facts, verdicts),
     })
 }
 
@@ -147,9 +147,12 @@ fn tally(verdicts: &[VerdictRow]) -> String {
 }
 
 /// What the verdicts rest on.
-fn certainty(correction: &str, verdicts: &[VerdictRow]) -> Option<String> {
+fn certainty(facts: &Facts, verdicts: &[VerdictRow]) -> Option<String> {
     let certain = verdicts.iter().filter(|v| v.certain).count();
-    let by_runs = (verdicts.len() - certain > 1).then(|| level(correction));
+    let several = verdicts.len() - certain > 1;
+    let open = |v: &VerdictRow| !v.certain && v.kind() == Verdict::Undecided;
+    let by_runs =
+        (several || facts.looks_again && verdicts.iter().any(open)).then(|| level(facts, several));
     let by_bounds = (certain > 0).then(|| {
         "for certain: proven by a bound, refuted by one run, whatever the other runs showed"
             .to_owned()
@@ -159,16 +162,21 @@ fn certainty(correction: &str, verdicts: &[VerdictRow]) -> Option<String> {
 }
 
 /// What the confidence level holds for.
-fn level(correction: &str) -> String {
-    let mut letters = correction.chars();
+fn level(facts: &Facts, several: bool) -> String {
+    let again = match facts.looks_again {
+        true => ", however often one adds runs and looks again",
+        false => "",
+    };
+    let (mut letters, at) = (facts.correction.chars(), facts.level());
     match letters.next() {
-        Some(first) if correction != "none" => format!(
-            "all together at 95 % ({}{}'s correction); intervals shown are each at 95 %",
+        Some(first) if facts.correction != "none" => format!(
+            "all together at {at} ({}{}'s correction){again}; intervals shown are each at 95 %",
             first.to_uppercase(),
             letters.as_str()
         ),
-        _ => {
-            "each at 95 % for itself; --correction holm makes 95 % hold for all together".to_owned()
-        }
+        _ if several => format!(
+            "each at {at} for itself{again}; --correction holm makes {at} hold for all together"
+        ),
+        _ => format!("at {at}{again}: this asks for more than the interval shown"),
     }
 }

@@ -8,8 +8,10 @@ mod remarks;
 mod sharing;
 
 use serde::Serialize;
+use spillgate_core::show::general;
 use spillgate_measure::table::summarize_each;
 use spillgate_scenario::plan::{Plan, Traffic};
+use spillgate_scenario::schema::Looks;
 use spillgate_sim::quantile_error;
 
 use crate::report::Report;
@@ -44,6 +46,10 @@ struct Facts {
     /// Seconds.
     warmup: f64,
     correction: String,
+    /// Of verdicts, in 0..1.
+    level: f64,
+    /// Whether the verdicts hold however often one looks.
+    looks_again: bool,
     quantile_error: f64,
 }
 
@@ -68,12 +74,19 @@ impl Facts {
             bare: links.any(|l| l.policy == BARE),
             warmup: first.map_or(0.0, |w| w.warmup.as_secs_f64()),
             correction: plan.correction.name().to_owned(),
+            level: plan.level,
+            looks_again: plan.looks == Looks::Any,
             quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
         }
     }
 }
 
 impl Facts {
+    /// The level of verdicts as text: `95 %`.
+    fn level(&self) -> String {
+        format!("{} %", general(100.0 * self.level, 6))
+    }
+
     /// The number of flows that neither loss nor delay slows down.
     fn deaf(&self) -> usize {
         self.flows.saturating_sub(self.connections + self.sessions)
@@ -92,6 +105,8 @@ impl Facts {
             bare: false,
             warmup: 1.0,
             correction: "none".to_owned(),
+            level: 0.95,
+            looks_again: false,
             quantile_error: 0.0,
         }
     }

@@ -57,7 +57,7 @@ use crate::error::Diagnostic;
 use crate::load::{LinkPolicy, PortPolicies};
 use crate::node::{Node, Step, steps};
 use crate::plan::{LinkPlan, VariantPlan, WorldPlan};
-use crate::schema::Scenario;
+use crate::schema::{Scenario, VerdictsSpec};
 use spillgate_core::suggest::{did_you_mean, list};
 
 /// Lowers one variant; none only after an error was reported.
@@ -220,7 +220,8 @@ pub(crate) fn against(
     points: &[VariantPlan],
 ) -> Option<Vec<usize>> {
     let names = || scenario.variants.iter().map(|v| v.name.as_str());
-    let Some(name) = &scenario.verdicts.against else {
+    let named = scenario.verdicts.against.as_ref();
+    let Some(name) = named.filter(|_| !compares_all(scenario)) else {
         return Some(same_coordinates(points, names().next()));
     };
     if names().any(|n| n == name) {
@@ -228,7 +229,7 @@ pub(crate) fn against(
     }
     let hint = match scenario.variants.len() {
         0 => "there are no `variants` to compare".to_owned(),
-        _ => format!("variants: {}", list(names())),
+        _ => format!("variants: {}; or `all`: every two of them", list(names())),
     };
     let message = format!(
         "there is no variant `{name}`{}",
@@ -237,6 +238,22 @@ pub(crate) fn against(
     let d = Diagnostic::error(codes::UNKNOWN_VARIANT, message).hint(hint);
     ctx.error(d, root, &steps!["verdicts", "against"]);
     None
+}
+
+/// Whether every two variants are compared: a variant may be called `all`, too.
+pub(crate) fn compares_all(scenario: &Scenario) -> bool {
+    let all = VerdictsSpec::ALL;
+    scenario.verdicts.against.as_deref() == Some(all)
+        && !scenario.variants.iter().any(|v| v.name == all)
+}
+
+/// Refuses a level of verdicts at which they would say nothing.
+pub(crate) fn level(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) {
+    if !(0.5..1.0).contains(&scenario.verdicts.level.0) {
+        let d = Diagnostic::error(codes::BAD_BOUND, "a level of no use")
+            .hint("at least 50 % and below 100 %");
+        ctx.error(d, root, &steps!["verdicts", "level"]);
+    }
 }
 
 /// For each point, the point of the given variant with the same coordinates.

@@ -78,26 +78,57 @@ pub struct SiteSpec {
 }
 
 /// How requirements are judged.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+// What is as always is not written: fingerprints of scenarios are made of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct VerdictsSpec {
     /// Whether the confidence level holds for each verdict or for all of them together.
     pub correction: Correction,
-    /// The variant that the others are compared with, run by run. Default: the first.
+    /// The confidence level of verdicts, at least 50 % and below 100 %. Default 95 %.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub level: Percent,
+    /// How often one may look at the verdicts with that level. Default any.
+    #[serde(skip_serializing_if = "Looks::is_any")]
+    pub looks: Looks,
+    /// The variant that the others are compared with, run by run, or `all`: every two variants.
+    /// Default: the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+}
+
+impl VerdictsSpec {
+    /// What `against` says where every two variants are compared.
+    pub const ALL: &str = "all";
+
+    /// The level where nobody says another.
+    pub const LEVEL: Percent = Percent(0.95);
+}
+
+impl Default for VerdictsSpec {
+    fn default() -> Self {
+        Self {
+            correction: Correction::None,
+            level: Self::LEVEL,
+            looks: Looks::Any,
+            against: None,
+        }
+    }
+}
+
+fn is_usual(level: &Percent) -> bool {
+    *level == VerdictsSpec::LEVEL
 }
 
 /// The correction for multiple verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
-    /// None: each verdict by itself has the level of 95 %.
+    /// None: each verdict by itself has the level.
     #[default]
     None,
-    /// All verdicts together have 95 %, each has `1 - 5 % / number` (Bonferroni).
+    /// All verdicts together have the level: at 95 % each has `1 - 5 % / number` (Bonferroni).
     Bonferroni,
-    /// All verdicts together have 95 %, step by step from the clearest to the least clear (Holm
+    /// All verdicts together have the level, step by step from the clearest to the least clear (Holm
     /// 1979): this decides at least as many as Bonferroni.
     Holm,
 }
@@ -110,6 +141,33 @@ impl Correction {
             Self::Bonferroni => "bonferroni",
             Self::Holm => "holm",
         }
+    }
+}
+
+/// How often one looks at the verdicts of a study.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Looks {
+    /// After any number of runs, and again after more: they hold however often one extends the
+    /// study until they tell.
+    #[default]
+    Any,
+    /// Once, after a number of runs that was fixed before: this needs about a third of the runs,
+    /// and is wrong far more often than 5 % when one looks, adds runs and looks again.
+    Once,
+}
+
+impl Looks {
+    /// Its name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Once => "once",
+        }
+    }
+
+    fn is_any(&self) -> bool {
+        *self == Self::Any
     }
 }
 

@@ -1,0 +1,93 @@
+"""Confidence of independent values: of one look, or however often one looks again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spillgate import _engine
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence interval.
+
+    Attributes:
+        estimate: The mean or quantile; NaN without values.
+        low: Lower end, minus infinity if there are too few values.
+        high: Upper end, infinity if there are too few values.
+        level: Its level in 0..1.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+
+    @property
+    def half(self) -> float:
+        """Half of the width; infinite where an end is."""
+        return (self.high - self.low) / 2
+
+
+def mean(values: Sequence[float], *, level: float = 0.95, again: bool = True) -> Interval:
+    """The mean of independent values with its interval.
+
+    Args:
+        values: One of each run; NaN is left out.
+        level: Confidence level.
+        again: Whether one may look, add values and look again. The interval then covers after any
+            number of values at once: a normal mixture of t statistics, exact for normal values
+            whose deviation is unknown (Lai 1976; Wang and Ramdas 2025). It is infinite for fewer
+            than three values and about twice as wide as that of one look, which is Student's.
+
+    Raises:
+        ValueError: If the level is not between 0 and 1.
+
+    Example:
+        >>> found = mean([17, 21, 18, 20, 19])
+        >>> found.estimate, round(found.half, 2)
+        (19.0, 3.83)
+        >>> round(mean([17, 21, 18, 20, 19], again=False).half, 2)
+        1.96
+    """
+    return Interval(*_engine.interval(values, level, again=again), level)
+
+
+def quantile(values: Sequence[float], p: float, *, level: float = 0.95) -> Interval:
+    """The p-quantile of what independent values come from, after any number of them at once.
+
+    It holds for every distribution: the count of values up to the quantile is binomial, and its
+    likelihood ratio mixed by a beta distribution is a martingale (Howard and Ramdas 2022).
+
+    Args:
+        values: One of each run; NaN is left out.
+        p: Which quantile: 0.5 is the median.
+        level: Confidence level.
+
+    Raises:
+        ValueError: If p or the level is not between 0 and 1.
+
+    Example:
+        >>> quantile(range(1, 21), 0.5)
+        Interval(estimate=10.0, low=4.0, high=17.0, level=0.95)
+    """
+    return Interval(*_engine.quantile_interval(values, p, level), level)
+
+
+def p_value(values: Sequence[float], bound: float, *, again: bool = True) -> float:
+    """The p-value of `bound` being the mean of independent values.
+
+    Args:
+        values: One of each run; NaN is left out.
+        bound: The mean that is tested.
+        again: Whether one may look again: the probability that it ever falls to p is then at most
+            p. Otherwise it is that of Student's test.
+
+    Example:
+        >>> round(p_value([1, 2, 3, 4, 5], 5, again=False), 4)
+        0.0474
+        >>> round(p_value([1, 2, 3, 4, 5], 5), 2)
+        0.33
+    """
+    return _engine.p_value(values, bound, again=again)
