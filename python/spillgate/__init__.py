@@ -20,6 +20,7 @@ from spillgate.errors import (
 )
 from spillgate.estimates import Assumption, Beside, Estimate, Estimates, Unknown, estimate
 from spillgate.explain import Explanation, explain
+from spillgate.find import Answer, Frontier, find
 from spillgate.lint import Finding, Findings, Rule, lint, reader_warnings, rules
 from spillgate.metrics import Metric, metrics
 from spillgate.pcap import Recorded, record
@@ -48,6 +49,7 @@ __commit__: str = _engine.COMMIT
 
 __all__ = [
     "Admission",
+    "Answer",
     "Assumption",
     "Axis",
     "Beside",
@@ -64,6 +66,7 @@ __all__ = [
     "Exported",
     "Finding",
     "Findings",
+    "Frontier",
     "InputError",
     "Interrupted",
     "Metric",
@@ -94,6 +97,7 @@ __all__ = [
     "estimate",
     "explain",
     "export",
+    "find",
     "lint",
     "load",
     "metrics",

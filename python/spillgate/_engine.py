@@ -263,6 +263,7 @@ class Job:
         points: list[int] | None = None,
         edges: bool = False,
         apart: bool = False,
+        variant: str | None = None,
     ) -> None:
         """Loads and validates; raises `InputError`.
 
@@ -281,6 +282,7 @@ class Job:
                 points=points,
                 edges=edges,
                 apart=apart,
+                variant=variant,
             )
 
     def extent(self) -> int:

@@ -252,7 +252,8 @@ class Results:
     ) -> tuple[Difference, ...]:
         """The other variants compared with one, run by run, by class and metric.
 
-        That one is the first, or what `against` says.
+        That one is the first, or what `against` says; after `against="all"` every two are
+        compared, the later with the earlier, and those of one class and metric hold together.
 
         Example:
             >>> import spillgate

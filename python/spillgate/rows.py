@@ -207,7 +207,8 @@ class Difference:
         metric: Name of the metric.
         unit: Base unit of the values.
         mean: Mean over the runs of the value minus that of the other variant; none if undefined.
-        low: Lower end of its 95 % interval; none with fewer than two runs.
+        low: Lower end of its 95 % interval, wider where every two variants are compared; none
+            with fewer than two runs.
         high: Upper end.
         n: Runs in which both have a value.
         effect: `better` or `worse`; `more` or `less` of a metric that has no good side; `same`
@@ -229,6 +230,11 @@ class Difference:
     def half(self) -> float | None:
         """Half of the interval's width; none where there is none."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    @property
+    def pair(self) -> str:
+        """Both variants: `LLQ − FIFO`."""
+        return f"{self.variant} − {self.against}"
 
 
 @dataclass(frozen=True)

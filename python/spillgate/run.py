@@ -198,10 +198,12 @@ class Simulation:
         engine: Engine = "express",
         confine: bool = False,
         limits: Limits | None = None,
+        variant: str | None = None,
     ) -> None:
         """Loads and validates; the arguments are those of `run`.
 
-        With `limits` a run that cannot be made is one of `failed`, and the others go on.
+        With `limits` a run that cannot be made is one of `failed`, and the others go on. `variant`
+        leaves out all others of a scenario without axes.
         """
         self.source = Source.of(scenario, files)
         self.path = self.source.path
@@ -221,6 +223,7 @@ class Simulation:
             engine=engine,
             confine=confine,
             apart=limits is not None,
+            variant=variant,
         )
         self._limits = limits
         self._job = self._open(set=self.overrides)

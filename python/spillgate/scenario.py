@@ -90,8 +90,8 @@ class Description:
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         level: Confidence level of the verdicts, in 0..1.
         looks: How often one may look at the verdicts: `any` or `once`.
-        against: The variant that the others are compared with, at the same coordinates; of a
-            scenario without variants the first point.
+        against: The variant that the others are compared with, at the same coordinates, or
+            `all`; of a scenario without variants the first point.
         auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
         nodes: One record a node of the first variant that holds packets: name, kind (the key under
             which the scenario writes it), and facts, what it was given: key, value and base unit.
@@ -173,6 +173,13 @@ class Description:
         else:
             sizes.append(f"{self.design} over {', '.join(a.name for a in self.axes)}")
         return f"{counted(len(self.points), 'point')} ({' × '.join(sizes)})"
+
+    @property
+    def compares_pairs(self) -> bool:
+        """Whether every two variants are compared, not each with the one in `against`."""
+        # A variant may have that name, too.
+        names = {*self.variants, *(p.variant for p in self.points)}
+        return self.against == "all" and "all" not in names
 
     def outages(self) -> list[tuple[float, float, str]]:
         """When links may be down in a run: from, to (s), and which in words."""
@@ -262,6 +269,7 @@ def open_job(
     points: list[int] | None = None,
     edges: bool = False,
     apart: bool = False,
+    variant: str | None = None,
 ) -> _engine.Job:
     """Loads and validates a scenario, or some of its points; raises `InputError`."""
     for name, value, least, most in (
@@ -292,6 +300,7 @@ def open_job(
         points=points,
         edges=edges,
         apart=apart,
+        variant=variant,
     )
 
 

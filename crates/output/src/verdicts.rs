@@ -61,8 +61,8 @@ pub struct VerdictRow {
     pub most: f64,
     /// Runs with a value.
     pub n: usize,
-    /// Confidence level of the verdict, above the plan's where many are corrected for their number; 1 of
-    /// a requirement that is to hold for certain.
+    /// Confidence level of the verdict, above the plan's where many are corrected for their
+    /// number; 1 of a requirement that is to hold for certain.
     pub level: f64,
     /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see
     /// [`Report::verdicts`].

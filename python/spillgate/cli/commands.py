@@ -434,6 +434,13 @@ def bound(options: argparse.Namespace) -> int:
     return bound.bound(options)
 
 
+def find(options: argparse.Namespace) -> int:
+    """`spillgate find`."""
+    from spillgate.cli import find
+
+    return find.find(options)
+
+
 def estimate(options: argparse.Namespace) -> int:
     """`spillgate estimate`."""
     from spillgate.cli import estimate
@@ -600,6 +607,7 @@ def reproduce(options: argparse.Namespace) -> int:
 COMMANDS = {
     "run": run,
     "sweep": run_study,
+    "find": find,
     "report": make_report,
     "dataset": dataset,
     "reproduce": reproduce,

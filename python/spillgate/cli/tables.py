@@ -233,8 +233,9 @@ def outages(out: Console, found: Results) -> None:
 def difference_table(out: Console, found: Results) -> None:
     """The other variants compared with one, run by run; nothing where there is one variant."""
     rows: dict[tuple[str, str], dict[str, Difference]] = {}
+    pairs = found.description.compares_pairs
     for d in found.differences():
-        rows.setdefault((d.variant, d.cls), {})[d.metric] = d
+        rows.setdefault((d.pair if pairs else d.variant, d.cls), {})[d.metric] = d
     if not rows:
         return
     columns = [
@@ -251,13 +252,15 @@ def difference_table(out: Console, found: Results) -> None:
         least = next(m for m in _LEAST if m in columns)
         hidden.append(short_of(least))
         columns.remove(least)
-    out.print(Text(f"Compared with {found.description.against}, run by run", "bold"))
+    heading = "Every two variants" if pairs else f"Compared with {found.description.against}"
+    out.print(Text(f"{heading}, run by run", "bold"))
     show(out, shown)
     of = words("effects")
+    level = "all of one metric and class together at 95 %" if pairs else "at 95 % each"
     said = {name: f"{effect['mark']} {effect['label']}".strip() for name, effect in of.items()}
     meaning = (
         f"{said['better']}, {said['worse']}, {of['more']['mark']} {of['less']['mark']} more or "
-        f"less where neither is better, {said['not shown']}, at 95 % each; 0 the {said['same']}"
+        f"less where neither is better, {said['not shown']}, {level}; 0 the {said['same']}"
     )
     if hidden:
         meaning += f"; {', '.join(hidden)} in a wider terminal"

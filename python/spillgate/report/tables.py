@@ -157,11 +157,11 @@ def loss_table(results: Results) -> LossTable | None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every other variant compared with one.
+    """Every other variant compared with one, or every two.
 
     Attributes:
-        against: That one.
-        variants: The others.
+        against: That one; empty of every two.
+        variants: The others, or the pairs.
         groups: By class, in the scenario's order: a metric's name and its meaning, and for each of
             the others the difference as text with what it is, such as `better`.
     """
@@ -173,12 +173,15 @@ class Comparison:
 
 def comparison(results: Results) -> Comparison | None:
     """The differences between variants, run by run, in the metrics of the class tables."""
-    found = {(d.cls, d.metric, d.variant): d for d in results.differences()}
+    d = results.description
+    found = {
+        (one.cls, one.metric, one.pair if d.compares_pairs else one.variant): one
+        for one in results.differences()
+    }
     if not found:
         return None
-    d = results.description
-    compared = {variant for _, _, variant in found}
-    others = tuple(v for v in d.variants if v in compared)
+    # In the order of the scenario, of which differences are made.
+    others = tuple(dict.fromkeys(variant for _, _, variant in found))
     groups = []
     for cls in d.classes:
         rows = []
@@ -190,7 +193,7 @@ def comparison(results: Results) -> Comparison | None:
                 rows.append((column.head, column.meaning, texts))
         if rows:
             groups.append((cls, rows))
-    return Comparison(d.against, others, groups)
+    return Comparison("" if d.compares_pairs else d.against, others, groups)
 
 
 def _difference(d: Difference | None) -> tuple[str, str]:

@@ -128,8 +128,8 @@ pub enum Correction {
     None,
     /// All verdicts together have the level: at 95 % each has `1 - 5 % / number` (Bonferroni).
     Bonferroni,
-    /// All verdicts together have the level, step by step from the clearest to the least clear (Holm
-    /// 1979): this decides at least as many as Bonferroni.
+    /// All verdicts together have the level, step by step from the clearest to the least clear
+    /// (Holm 1979): this decides at least as many as Bonferroni.
     Holm,
 }
 

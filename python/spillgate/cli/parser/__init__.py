@@ -20,6 +20,7 @@ from spillgate.cli.parser.looking import (
 from spillgate.cli.parser.options import Formatter
 from spillgate.cli.parser.running import (
     add_dataset,
+    add_find,
     add_report,
     add_reproduce,
     add_run,
@@ -55,6 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     for add in (
         add_run,
         add_sweep,
+        add_find,
         add_report,
         add_dataset,
         add_check,

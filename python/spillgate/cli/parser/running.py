@@ -18,6 +18,8 @@ from spillgate.cli.parser.options import (
     add_quiet,
     add_recording,
     add_scenario,
+    add_set,
+    add_sla,
     add_strict,
     figures,
     megabytes,
@@ -112,8 +114,8 @@ def _run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--against",
         metavar="V",
-        help="the variant that the others are compared with, run by run; default the scenario's, "
-        "or the first",
+        help="the variant that the others are compared with, run by run, or all: every two; "
+        "default the scenario's, or the first",
     )
     add_out(run, "<scenario>-<time>")
     run.add_argument(
@@ -140,6 +142,103 @@ def _run_options(run: argparse.ArgumentParser) -> None:
         help="record packets: LINK:in, LINK:out or LINK:drops; LINK is the last two; repeatable",
     )
     add_recording(packets, "pcap-")
+
+
+def add_find(commands: Commands) -> None:
+    """Find a value."""
+    find = add_command(
+        commands, "find", "find the smallest or largest value with which the requirements hold"
+    )
+    add_scenario(find)
+    add_set(find)
+    for flag, kind in (("--smallest", _smallest), ("--largest", _largest)):
+        find.add_argument(
+            flag,
+            action="append",
+            dest="paths",
+            type=kind,
+            default=[],
+            metavar="PATH",
+            help=f"what is varied, as for --set, and that its {flag[2:]} value is looked for; for "
+            "two keys: the first is found for some values of the second",
+        )
+    find.add_argument(
+        "--from",
+        action="append",
+        dest="low",
+        default=[],
+        metavar="A",
+        help="the least value that is looked at, such as '500 kb/s'; one for each key",
+    )
+    find.add_argument(
+        "--to",
+        action="append",
+        dest="high",
+        default=[],
+        metavar="B",
+        help="the greatest value that is looked at; one for each key",
+    )
+    find.add_argument(
+        "--within",
+        action="append",
+        default=[],
+        metavar="STEP",
+        help="how far apart values are; default a round number, about a 64th of the way",
+    )
+    find.add_argument("--variant", metavar="V", help="of a scenario with variants: whose value")
+    find.add_argument(
+        "--class",
+        action="append",
+        dest="classes",
+        default=[],
+        metavar="C",
+        help="only the requirements of this class; repeatable; default all",
+    )
+    find.add_argument(
+        "--level", type=float, default=95.0, metavar="PERCENT", help="confidence; default 95"
+    )
+    find.add_argument(
+        "--first",
+        type=int,
+        default=10,
+        metavar="N",
+        help="runs of the first look at a value; default 10",
+    )
+    find.add_argument(
+        "--most",
+        type=int,
+        default=100,
+        metavar="N",
+        help="runs of the last look at a value, which otherwise counts as not shown to hold; "
+        "default 100",
+    )
+    find.add_argument("--seed", type=int, metavar="S", help="replaces the scenario's master seed")
+    add_sla(find)
+    add_jobs(find)
+    add_confine(find)
+    find.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="keep each run there, so that the search can be stopped and goes on where it was",
+    )
+    find.add_argument(
+        "--figure",
+        type=Path,
+        metavar="FILE",
+        help="draw what the requirements measure along the values (SVG, PNG, PDF)",
+    )
+    find.add_argument("--force", action="store_true", help="replace an existing figure")
+    add_format(find, "text", "json")
+    add_quiet(find)
+
+
+def _smallest(path: str) -> tuple[bool, str]:
+    return False, path
+
+
+def _largest(path: str) -> tuple[bool, str]:
+    return True, path
 
 
 def _series(run: argparse.ArgumentParser) -> None:

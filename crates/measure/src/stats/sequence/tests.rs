@@ -47,8 +47,8 @@ fn the_reach_by_number_of_values() {
 }
 
 /// Ranks by scipy's `betaln`, all of them looked through. The authors' own implementation, confseq
-/// 0.0.11, has the same: `BetaBinomialMixture` with `t_opt` 39.68, at which its prior is ours, gives
-/// counts in 0.0798..8.9202, 3.4637..16.5363, 34.5868..65.4132, 86.2753..99.7022,
+/// 0.0.11, has the same: `BetaBinomialMixture` with `t_opt` 39.68, at which its prior is ours,
+/// gives counts in 0.0798..8.9202, 3.4637..16.5363, 34.5868..65.4132, 86.2753..99.7022,
 /// 976.0777..998.4823 and 65.5896..139.2557.
 #[test]
 fn the_ranks_of_quantiles() {
