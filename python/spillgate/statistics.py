@@ -38,8 +38,8 @@ def mean(values: Sequence[float], *, level: float = 0.95, again: bool = True) ->
         level: Confidence level.
         again: Whether one may look, add values and look again. The interval then covers after any
             number of values at once: a normal mixture of t statistics, exact for normal values
-            whose deviation is unknown (Lai 1976; Wang and Ramdas 2025). It is infinite for fewer
-            than three values and about twice as wide as that of one look, which is Student's.
+            whose deviation is unknown (Lai 1976; Wang and Ramdas 2025). From five values on it is
+            about twice as wide as that of one look, which is Student's.
 
     Raises:
         ValueError: If the level is not between 0 and 1.
@@ -47,7 +47,7 @@ def mean(values: Sequence[float], *, level: float = 0.95, again: bool = True) ->
     Example:
         >>> found = mean([17, 21, 18, 20, 19])
         >>> found.estimate, round(found.half, 2)
-        (19.0, 3.83)
+        (19.0, 3.93)
         >>> round(mean([17, 21, 18, 20, 19], again=False).half, 2)
         1.96
     """
@@ -88,6 +88,6 @@ def p_value(values: Sequence[float], bound: float, *, again: bool = True) -> flo
         >>> round(p_value([1, 2, 3, 4, 5], 5, again=False), 4)
         0.0474
         >>> round(p_value([1, 2, 3, 4, 5], 5), 2)
-        0.33
+        0.56
     """
     return _engine.p_value(values, bound, again=again)

@@ -1,7 +1,7 @@
 //! Verdicts on requirements, and how many runs it takes to reach one.
 
-use crate::stats::{Interval, Looks, ln_evidence, student_t_cdf};
-use spillgate_core::{math, show};
+use crate::stats::{Interval, Looks, p_value_of_looks, student_t_cdf};
+use spillgate_core::show;
 
 /// Whether a requirement is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,8 +109,7 @@ pub fn judge(interval: &Interval, max: Option<f64>, min: Option<f64>) -> Verdict
 /// The two-sided p-value of the bound being the mean: how probable a mean at least as far from it
 /// would be. 1 if nothing can be said (fewer than two values), 0 if all values are the same.
 ///
-/// Of an interval for any number of looks it is one over the evidence against the bound, which
-/// may be looked at as often: the probability that it ever falls to p is at most p.
+/// Of an interval for any number of looks the probability that it ever falls to p is at most p.
 ///
 /// With an upper and a lower bound it is that of the one that is nearer to the mean. A verdict at
 /// level L is decided where p is at most `1 - L`.
@@ -130,7 +129,7 @@ pub fn p_value(interval: &Interval, max: Option<f64>, min: Option<f64>) -> f64 {
     let t = distance / (interval.deviation / n.sqrt());
     let p = match interval.looks {
         Looks::Once => 2.0 * student_t_cdf(-t, n - 1.0),
-        Looks::Any => math::exp(-ln_evidence(t, interval.n)),
+        Looks::Any => p_value_of_looks(t, interval.n),
     };
     p.min(1.0)
 }

@@ -10,7 +10,7 @@
 //! assert_eq!(further_runs(&delay, Some(0.020), None), Some(8));
 //! // Who looks now and again then needs more.
 //! let again = delay.for_looks(Looks::Any);
-//! assert_eq!(further_runs(&again, Some(0.020), None), Some(30));
+//! assert_eq!(further_runs(&again, Some(0.020), None), Some(31));
 //! ```
 
 mod interval;
@@ -24,6 +24,6 @@ mod warmup;
 pub use interval::Interval;
 pub(crate) use interval::TQuantiles;
 pub use sequence::Looks;
-pub(crate) use sequence::ln_evidence;
+pub(crate) use sequence::p_value as p_value_of_looks;
 pub use student::{student_t_cdf, student_t_quantile};
 pub use warmup::{Transient, mser5, transient};

@@ -8,6 +8,7 @@ use spillgate_core::math::{exp, ln};
 
 use super::Interval;
 use super::special::ln_beta;
+use super::student::{student_t_cdf, student_t_quantile};
 
 /// How often one looks at the runs of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,9 +21,13 @@ pub enum Looks {
 }
 
 /// Variance of what the truth is off in standard deviations of one run, as it is weighted. Any
-/// value is valid; this one decides from three runs on, and costs at most a seventh of the width
+/// value is valid; this one is of use from three runs on, and costs at most a seventh of the width
 /// against the best one anywhere between 4 and 200 runs.
 const SPREAD: f64 = 10.0;
+
+/// The part of what may go wrong that is spent on two values, of which the evidence alone would
+/// never be enough: Student's interval there, at `1 - PAIR (1 - level)`.
+const PAIR: f64 = 0.1;
 
 /// The logarithm of the evidence against a mean that is `t` standard errors away from that of `n`
 /// values; 0 of fewer than two.
@@ -36,7 +41,7 @@ const SPREAD: f64 = 10.0;
 /// T. L. Lai, "On confidence sequences", Annals of Statistics 4, 1976; H. Wang and A. Ramdas,
 /// "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance",
 /// Sequential Analysis 44, 2025, section 4.
-pub(crate) fn ln_evidence(t: f64, n: usize) -> f64 {
+fn ln_evidence(t: f64, n: usize) -> f64 {
     if n < 2 || t.is_nan() {
         return 0.0;
     }
@@ -50,16 +55,29 @@ pub(crate) fn ln_evidence(t: f64, n: usize) -> f64 {
     0.5 * n * ln(ratio) - 0.5 * ln(wide)
 }
 
-/// How many standard errors the interval of `n` values reaches to both sides, so that
-/// [`ln_evidence`] there is that of `level`; infinity of too few values.
+/// The probability that a mean `t` standard errors away from that of `n` values, or further, is
+/// ever seen at this or another number of values, at most.
+pub(crate) fn p_value(t: f64, n: usize) -> f64 {
+    let p = match n {
+        0 | 1 => 1.0,
+        2 => 2.0 * student_t_cdf(-t.abs(), 1.0) / PAIR,
+        _ => exp(-ln_evidence(t, n)) / (1.0 - PAIR),
+    };
+    p.min(1.0)
+}
+
+/// How many standard errors the interval of `n` values reaches to both sides: where [`p_value`] is
+/// `1 - level`; infinity of too few values.
 pub(crate) fn reach(n: u64, level: f64) -> f64 {
-    if n < 2 {
-        return f64::INFINITY;
+    match n {
+        0 | 1 => return f64::INFINITY,
+        2 => return student_t_quantile(1.0 - PAIR * (1.0 - level) / 2.0, 1.0),
+        _ => {}
     }
     let n = n as f64;
     let wide = 1.0 + n * SPREAD;
     // (1 + x) / (1 + x / wide) = ratio, solved for x.
-    let ratio = exp(2.0 / n * (0.5 * ln(wide) - ln(1.0 - level)));
+    let ratio = exp(2.0 / n * (0.5 * ln(wide) - ln((1.0 - PAIR) * (1.0 - level))));
     if ratio < wide {
         ((n - 1.0) * (ratio - 1.0) / (1.0 - ratio / wide)).sqrt()
     } else {
