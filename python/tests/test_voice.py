@@ -193,6 +193,7 @@ traffic:
   - flow: {name: voice, count: 3, from: a, to: b, source: {cbr: {rate: 24 kb/s, packet: 60 B}}}
   - flow: {name: data, from: a, to: b, source: {poisson: {rate: 1.8 Mb/s, packet: 1500 B}}}
 measurement: {warmup: 1 s, duration: 10 s, interval: 1 s}
+verdicts: {looks: once}
 runs: {count: 3, seed: 1}
 sla:
   - {class: voice, metric: mos, min: 2}
