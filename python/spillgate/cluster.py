@@ -8,6 +8,7 @@ missing, until nothing is.
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -42,7 +43,7 @@ LEAST_S = 0.5
 PATIENCE_S = 10.0
 """How long an address, and then a first worker, is waited for."""
 
-DEATHS = 10
+DEATHS = 5
 """Workers that may die over a block before its runs are tried one by one."""
 
 _IN_MEMORY = 10_000_000
@@ -159,6 +160,8 @@ def connected(where: str, jobs: int | None = None) -> Iterator[Cluster]:
         msg = "--on needs Dask: pip install 'spillgate[dask]'"
         raise MissingDependencyError(msg) from error
     if at is None:
+        # Its processes read their settings from here.
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
         with (
             distributed.LocalCluster(
                 n_workers=jobs or None,

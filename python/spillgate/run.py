@@ -119,12 +119,12 @@ def watched(series: Sequence[int] | Literal["all"] | None, runs: int) -> list[in
     return list(series)
 
 
-PILOT_POINTS, PILOT_S = 8, 2.0
-"""Points whose first runs are tried before a large study, and how long at most."""
+PILOT_POINTS, PILOT_RUNS, PILOT_S = 8, 16, 2.0
+"""Points of which some runs are tried before a large study, how many, and how long at most."""
 
 
 def paced(opened: Callable[..., _engine.Job], points: int) -> float | None:
-    """The seconds that a run takes one thread, by first runs of some points.
+    """The seconds that a run takes one thread, by some runs of some points.
 
     They are not kept, and not made to their end if they take long.
 
@@ -134,15 +134,16 @@ def paced(opened: Callable[..., _engine.Job], points: int) -> float | None:
     """
     tried = sorted({points * i // PILOT_POINTS for i in range(PILOT_POINTS)})
     job = opened(points=tried, jobs=1)
+    keys = [(point, run) for run in range(PILOT_RUNS) for point in range(len(tried))]
     begun = time.monotonic()
-    job.start([], None, these=[(i, 0) for i in range(len(tried))], goes_on=True)
+    job.start([], None, these=keys, goes_on=True)
     job.join(PILOT_S)
     fraction, elapsed = job.progress()[0], time.monotonic() - begun
     job.cancel()
     while not job.join(POLL_S):
         pass
     # Of all that was begun, each as far as it came.
-    return elapsed / (fraction * len(tried)) if fraction > 0.0 else None
+    return elapsed / (fraction * len(keys)) if fraction > 0.0 else None
 
 
 class Elsewhere(Protocol):

@@ -208,7 +208,7 @@ def test_a_run_that_kills_its_worker_is_put_down_and_the_others_go_on(
     )
     assert made.returncode == 3, made.stderr
     assert "1 run could not be made:" in made.stderr
-    assert "run 3 of FQ: killed its worker 11 times" in made.stderr
+    assert "run 3 of FQ: killed its worker 6 times" in made.stderr
     assert len(saved(tmp_path / "out")[0]) == len(frames(tmp_path / "s")) == 23
 
 

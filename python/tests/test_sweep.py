@@ -305,3 +305,27 @@ def test_a_large_study_asks_first(cli, study, tmp_path):
     assert part.returncode == 0
     assert re.search(r"spillgate: 1,200 runs: about .* with \d+ threads", part.stderr)
     assert len(stored(tmp_path / "s")) == 1200
+
+
+def test_a_million_points_are_planned_without_a_world_of_each(cli, study, tmp_path):
+    loads = ", ".join(f"{100 + i} kb/s" for i in range(500))
+    limits = ", ".join(f"{i + 1} packets" for i in range(1000))
+    study.write_text(
+        STUDY.replace("[200 kb/s, 500 kb/s, 900 kb/s]", f"[{loads}]").replace(
+            "count: 3", "count: 1"
+        )
+        + f"  - {{name: limit, set: policies.FIFO.fifo.limit, values: [{limits}]}}\n"
+    )
+    part = cli("sweep", study, "--shard", "7/100000", "--store", "s")
+    assert part.stdout == "part 7 of 100000: 10 of 10 runs are in s, 10 of them new\n", part.stderr
+    assert len(stored(tmp_path / "s")) == 10
+    script = (
+        "import resource, sys\nfrom spillgate.cli import main\n"
+        f"status = main(['sweep', {str(study)!r}, '--shard', '8/100000', '--store', 's'])\n"
+        "print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
+    )
+    run = [sys.executable, "-c", script]
+    made = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    status, kilobytes = map(int, made.stderr.split()[-2:])
+    assert status == 0
+    assert kilobytes < 300_000
