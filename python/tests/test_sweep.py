@@ -210,6 +210,8 @@ def test_a_full_disk_loses_nothing_that_was_stored(cli, study, small_disk, tmp_p
     assert merged.returncode == 0, merged.stderr
     assert f", {360 - len(before)} of them new" in merged.stdout
     # Results are shown although they cannot be saved there.
+    for file in small_disk.iterdir():
+        file.unlink()
     shown = cli("sweep", study, *QUICK, "--runs", "60", "--out", small_disk / "out")
     assert shown.returncode == 2
     assert "FIFO" in shown.stdout
