@@ -19,34 +19,34 @@ const C: &str = "class: c, dscp: cs7, tcp: {profile: linux}";
 
 #[test]
 fn deficit_round_robin() {
-    // A packet of its own in transmission, 20 turns, and of each other a turn and a deficit first.
+    // A packet of its own in transmission, 20 turns, and of each other a deficit first.
     let policy = "{drr: {quantum: 1500 B, limit: 20 packets}}";
     after(
         policy,
         "a",
         &[A, B, C],
-        1500.0 + 20.0 * 4500.0 + 2.0 * 2999.0,
+        1500.0 + 20.0 * 4500.0 + 2.0 * 1499.0,
     );
     // One packet of 200 B fits into the first turn.
     after(policy, "calls", &[CALLS, A, B], 1.0 + 200.0 + 2.0 * 2999.0);
-    // Quanta of 2 and 5 times 300 B: 30,000 and 1499 B are 52 quanta of 600 B, and 20 of 1500 B.
+    // Quanta of 2 and 5 times 300 B: 30,000 B are 50 quanta of 600 B, and 20 of 1500 B.
     let policy = "{drr: {quantum: 300 B, limit: 20 packets, weights: precedence}}";
     after(
         policy,
         "a",
         &[A, B],
-        1500.0 + 30_000.0 + 53.0 * 1500.0 + 1499.0,
+        1500.0 + 30_000.0 + 50.0 * 1500.0 + 1499.0,
     );
     after(
         policy,
         "b",
         &[A, B],
-        1500.0 + 30_000.0 + 21.0 * 600.0 + 1499.0,
+        1500.0 + 30_000.0 + 20.0 * 600.0 + 1499.0,
     );
     // With an AQM that lets a long packet follow a short one that it drops, both keep a debt.
     let policy = "{drr: {quantum: 1500 B, limit: 20 packets, aqm: {codel: {}}}}";
     let found = owd(&of(&line(policy, "", &[A, B]), 0), "a");
-    let without = 5e-3 + (1500.0 + 20.0 * 3000.0 + 2999.0) * 0.8e-6;
+    let without = 5e-3 + (1500.0 + 20.0 * 3000.0 + 1499.0) * 0.8e-6;
     let debts = (found - without) / 0.8e-6;
     assert!((1499.0..=3000.0).contains(&debts), "{debts} B");
 }
@@ -55,13 +55,13 @@ fn deficit_round_robin() {
 #[test]
 fn hashed_queues() {
     let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 64}}";
-    after(policy, "a", &[A, B], 1500.0 + 20.0 * 3000.0 + 2999.0);
+    after(policy, "a", &[A, B], 1500.0 + 20.0 * 3000.0 + 1499.0);
     let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 1}}";
     after(policy, "a", &[A, B], 1500.0 + 30_000.0);
     // Calls alone wait for one turn of the others. In one queue with one of them its 20 packets may
     // be before theirs, and the other takes turns.
     let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 64}}";
-    let full = 1500.0 + 20.0 * 3000.0 + 2999.0 - 1300.0;
+    let full = 1500.0 + 20.0 * 3000.0 + 1499.0 - 1300.0;
     let found = owd(&of(&line(policy, "", &[CALLS, A, B]), 0), "calls");
     let most = 5.0 + (full + 1300.0) * 0.8e-3;
     assert!(
@@ -144,20 +144,20 @@ fn flow_aware_networking() {
     // Each is ahead of virtual time by an MTU less a byte, and a packet.
     after(policy, "a", &[A, B], 1500.0 + 60_000.0 + 2.0 * 2999.0);
     let policy = "{fan: {scheduler: {pdrr: {}}, limit: 20 packets}}";
-    // 22 turns of the other: its own have been charged with a quantum, and it has a deficit; and a
+    // 21 turns of the other: its own have been charged with a quantum, and it has a deficit; and a
     // quantum with priority.
     after(
         policy,
         "a",
         &[A, B],
-        1500.0 + 30_000.0 + 22.0 * 1500.0 + 1499.0 + 1500.0,
+        1500.0 + 30_000.0 + 21.0 * 1500.0 + 1499.0 + 1500.0,
     );
     let policy = "{fan: {scheduler: {pdrr: {mode: literal}}, limit: 20 packets}}";
     after(
         policy,
         "a",
         &[A, B],
-        1500.0 + 30_000.0 + 21.0 * 3000.0 + 1500.0 + 1500.0,
+        1500.0 + 30_000.0 + 20.0 * 3000.0 + 1500.0 + 1500.0,
     );
     let full = "{fan: {scheduler: {pfq: {afl_max: 1}}}}";
     let found = of(&line(full, "", &[A, B]), 0);
@@ -180,7 +180,7 @@ fn about(policy: &str, class: &str, traffic: &[&str], ms: f64) {
 #[test]
 fn a_fair_queue_inside_a_class() {
     let policy = "{class-based: {classes: [{name: y, match: {dscp: [af11, af41]}, bandwidth: 50 %, drr: {quantum: 1500 B, limit: 10 packets}}, {name: class-default, queue_limit: 20 packets}]}}";
-    let turns = 15_000.0 + 10.0 * 1500.0 + 2999.0;
+    let turns = 15_000.0 + 10.0 * 1500.0 + 1499.0;
     about(
         policy,
         "a",

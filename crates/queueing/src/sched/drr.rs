@@ -248,23 +248,23 @@ impl Order for Rounds {
         self.weights.range(dscp)
     }
 
-    /// In n whole turns of its own a queue sends at least n quanta less the deficit that it keeps,
-    /// a packet but for a byte; others have at most n + 1 turns meanwhile, and a deficit from
-    /// before (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS 2021, theorem 1). A packet that an AQM
-    /// lets follow a shorter one leaves a debt.
+    /// Let x bytes of a queue be sent, or pushed out, from when it waits up to a packet's end. A turn
+    /// that ends before has sent x less the packet that is first then at most, and leaves a deficit
+    /// below that packet: n of its turns so end only if n Q <= x - 1. Others have at most n + 1
+    /// turns meanwhile, and a deficit from before (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS 2021,
+    /// theorem 1, there for x that need not end with a packet). A packet that an AQM lets follow a
+    /// shorter one leaves a debt.
     fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile> {
         let quantum = self.quantum.unsigned_abs();
         let turn = |weight: u64| u64::from(quantum) * weight;
-        let kept = |m: &Member| {
-            let debt = if judged { m.longest - m.shortest } else { 0 };
-            m.longest - 1 + debt
-        };
-        let turns = sum(others, |m| turn(m.weight.1).into());
+        let debt = |m: &Member| if judged { m.longest - m.shortest } else { 0 };
+        let kept = |m: &Member| u128::from(m.longest - 1 + debt(m));
+        let own_turn = turn(own.weight.0);
         vec![Meanwhile::Turns {
-            ahead: turns + sum(others, |m| kept(m).into()),
-            turn: turn(own.weight.0),
-            early: kept(own),
-            others: turns,
+            ahead: sum(others, kept),
+            turn: own_turn,
+            early: own_turn - 1 + debt(own),
+            others: sum(others, |m| turn(m.weight.1).into()),
         }]
     }
 

@@ -232,22 +232,22 @@ impl FairScheduler for Pdrr {
     /// once and sends a quantum with priority before the next flow's turn. Charged, that is paid
     /// for in its next turn, also by the flow that waits; as published it is not, so that each turn
     /// may be two quanta, and one has begun when the flow comes.
-    fn meanwhile(&self, own: &Member, others: &Others) -> Option<Meanwhile> {
+    fn meanwhile(&self, _: &Member, others: &Others) -> Option<Meanwhile> {
         let quantum = u64::from(self.quantum);
         let flows = sum(others, |_| 1);
         let packets = sum(others, |m| m.longest.into());
         let whole = u128::from(quantum) * flows;
         Some(match self.charged {
             true => Meanwhile::Turns {
-                ahead: 2 * whole + packets - flows,
+                ahead: whole + packets - flows,
                 turn: quantum,
-                early: own.longest - 1 + quantum,
+                early: 2 * quantum - 1,
                 others: whole,
             },
             false => Meanwhile::Turns {
-                ahead: 3 * whole + packets,
+                ahead: whole + packets,
                 turn: quantum,
-                early: own.longest - 1,
+                early: quantum - 1,
                 others: 2 * whole,
             },
         })
