@@ -32,6 +32,15 @@ pub struct Feed {
     pub path: Vec<u32>,
 }
 
+impl Feed {
+    /// What it has in common with flows whose packets meet the same.
+    pub fn like(&self) -> (u16, Dscp, u16, u16, bool, usize) {
+        let (least, most) = (*self.lengths.start(), *self.lengths.end());
+        let far = self.path.len();
+        (self.leaf, self.dscp, least, most, self.curve.is_some(), far)
+    }
+}
+
 /// What may come to the port of a link.
 pub fn feeds(world: &WorldPlan, link: u32) -> Vec<Feed> {
     let (flows, sources) = (Flows::of(world), Sources::of(world));

@@ -37,7 +37,7 @@ pub use arrivals::Unsettled;
 pub use campaign::{
     Campaign, Failure, Finished, Manner, Observed, Progress, RunInfo, Shelf, Wanted, said,
 };
-pub use engine::{Engine, Stop, World, quantile_error};
+pub use engine::{Engine, Stop, World, flow_hash, quantile_error};
 pub use express::taken_plainly;
 pub use measured::layout;
 pub use observe::{explain, sampled, tap};

@@ -2,16 +2,18 @@
 //!
 //! What a bound adds up is constructed: greedy sources that begin together, the longest packet just
 //! in front, a full queue, others that always have packets. Where what comes first is up to a
-//! scheduler, the burst is tried at many instants of its cycle, and the worst is kept; it is the
-//! largest found, not the largest there is. All of it is a scenario that replays a capture, so that
-//! `spillgate run` shows the same again.
+//! scheduler, others come as its packets leave, in many ways that are tried at a port alone, and
+//! the worst is kept; it is the largest found, not the largest there is. All of it is a scenario
+//! that replays a capture, so that `spillgate run` shows the same again.
 //!
 //! Flows with an arrival curve keep it. Those without (TCP, random gaps, captures) send any packets
 //! of their longest length, as their bound allows for. Nothing is random.
 //!
-//! Complexity: some dozens of runs for a queue, each of up to 150,000 packets.
+//! Complexity: a dozen runs for a queue, and at its port alone up to some millions of packets.
 
 mod greedy;
+mod paced;
+mod port;
 mod shape;
 mod trial;
 
@@ -24,20 +26,16 @@ use spillgate_scenario::plan::WorldPlan;
 use spillgate_scenario::schema::Scenario;
 use spillgate_scenario::{Files, Importer};
 use spillgate_sim::explain::{Question, explain};
+use spillgate_sim::flow_hash;
 
 use crate::explanation;
-use shape::{Phases, Shape, Stage};
-use trial::{Bench, Passed};
+use paced::Paced;
+use shape::Stage;
+use trial::{Bench, Passed, SEED};
 pub use trial::{PACKETS, Sent};
 
-/// Instants at which a burst is tried.
-const INSTANTS: usize = 24;
-/// The same for each beginning of another flow.
-const FEWER: usize = 8;
 /// Of how many flows with queues of their own the worst is sought.
 const FLOWS: usize = 3;
-/// Most packets of all that is tried once the usual shapes are.
-const EFFORT: usize = 200_000;
 /// Nothing more is tried where at most this part of the bound is missing.
 const NEAR: u64 = 200;
 
@@ -101,7 +99,6 @@ pub fn worst(
         stage,
         best: None,
         tried: 0,
-        effort: 0,
         cancelled,
     };
     match search.all(hop).and_then(|()| search.finish(hop)) {
@@ -138,6 +135,9 @@ fn stage<'a>(world: &WorldPlan, hop: &Hop, feeds: &'a [Feed], bound: Dur) -> Sta
         feeds,
         leaf: hop.leaf,
         flow: None,
+        overhead: plan.overhead,
+        ecn: feeds.iter().map(|f| world.flows[f.flow].ecn).collect(),
+        hash: feeds.iter().map(|f| flow_hash(SEED, 0, &f.key)).collect(),
         rate: plan.rate,
         ring: plan.tx_ring.packets,
         bound: bound.as_ps(),
@@ -147,6 +147,7 @@ fn stage<'a>(world: &WorldPlan, hop: &Hop, feeds: &'a [Feed], bound: Dur) -> Sta
             .map(|f| plan.overhead.wire_len(*f.lengths.end()).max(1))
             .collect(),
         access: feeds.iter().map(slowest).collect(),
+        discipline,
     }
 }
 
@@ -163,8 +164,6 @@ struct Search<'a> {
     stage: Stage<'a>,
     best: Option<Best>,
     tried: usize,
-    /// Packets since the count began.
-    effort: usize,
     cancelled: &'a dyn Fn() -> bool,
 }
 
@@ -197,12 +196,6 @@ impl Search<'_> {
         Ok(passed)
     }
 
-    fn shape(&mut self, shape: Shape, phases: &Phases) -> Step<Vec<Passed>> {
-        let sent = self.stage.packets(shape, phases);
-        self.effort += sent.len();
-        self.attempt(sent)
-    }
-
     /// Whether at most the `part`-th part of the bound is missing.
     fn is_within(&self, part: u64) -> bool {
         let best = self.best.as_ref().map_or(0, |b| b.took);
@@ -215,7 +208,15 @@ impl Search<'_> {
         if flows.is_empty() {
             return self.shapes();
         }
-        for flow in flows.into_iter().take(FLOWS) {
+        // Of flows that are alike one.
+        let mut tried = Vec::new();
+        for flow in flows {
+            let feed = &self.stage.feeds[flow];
+            let alike = feed.like();
+            if tried.len() == FLOWS || feed.curve.is_none() && tried.contains(&alike) {
+                continue;
+            }
+            tried.push(alike);
             self.stage.flow = Some(flow);
             self.shapes()?;
             if self.is_within(NEAR) {
@@ -226,77 +227,22 @@ impl Search<'_> {
     }
 
     fn shapes(&mut self) -> Step<()> {
-        let usual = Phases::new();
         let mut fronts: Vec<Option<usize>> = self.stage.fronts().into_iter().map(Some).collect();
         fronts.push(None);
         for front in fronts {
             for others_first in [true, false] {
-                let shape = Shape::Quiet {
-                    front,
-                    others_first,
-                };
-                self.shape(shape, &usual)?;
+                let sent = self.stage.packets(front, others_first);
+                self.attempt(sent)?;
                 if self.is_within(10_000) {
                     return self.tighten();
                 }
             }
         }
         if !self.is_within(NEAR) {
-            self.shape(Shape::Steady, &usual)?;
+            let paced = Paced::new(&self.stage).worst();
+            self.attempt(paced.unwrap_or_default())?;
         }
-        self.busy(&usual, INSTANTS)?;
-        self.other_phases()?;
         self.tighten()
-    }
-
-    /// Tries the burst at instants at which others have had packets for long.
-    fn busy(&mut self, phases: &Phases, instants: usize) -> Step<()> {
-        for own in [false, true] {
-            let end = 2 * self.stage.prelude();
-            if self.is_within(NEAR) {
-                break;
-            }
-            let passed = self.shape(Shape::Busy { at: end, own }, phases)?;
-            for at in self.instants(&passed, own).into_iter().take(instants) {
-                self.shape(Shape::Busy { at, own }, phases)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Tries other beginnings of the others, one after the other, and keeps those that are worse.
-    fn other_phases(&mut self) -> Step<()> {
-        let mut kept = Phases::new();
-        self.effort = 0;
-        for (feed, phase) in self.stage.phases() {
-            if self.is_within(NEAR) || self.effort > EFFORT {
-                break;
-            }
-            let before = self.best.as_ref().map_or(0, |b| b.took);
-            let mut phases = kept.clone();
-            phases.insert(feed, phase);
-            self.busy(&phases, FEWER)?;
-            if self.best.as_ref().is_some_and(|b| b.took > before) {
-                kept = phases;
-            }
-        }
-        Ok(())
-    }
-
-    /// Right after packets began to leave before the burst: the last of each queue, and of the own
-    /// one.
-    fn instants(&self, passed: &[Passed], own: bool) -> Vec<u64> {
-        let end = 2 * self.stage.prelude();
-        let begun = passed
-            .iter()
-            .filter_map(|p| Some((p.taken?, self.stage.has(p))));
-        let mut begun: Vec<(u64, bool)> = begun
-            .filter(|(t, _)| (end / 2..end).contains(t))
-            .filter(|(_, is_own)| !own || *is_own)
-            .collect();
-        begun.sort_unstable();
-        let last = begun.iter().rev();
-        last.map(|(t, _)| t + 1).collect()
     }
 
     /// Takes away what is not needed, and brings packets forward to where there was room.
@@ -341,7 +287,8 @@ impl Search<'_> {
             number: Some(best.packet.seq),
             ..Question::default()
         };
-        let answer = explain(&again, 1, 0, &question, self.cancelled).ok_or(Ending::Cancelled)?;
+        let answer =
+            explain(&again, SEED, 0, &question, self.cancelled).ok_or(Ending::Cancelled)?;
         let flow = again.flows[row as usize].name.to_string();
         let told = explanation(&again, std::slice::from_ref(&flow), &answer);
         let (bound, reached) = (self.stage.bound, best.took);
@@ -378,12 +325,26 @@ impl Search<'_> {
         let whole = limit.bytes.is_none_or(|b| {
             let own = self.stage.feeds.iter().zip(&self.stage.wire);
             let mut own = own.filter(|(f, _)| f.leaf == hop.leaf);
-            own.any(|(_, len)| b % u64::from(*len) == 0)
+            let packets = limit.packets.map_or(u64::MAX, u64::from);
+            own.any(|(_, len)| b % u64::from(*len) == 0 || b / u64::from(*len) >= packets)
+        });
+        let lost = self.best.as_ref().is_some_and(|b| {
+            let own = b.passed.iter().filter(|p| p.feed == b.packet.feed);
+            let mut before = own.filter(|p| p.seq < b.packet.seq);
+            before.any(|p| p.end.is_none())
         });
         if late {
             "its packets come over other links, where they wait for each other; the bound holds for all that these links may do".to_owned()
         } else if by_limit && !whole {
             "packets of these lengths do not fill its limit in bytes".to_owned()
+        } else if lost {
+            "packets before it are dropped while they wait, on which the bound does not count"
+                .to_owned()
+        } else if by_limit && self.stage.flow.is_some() {
+            format!(
+                "packets of others need places, too, in the limit that all queues share, and their worst orders did not come together in {} tries",
+                self.tried
+            )
         } else {
             format!(
                 "the bound takes packets of others for a fluid and adds up their worst orders, which did not come together in {} tries",

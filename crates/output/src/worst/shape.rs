@@ -1,14 +1,12 @@
-//! The arrivals that are tried, in the order of what they cost.
+//! A port whose worst case is sought, and the arrivals that are tried first.
 //!
 //! A worst case has three parts: what the line is busy with when the burst comes, the burst, and
 //! what others send meanwhile. Flows with a curve are greedy from one instant on; others send as
 //! much as their queue takes, and go on faster than the line.
 
-use std::collections::BTreeMap;
-
 use spillgate_bounds::Feed;
-use spillgate_core::Rate;
-use spillgate_queueing::QueueLimit;
+use spillgate_core::{Ecn, Overhead, Rate};
+use spillgate_queueing::{Discipline, QueueLimit};
 
 use super::greedy::greedy;
 use super::trial::{Passed, Sent};
@@ -26,6 +24,11 @@ pub(super) struct Stage<'a> {
     pub(super) leaf: u16,
     /// The flow whose own queue it is about; none: all of the leaf are first in, first out.
     pub(super) flow: Option<usize>,
+    pub(super) overhead: Overhead,
+    /// By flow the ECN field of its packets.
+    pub(super) ecn: Vec<Ecn>,
+    /// By flow the hash of its packets in the run that is tried.
+    pub(super) hash: Vec<u32>,
     pub(super) rate: Rate,
     pub(super) ring: u32,
     /// The bound in picoseconds.
@@ -36,38 +39,12 @@ pub(super) struct Stage<'a> {
     pub(super) wire: Vec<u32>,
     /// By flow the rate of the slowest link before the port.
     pub(super) access: Vec<Option<Rate>>,
+    /// What the port runs, without packets.
+    pub(super) discipline: Discipline,
 }
-
-/// Arrivals to try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// Nothing before the burst but this flow's longest packets, which fill line and ring.
-    Quiet {
-        front: Option<usize>,
-        /// Others come before the queue's own packets, or right after them.
-        others_first: bool,
-    },
-    /// Others always have packets; the burst comes at this time. `own`: the queue has sent single
-    /// packets before.
-    Busy { at: u64, own: bool },
-    /// All always have packets.
-    Steady,
-}
-
-/// How a flow begins that always has packets from then on: that puts its turns elsewhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Phase {
-    /// The length of its first packet, in place of the longest.
-    pub(super) first: Option<u16>,
-    /// When it begins, in picoseconds.
-    pub(super) late: u64,
-}
-
-/// By flow, where it is not the usual one.
-pub(super) type Phases = BTreeMap<usize, Phase>;
 
 impl Stage<'_> {
-    fn is_own(&self, feed: usize) -> bool {
+    pub(super) fn is_own(&self, feed: usize) -> bool {
         match self.flow {
             Some(own) => feed == own,
             None => self.feeds[feed].leaf == self.leaf,
@@ -83,20 +60,9 @@ impl Stage<'_> {
         self.rate.tx_time(bytes).as_ps()
     }
 
-    /// What the longest packet takes.
-    fn step(&self) -> u64 {
-        self.time(self.wire.iter().copied().max().unwrap_or(1))
-    }
-
-    /// How long others have had packets when the burst comes.
-    pub(super) fn prelude(&self) -> u64 {
-        let leaves = self.limits.len() as u64;
-        (self.step() * (20 * leaves).clamp(40, 400)).max(1)
-    }
-
     /// The flows without a curve that stand for all of their queue: of those that begin here the
     /// one with the longest packet; of each link before the port, too.
-    fn free(&self) -> Vec<usize> {
+    pub(super) fn free(&self) -> Vec<usize> {
         let mut chosen: Vec<usize> = Vec::new();
         for (i, f) in self.feeds.iter().enumerate() {
             if f.curve.is_some() {
@@ -152,7 +118,7 @@ impl Stage<'_> {
 
     /// The packets that fill the queue of a flow, and those that it would send at the rate of the
     /// line while the worst packet waits: whichever are fewer.
-    fn at_once(&self, feed: usize) -> u64 {
+    pub(super) fn at_once(&self, feed: usize) -> u64 {
         let len = u64::from(self.wire[feed].max(1));
         let limit = self.limits[usize::from(self.feeds[feed].leaf)];
         let line = self.bound / self.time(self.wire[feed]).max(1) + 2;
@@ -187,25 +153,6 @@ impl Stage<'_> {
         (f.lengths.contains(&len) && len > 0 && len < *f.lengths.end()).then_some(len)
     }
 
-    /// Other beginnings of the flows that always have packets, one at a time.
-    pub(super) fn phases(&self) -> Vec<(usize, Phase)> {
-        const PARTS: u16 = 8;
-        let others = self.free().into_iter().filter(|f| !self.is_own(*f));
-        let mut all = Vec::new();
-        for f in others {
-            let (least, most) = (*self.feeds[f].lengths.start(), *self.feeds[f].lengths.end());
-            for part in 1..PARTS {
-                let first = (least < most).then(|| most - (most - least) / PARTS * part);
-                let late = match first {
-                    Some(_) => 0,
-                    None => self.step() * u64::from(part),
-                };
-                all.push((f, Phase { first, late }));
-            }
-        }
-        all
-    }
-
     fn send(&self, out: &mut Vec<Sent>, feed: usize, at: u64) {
         let len = *self.feeds[feed].lengths.end();
         out.push(Sent { feed, at, len });
@@ -234,96 +181,38 @@ impl Stage<'_> {
         }
     }
 
-    /// All packets of a shape.
-    pub(super) fn packets(&self, shape: Shape, phases: &Phases) -> Vec<Sent> {
+    /// A burst on an empty port: the longest packets of the flow `front` fill line and ring, and
+    /// others come right before the queue's own or right after, and go on.
+    pub(super) fn packets(&self, front: Option<usize>, others_first: bool) -> Vec<Sent> {
         let mut out = Vec::new();
         let free = self.free();
-        let own_free = || free.iter().copied().filter(|i| self.is_own(*i));
-        let others = || free.iter().copied().filter(|i| !self.is_own(*i));
-        let ring = u64::from(self.ring);
-        let (burst, until) = match shape {
-            Shape::Quiet { .. } => (1_000_000_000, 1_000_000_000 + self.bound),
-            Shape::Busy { at, .. } => (at, at + self.bound),
-            Shape::Steady => (self.prelude(), 2 * self.bound + 2 * self.prelude()),
-        };
-        let mut front_of = None;
-        match shape {
-            Shape::Quiet { front, .. } => {
-                if let Some(f) = front {
-                    // One of a flow with a curve is its first.
-                    let count = if self.feeds[f].curve.is_some() {
-                        1
-                    } else {
-                        ring
-                    };
-                    let first = burst - count - 1;
-                    match self.feeds[f].curve {
-                        Some(_) => front_of = Some(f),
-                        None => (0..count).for_each(|n| self.send(&mut out, f, first + n)),
-                    }
-                }
-                others().for_each(|f| self.saturate(&mut out, f, burst + 1_000, until, 8));
-            }
-            Shape::Busy { own, .. } => {
-                others().for_each(|f| {
-                    let Phase { first, late } = phases.get(&f).copied().unwrap_or_default();
-                    if let Some(len) = first {
-                        let at = late;
-                        out.push(Sent { feed: f, at, len });
-                    }
-                    self.burst(&mut out, f, late + 1, false);
-                    self.saturate(&mut out, f, late + 1_000, until, 4);
-                });
-                if own {
-                    let gap = self.step() * (free.len() as u64 * 2 + 1);
-                    let last = burst.saturating_sub(gap / 4);
-                    for f in own_free().take(1) {
-                        let times = (1..).map(|n| n * gap).take_while(|t| *t < last);
-                        times.take(MOST).for_each(|t| self.send(&mut out, f, t));
-                    }
-                }
-            }
-            Shape::Steady => {
-                for f in free.iter().copied() {
-                    self.burst(&mut out, f, 0, false);
-                    self.saturate(
-                        &mut out,
-                        f,
-                        1_000,
-                        until,
-                        if self.is_own(f) { 8 } else { 4 },
-                    );
-                }
-            }
+        let (own, others): (Vec<usize>, Vec<usize>) = free.iter().partition(|i| self.is_own(**i));
+        let (burst, until) = (1_000_000_000, 1_000_000_000 + self.bound);
+        // One of a flow with a curve is its first.
+        let paced_front = front.filter(|f| self.feeds[*f].curve.is_some());
+        if let (Some(f), None) = (front, paced_front) {
+            let first = burst - u64::from(self.ring) - 1;
+            (first..burst - 1).for_each(|at| self.send(&mut out, f, at));
+        }
+        for f in &others {
+            self.saturate(&mut out, *f, burst + 1_000, until, 8);
         }
         let mut at = burst;
-        let others_first = !matches!(
-            shape,
-            Shape::Quiet {
-                others_first: false,
-                ..
-            }
-        );
-        for own in if others_first {
-            [false, true]
-        } else {
-            [true, false]
-        } {
-            match shape {
-                Shape::Steady => {}
-                _ if own => own_free().for_each(|f| at += self.burst(&mut out, f, at, true)),
-                Shape::Quiet { .. } => {
-                    others().for_each(|f| at += self.burst(&mut out, f, at, false));
-                }
-                Shape::Busy { .. } => {}
+        for is_own in [!others_first, others_first] {
+            for f in if is_own { &own } else { &others } {
+                at += self.burst(&mut out, *f, at, is_own);
             }
             // Those with a curve, the longest last.
             let mut paced: Vec<usize> = (0..self.feeds.len())
-                .filter(|i| self.feeds[*i].curve.is_some() && self.is_own(*i) == own)
+                .filter(|i| self.feeds[*i].curve.is_some() && self.is_own(*i) == is_own)
                 .collect();
             paced.sort_by_key(|i| self.wire[*i]);
             for f in paced {
-                let first = if front_of == Some(f) { burst - 2 } else { at };
+                let first = if paced_front == Some(f) {
+                    burst - 2
+                } else {
+                    at
+                };
                 let Some(curve) = &self.feeds[f].curve else {
                     continue;
                 };

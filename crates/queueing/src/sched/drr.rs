@@ -248,12 +248,12 @@ impl Order for Rounds {
         self.weights.range(dscp)
     }
 
-    /// Let x bytes of a queue be sent, or pushed out, from when it waits up to a packet's end. A turn
-    /// that ends before has sent x less the packet that is first then at most, and leaves a deficit
-    /// below that packet: n of its turns so end only if n Q <= x - 1. Others have at most n + 1
-    /// turns meanwhile, and a deficit from before (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS 2021,
-    /// theorem 1, there for x that need not end with a packet). A packet that an AQM lets follow a
-    /// shorter one leaves a debt.
+    /// Let x bytes of a queue be sent, or pushed out, from when it waits up to a packet's end. A
+    /// turn that ends before has sent x less the packet that is first then at most, and leaves a
+    /// deficit below that packet: n of its turns so end only if n Q <= x - 1. Others have at most
+    /// n + 1 turns meanwhile, and a deficit from before (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS
+    /// 2021, theorem 1, there for x that need not end with a packet). A packet that an AQM lets
+    /// follow a shorter one leaves a debt.
     fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile> {
         let quantum = self.quantum.unsigned_abs();
         let turn = |weight: u64| u64::from(quantum) * weight;

@@ -19,6 +19,21 @@ use crate::session::{Session, Workload};
 use crate::tcp::Connection;
 use crate::transfers::Transfers;
 
+/// What is mixed into the hashes of flows in a run.
+fn salt(seed: u64, run: u32) -> u64 {
+    Rng::named(seed, run, "hash", "salt").u64()
+}
+
+fn salted(key: &FlowKey, salt: u64) -> u32 {
+    (mix(u64::from(key.hash()) ^ salt) >> 32) as u32
+}
+
+/// What the packets of this key have as their hash in a run ([`spillgate_core::Packet::hash`]), but
+/// for those of sessions.
+pub fn flow_hash(seed: u64, run: u32, key: &FlowKey) -> u32 {
+    salted(key, salt(seed, run))
+}
+
 /// Builds the flows of a world and everything that sends.
 pub(crate) struct FlowsBuilder<'a> {
     pub(crate) plan: &'a WorldPlan,
@@ -76,7 +91,7 @@ impl<'a> FlowsBuilder<'a> {
             seed,
             run,
             window,
-            salt: Rng::named(seed, run, "hash", "salt").u64(),
+            salt: salt(seed, run),
             flows: Table::with_capacity(flows),
             keys: Vec::with_capacity(flows),
             names: Vec::with_capacity(flows),
@@ -232,7 +247,7 @@ impl<'a> FlowsBuilder<'a> {
             );
             let key = entry.key.flow_key();
             let flow = &mut self.flows[number as usize];
-            flow.hash = (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32;
+            flow.hash = salted(&key, self.salt);
             flow.dscp = replay.dscp.unwrap_or(entry.dscp);
             self.keys[number as usize] = key;
         }
@@ -259,7 +274,7 @@ impl<'a> FlowsBuilder<'a> {
             meter: if is_acks { NO_METER } else { of },
             begin,
             first: paths.hops[begin as usize],
-            hash: (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32,
+            hash: salted(&key, self.salt),
             seq: 0,
             dscp: f.dscp,
             ecn: if is_acks { Ecn::NotEct } else { f.ecn },

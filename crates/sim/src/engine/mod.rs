@@ -75,6 +75,7 @@ use outstanding::Outstanding;
 pub(crate) use paths::Paths;
 
 pub use choice::Engine;
+pub use flows::flow_hash;
 pub(crate) use results::histogram_bits;
 pub use results::quantile_error;
 
