@@ -94,7 +94,7 @@ impl Ports<'_> {
         };
         let mut load = Load {
             rate: plan.rate,
-            line: plan.server.as_ref().and_then(|s| s.serves().ok()),
+            line: self.line_service(link).and_then(Result::ok),
             ring: plan.tx_ring.packets,
             overhead: plan.overhead,
             lengths: 1..=1,
@@ -188,13 +188,16 @@ impl Ports<'_> {
         smaller(sum, line)
     }
 
-    /// What shapers at the port of a link have let go of it comes to a node and leaves it.
+    /// What shapers at the port of a link, and the contract of its circuit, have let go of it comes
+    /// to a node and leaves it.
     fn shaped(&self, over: usize, node: u32, group: &Group) -> Option<Curve> {
         let known = self.sends.borrow().get(&over).cloned();
         let sends = known.unwrap_or_else(|| {
             let discipline = &self.world.links[over].discipline;
             let (load, _) = self.frame(over, discipline.leaf_names().len());
-            let sends = discipline.build(&self.flows.keys).sends(&load);
+            let shaped = discipline.build(&self.flows.keys).sends(&load);
+            let longest = load.leaves.iter().map(|l| l.longest).max();
+            let sends = smaller(shaped, self.line_sends(over, longest.unwrap_or(0)));
             self.sends.borrow_mut().insert(over, sends.clone());
             sends
         })?;

@@ -49,7 +49,7 @@ impl Nodes {
         for (i, flow) in flows.all.iter().enumerate() {
             for (hop, link) in world.routes[flow.route].iter().enumerate().skip(1) {
                 let node = world.links[*link as usize].from;
-                if world.holding.at(node).is_some() {
+                if holds(world, *link) {
                     new.through.entry(node).or_default().push((i, hop));
                 }
             }
@@ -61,6 +61,13 @@ impl Nodes {
     pub(crate) fn forget(&mut self) {
         self.solved.take();
     }
+}
+
+/// Whether the node before a link holds packets that go on over it: not if it has only lines that
+/// circuits share.
+pub(crate) fn holds(world: &WorldPlan, link: u32) -> bool {
+    let node = world.holding.at(world.links[link as usize].from);
+    node.is_some_and(|h| !h.declared.inputs.is_empty() || world.holding.serve(link))
 }
 
 impl Ports<'_> {
@@ -85,10 +92,11 @@ impl Ports<'_> {
     /// Whether a node takes what the port of a link sends.
     pub(crate) fn takes(&self, link: usize) -> bool {
         let node = self.world.links[link].to;
-        self.world
-            .holding
-            .at(node)
-            .is_some_and(|h| h.declared.inputs.is_empty())
+        let holding = self.world.holding.at(node);
+        holding.is_some_and(|h| {
+            let serves = |link: &u32| self.world.links[*link as usize].from == node;
+            h.declared.inputs.is_empty() && h.declared.serves.iter().any(serves)
+        })
     }
 
     /// What the packets of a flow cannot exceed at the node before its port of a hop, if that holds

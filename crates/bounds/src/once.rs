@@ -14,6 +14,7 @@ use spillgate_core::Dur;
 use spillgate_core::curve::{Curve, NoBound};
 
 use crate::loops::Place;
+use crate::nodes::holds;
 use crate::ports::Ports;
 
 /// The flows of one path and of the same leaf at each port, by [`Group`].
@@ -85,7 +86,7 @@ impl Ports<'_> {
             let begin = hop;
             let mut row: Option<Curve> = None;
             while let Some(service) = (hop < links.len()).then(|| serves(hop)).flatten() {
-                let holds = self.world.holding.at(plan(hop).from).is_some();
+                let holds = holds(self.world, links[hop]);
                 if hop > begin && (holds || plan(begin).overhead != plan(hop).overhead) {
                     break;
                 }

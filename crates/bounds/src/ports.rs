@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use spillgate_core::curve::{Curve, Slope};
 use spillgate_core::{Dur, Packet};
-use spillgate_queueing::{Guarantee, Reason};
+use spillgate_nodes::Holding;
+use spillgate_queueing::{Guarantee, Reason, Service};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::flows::Flows;
@@ -287,12 +288,35 @@ impl<'a> Ports<'a> {
         reached.map(|(leaf, _)| solve(leaf)).collect()
     }
 
+    /// The nodes that may have the line of a link.
+    fn lines(&self, link: u32) -> impl Iterator<Item = &Holding> {
+        let any = self.world.holding.follow(link);
+        let nodes = self.world.holding.iter().filter(move |_| any);
+        nodes.filter(move |h| h.declared.follows.contains(&link))
+    }
+
+    /// What the line of a link serves, if it has no constant rate.
+    pub(crate) fn line_service(&self, link: usize) -> Option<Result<Service, Reason>> {
+        let server = self.world.links[link].server.as_ref()?;
+        let used = |link: u32| !self.flows.over[link as usize].is_empty();
+        let of = |h: &Holding| h.plan.port_service(link as u32, &used, self.world);
+        let shared = self.lines(link as u32).find_map(of);
+        Some(shared.unwrap_or_else(|| server.serves()))
+    }
+
+    /// What it sends at most of packets of up to so many bytes on it, if that is known.
+    pub(crate) fn line_sends(&self, link: usize, longest: u32) -> Option<Curve> {
+        let server = self.world.links[link].server.as_ref()?;
+        let of = |h: &Holding| h.plan.port_sends(link as u32, longest);
+        let shared = self.lines(link as u32).find_map(of);
+        shared.or_else(|| server.sends(longest))
+    }
+
     /// Why a port has no bounds at all.
     fn excluded(&self, link: usize) -> Option<Reason> {
-        let plan = &self.world.links[link];
         let why = if self.world.holding.serve(link as u32) {
             "a node serves this link itself"
-        } else if let Some(Err(why)) = plan.server.as_ref().map(|s| s.serves()) {
+        } else if let Some(Err(why)) = self.line_service(link) {
             return Some(why);
         } else if self
             .fastest(link)

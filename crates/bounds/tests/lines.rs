@@ -175,14 +175,148 @@ fn a_circuit_of_its_own_serves_at_its_contract() {
     let atm =
         ", atm: {contract: {nrt-vbr: {pcr: 848 kb/s, scr: 424 kb/s, mbs: 60}}, phase: aligned}";
     let yaml = two_hops("r", atm, &[TCP, TCP]);
-    // A cell each ms; before the first one at most 1 ms, and it takes a slot of 42.4 us.
-    near(delay(&yaml, "out"), 51.0 * 32.0 + 1.0 + 0.0424);
-    let shared = ", atm: {line: atm0}";
-    let why = queue(&two_hops("r", shared, &[TCP, TCP]), "out").why;
+    // A cell each ms, the first one after at most 1 ms.
+    near(delay(&yaml, "out"), 51.0 * 32.0 + 1.0);
+    // With a phase a cell leaves up to two slots of 42.4 us after it may, which a step is more than.
+    near(
+        delay(&yaml.replace(", phase: aligned", ""), "out"),
+        51.0 * 32.0 + 1.0,
+    );
+}
+
+/// Circuits from one node, each to a destination of its own, over a line on which a cell takes a
+/// millisecond. Their queues have 50 packets of 32 cells.
+fn shared(circuits: &[&str], traffic: &str) -> String {
+    let n = circuits.len();
+    let mut yaml = format!(
+        "schema_version: 1\ntopology:\n  nodes: [a, {{name: z, count: {n}}}, {{name: y, count: {n}}}]\n  links:\n"
+    );
+    for (i, atm) in circuits.iter().enumerate() {
+        yaml += &format!(
+            "    c{i}: {{from: a, to: z-{i}, rate: 424 kb/s, delay: 0 s, policy: F, atm: {{line: l, {atm}}}}}\n"
+        );
+        yaml += &format!("    b{i}: {{from: z-{i}, to: a, rate: 10 Mb/s, delay: 0 s}}\n");
+        yaml += &format!(
+            "    n{i}: {{from: z-{i}, to: y-{i}, rate: 424 kb/s, delay: 0 s, policy: F, duplex: true}}\n"
+        );
+    }
+    yaml += "policies:\n  F: {fifo: {limit: 50 packets}}\ntraffic:\n";
+    for i in 0..n {
+        yaml += &format!("  - flow: {{name: f{i}, from: a, to: y-{i}, class: k{i}, {traffic}}}\n");
+    }
+    yaml + "measurement: {duration: 1 s, interval: 100 ms}\nruns: {count: 1}\n"
+}
+
+const PLAIN: &str = "tcp: {profile: linux}";
+const FULL: f64 = 51.0 * 32.0;
+
+/// The line makes up for a slot (E). The constant rate has a cell each 4 ms, the first one after a
+/// cell's time of its own and a slot of the other. What is left to that are 0.75 of the line, less
+/// 1 + (0 + 1) / 4 cells, after a slot.
+#[test]
+fn circuits_of_a_line_go_by_category() {
+    let circuits = [
+        "phase: aligned, contract: {cbr: {pcr: 106 kb/s}}",
+        "phase: aligned",
+    ];
+    let yaml = shared(&circuits, PLAIN);
+    near(delay(&yaml, "c0"), 4.0 * FULL + 4.0 + 1.0);
+    near(delay(&yaml, "c1"), (FULL + 1.0 + 1.25) / 0.75);
+    let parts = queue(&yaml, "c1").delay.unwrap().parts;
+    let part = |name| parts.get(name).copied().unwrap_or(0.0);
+    near(part("shaper"), 1.0);
+    near(part("share"), 0.0);
+    near(part("own"), FULL - 32.0);
+    near(part("front"), 32.0 / 0.75);
+    near(
+        part("priority"),
+        (FULL - 32.0 + 2.25) / 0.75 - (FULL - 32.0) - 1.0,
+    );
+    // A phase adds up to a slot where steps are one, and not where they are four.
+    let random = yaml
+        .replace("phase: aligned, ", "")
+        .replace("phase: aligned", "");
+    near(delay(&random, "c0"), 4.0 * FULL + 5.0);
+    near(delay(&random, "c1"), (FULL + 2.0 + 1.25) / 0.75);
+    // In a burst of 21 cells of the peak the line sends what is sustained only later: up to 20
+    // steps of 4 - 2 ms more.
+    let burst = yaml.replace(
+        "cbr: {pcr: 106 kb/s}",
+        "rt-vbr: {pcr: 212 kb/s, scr: 106 kb/s, mbs: 21}",
+    );
+    near(
+        delay(&burst, "c1"),
+        (FULL + 1.0 + 1.0 + (40.0 + 1.0) / 4.0) / 0.75,
+    );
+    // All that the line has, if nothing shapes it.
+    let why = queue(
+        &yaml.replace("106 kb/s}}", "106 kb/s}}, shaped: false"),
+        "c1",
+    )
+    .why;
     assert_eq!(
         why.as_deref(),
-        Some("no guarantee of circuits that share a line is known")
+        Some("cells of `c0` go first on its line, and may take all of it")
     );
+}
+
+/// Three circuits that have no rate of their own take turns.
+#[test]
+fn circuits_of_a_category_take_turns() {
+    let yaml = shared(&["phase: aligned"; 3], PLAIN);
+    near(delay(&yaml, "c1"), 3.0 * FULL + 3.0);
+    // Where the contract has less than a turn: 5 ms, and a wait of two slots.
+    let slow = yaml.replacen(
+        "phase: aligned",
+        "phase: aligned, contract: {ubr: {pcr: 84.8 kb/s}}",
+        1,
+    );
+    near(delay(&slow, "c0"), 5.0 * FULL + 5.0 + 2.0);
+}
+
+/// A cell each 4 ms goes before all others; beside these it takes turns.
+#[test]
+fn a_minimum_rate_is_guaranteed() {
+    let minimum = "phase: aligned, contract: {ubr: {mdcr: 106 kb/s}}";
+    let two = shared(&[minimum, "phase: aligned"], PLAIN);
+    near(delay(&two, "c0"), 2.0 * FULL + 2.0);
+    // Due are 1 + t / 4 cells; after 8/3 ms the line has sent these and a slot.
+    let due = 1.0 + 8.0 / 3.0 / 4.0;
+    near(delay(&two, "c1"), (2.0 * FULL + 2.0 + due) / 0.75);
+    let circuits = [&[minimum; 1][..], &["phase: aligned"; 4]].concat();
+    let many = shared(&circuits, PLAIN);
+    near(delay(&many, "c0"), 4.0 * FULL + 4.0 + 1.0);
+    // Three that take all of the line.
+    let all = shared(
+        &["phase: aligned, contract: {ubr: {mdcr: 212 kb/s}}"; 3],
+        PLAIN,
+    );
+    let all = all.replacen(", contract: {ubr: {mdcr: 212 kb/s}}", "", 1);
+    assert_eq!(
+        queue(&all, "c0").why.as_deref(),
+        Some("cells of `c1`, `c2` go first on its line, and may take all of it")
+    );
+}
+
+/// Over a circuit comes no more than its contract lets go, each packet with its last cell: a packet
+/// of 32 cells, 20 more at the rate of the line, 15 of a tolerance of 60 ms, and one each 4 ms. At
+/// most 1472 B come in 31 cells. The line itself sends 1500 B, and what it sends in another slot.
+#[test]
+fn a_contract_bounds_what_comes_to_the_next_port() {
+    let vbr = "phase: aligned, contract: {nrt-vbr: {pcr: 424 kb/s, scr: 106 kb/s, mbs: 21}}";
+    let yaml = shared(&[vbr, "phase: aligned"], PLAIN);
+    let yaml = yaml.replace("to: y-0, rate: 424 kb/s", "to: y-0, rate: 212 kb/s");
+    let cell = 1472.0 / 31.0;
+    // The one for which the line makes up is 1 ms more of the tolerance.
+    let burst = cell * (32.0 + 60.0 / 4.0 + 1.0 / 4.0);
+    let t = (burst - 1500.0 - cell) / (0.75 * cell);
+    near(delay(&yaml, "n0"), (1500.0 + cell * (1.0 + t)) / 26.5 - t);
+    // With a line of its own 32 cells at once, and 20 more in as many slots.
+    let alone = yaml.replace("line: l, ", "");
+    near(delay(&alone, "n0"), 52.0 * cell / 26.5 - 20.0);
+    // Nothing holds what is not shaped.
+    let free = yaml.replacen("phase: aligned,", "shaped: false, phase: aligned,", 1);
+    near(delay(&free, "n0"), 51.0 * 1500.0 / 26.5);
 }
 
 /// A VPN's packets have two labels between edges, 8 B.

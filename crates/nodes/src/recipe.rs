@@ -3,8 +3,9 @@
 use std::fmt::{self, Debug};
 use std::ops::Range;
 
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate};
-use spillgate_queueing::Recipe as Policy;
+use spillgate_queueing::{Reason, Recipe as Policy, Service};
 
 use crate::{Fact, Node, NodePlan, NodeQueue, Passage, Start};
 use spillgate_core::Problem;
@@ -105,6 +106,24 @@ pub trait Recipe: Debug + Send + Sync {
             of: (0..load.len()).collect(),
             bound: Err("no bound of this kind of node is known".into()),
         }]
+    }
+
+    /// What a port that it [follows](Declared::follows) is served at least in any time in which
+    /// packets wait there, in bytes on the link that have left, if the node has its line; `used`:
+    /// whether packets come to a link.
+    fn port_service(
+        &self,
+        _link: u32,
+        _used: &dyn Fn(u32) -> bool,
+        _: &dyn Names,
+    ) -> Option<Result<Service, Reason>> {
+        None
+    }
+
+    /// What leaves such a port at most, as [`ServerRecipe::sends`](crate::server::ServerRecipe) has
+    /// it.
+    fn port_sends(&self, _link: u32, _longest: u32) -> Option<Curve> {
+        None
     }
 
     /// Upper estimate, in bytes, of the memory of full queues, in a network of so many flows and

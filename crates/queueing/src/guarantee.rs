@@ -50,7 +50,7 @@ pub struct Load {
     /// The rate at which it sends; if that varies, the one that disciplines are made for.
     pub rate: Rate,
     /// What it sends at least in any time in which packets wait, if its rate varies.
-    pub line: Option<Curve>,
+    pub line: Option<Service>,
     /// The packets of its transmit ring, the one in transmission included; at least 1.
     pub ring: u32,
     /// What its link adds to packets.
@@ -98,7 +98,7 @@ impl Load {
     pub(crate) fn service(&self) -> Service {
         match &self.line {
             None => Service::line(self.rate),
-            Some(line) => Service::of(line.clone()),
+            Some(line) => line.clone().of_its_line(),
         }
     }
 
@@ -169,6 +169,8 @@ pub struct Service(Arc<Steps>);
 struct Steps {
     line: Curve,
     down: Vec<(Part, Curve)>,
+    /// How many of these belong to the line itself.
+    of_line: usize,
 }
 
 impl Service {
@@ -177,9 +179,20 @@ impl Service {
         Self::of(Curve::rate(rate))
     }
 
-    fn of(line: Curve) -> Self {
-        let down = Vec::new();
-        Self(Arc::new(Steps { line, down }))
+    /// A line that serves so much with nothing else to send.
+    pub fn of(line: Curve) -> Self {
+        Self(Arc::new(Steps {
+            line,
+            down: Vec::new(),
+            of_line: 0,
+        }))
+    }
+
+    /// All that is left so far is what the line serves: bits leave as it has it.
+    fn of_its_line(mut self) -> Self {
+        let steps = Arc::make_mut(&mut self.0);
+        steps.of_line = steps.down.len();
+        self
     }
 
     /// The service of the line alone.
@@ -196,15 +209,15 @@ impl Service {
     /// tokens, whole packets leave when it has served them.
     pub fn is_smooth(&self) -> bool {
         let whole = |(part, _): &(Part, Curve)| matches!(part, Part::Share | Part::Shaper);
-        !self.0.down.iter().any(whole)
+        !self.0.down[self.0.of_line..].iter().any(whole)
     }
 
     /// With one step more, to `curve`.
     pub fn down_to(&self, part: Part, curve: Curve) -> Self {
         let mut less = self.clone();
         if curve != *self.curve() {
-            let down = &mut Arc::make_mut(&mut less.0).down;
-            match down.last_mut() {
+            let Steps { down, of_line, .. } = Arc::make_mut(&mut less.0);
+            match down[*of_line..].last_mut() {
                 Some((last, now)) if *last == part => *now = curve,
                 _ => down.push((part, curve)),
             }

@@ -3,10 +3,11 @@
 
 use std::fmt;
 
-use spillgate_core::curve::{Curve, Exact, Slope, UNITS};
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, Rng, Time, aal5::CELL};
-use spillgate_queueing::Reason;
+use spillgate_queueing::{Reason, Service};
 
+use super::guarantee::Sharers;
 use super::{CellPhase, CellShaper, Contract, VcSpec};
 use crate::Put;
 use crate::server::{Run, Server, ServerFacts, ServerRecipe, Train};
@@ -42,6 +43,14 @@ impl Cells {
             false => Contract::whole(self.line),
         }
     }
+
+    /// By how much cells of a packet may leave later than the contract has them, at most.
+    pub(super) fn drift(&self) -> Dur {
+        match self.phase {
+            CellPhase::Random => self.line.tx_time(CELL),
+            CellPhase::Aligned => Dur::ZERO,
+        }
+    }
 }
 
 impl ServerRecipe for Cells {
@@ -72,29 +81,22 @@ impl ServerRecipe for Cells {
         }
     }
 
-    /// Let T be the longest increment of a GCRA, at least a slot. The first cell after any time
-    /// begins within T, since the theoretical arrival time is at most T and the tolerance after the
-    /// last one, and each other within T of the one before. Each has left after its slot and the
-    /// phase of its packet, together less than two slots. What waits has begun no later.
-    fn serves(&self) -> Result<Curve, Reason> {
+    /// The node of its line knows what others leave to a circuit that shares one.
+    fn serves(&self) -> Result<Service, Reason> {
         if self.shares.is_some() {
-            return Err("no guarantee of circuits that share a line is known".into());
+            return Err("no guarantee of this circuit beside others is known".into());
         }
-        let (shape, slot) = (self.shape(), self.line.tx_time(CELL));
-        let increments = [Some(shape.peak()), shape.sustained()]
-            .into_iter()
-            .flatten();
-        let increments = increments.map(|g| g.increment());
-        let each = increments.fold(slot, Dur::max).max(Dur::from_ps(1));
-        let slope = Slope::below(UNITS * i128::from(CELL), each.as_ps().into())?;
-        let even = Curve::line(Exact::from_integer(0), slope.exact());
-        Ok(even.delayed(each + slot)?)
+        Sharers::alone(self).serves(0, &|_| String::new())
+    }
+
+    fn sends(&self, longest: u32) -> Option<Curve> {
+        let alone = self.shares.is_none().then(|| Sharers::alone(self));
+        alone.and_then(|s| s.sends(0, longest).ok())
     }
 
     /// The phases of two packets differ by less than a slot.
     fn peak(&self) -> Option<(Rate, Dur)> {
-        let slot = self.line.tx_time(CELL);
-        self.shares.is_none().then_some((self.line, slot))
+        Some((self.line, self.line.tx_time(CELL)))
     }
 }
 

@@ -14,6 +14,7 @@ mod discard;
 mod events;
 mod frames;
 mod gcra;
+mod guarantee;
 mod line;
 mod network;
 mod plan;

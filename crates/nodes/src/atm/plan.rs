@@ -6,12 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use spillgate_core::aal5::CELL;
+use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate};
+use spillgate_queueing::{Reason, Service};
 
+use super::guarantee::Sharers;
 use super::network::Network;
-use super::{
-    AtmPortRecipe, AtmSwitchSpec, CellLine, CellPhase, CellPolice, Cells, Contract, Reassembly,
-};
+use super::{AtmPortRecipe, AtmSwitchSpec, CellLine, CellPolice, Cells, Contract, Reassembly};
 use crate::server::ServerPlan;
 use crate::{Around, Declared, Fact, Names, Node, NodePlan, NodeSpec, Reader, Recipe, Start};
 
@@ -124,6 +125,8 @@ pub(super) struct EdgePlan {
     pub(super) contract: Contract,
     /// What its cells are shaped to.
     pub(super) shape: Contract,
+    /// The longest phase of its line.
+    pub(super) drift: Dur,
 }
 
 impl NodeSpec for AtmSwitchSpec {
@@ -212,12 +215,7 @@ impl AtmPlan {
     }
 
     fn circuit(&self, from: u32, to: u32, ports: Vec<u32>, edge: &AtmLink<'_>) -> CircuitPlan {
-        // Cells of a packet come later by a time between nothing and that of a cell.
-        let drifts = |c: &Cells| c.phase == CellPhase::Random;
-        let drift = match edge.circuit().is_some_and(drifts) {
-            true => edge.rate.tx_time(CELL),
-            false => Dur::ZERO,
-        };
+        let drift = edge.circuit().map_or(Dur::ZERO, Cells::drift);
         let line = self.edges.iter().find(|l| l.iter().any(|e| e.link == from));
         let others = line.map_or(Dur::ZERO, |l| CellLine::lateness(l[0].slot, l.len()));
         CircuitPlan {
@@ -227,6 +225,18 @@ impl AtmPlan {
             contract: edge.contract(),
             tolerated: drift + others,
         }
+    }
+
+    /// The line of a link with the circuits that `used` says are, and the place of the link among
+    /// these.
+    fn line_of(&self, link: u32, used: &dyn Fn(u32) -> bool) -> Option<(Sharers<'_>, usize)> {
+        let line = self
+            .edges
+            .iter()
+            .find(|l| l.iter().any(|e| e.link == link))?;
+        let on_it = line.iter().filter(|e| e.link == link || used(e.link));
+        let own = on_it.clone().position(|e| e.link == link)?;
+        Some((Sharers::of(line, on_it), own))
     }
 
     /// What names its random streams, and orders its wakes.
@@ -254,6 +264,7 @@ impl EdgePlan {
             slot: link.rate.tx_time(CELL),
             shape: link.circuit().map_or_else(|| link.contract(), Cells::shape),
             contract: link.contract(),
+            drift: link.circuit().map_or(Dur::ZERO, Cells::drift),
         }
     }
 }
@@ -314,6 +325,21 @@ impl Recipe for AtmPlan {
             serves: self.ports.iter().map(|p| p.link).collect(),
             ..Declared::default()
         }
+    }
+
+    fn port_service(
+        &self,
+        link: u32,
+        used: &dyn Fn(u32) -> bool,
+        names: &dyn Names,
+    ) -> Option<Result<Service, Reason>> {
+        let (line, own) = self.line_of(link, used)?;
+        Some(line.serves(own, &|link| names.link(link).to_owned()))
+    }
+
+    fn port_sends(&self, link: u32, longest: u32) -> Option<Curve> {
+        let (line, own) = self.line_of(link, &|_| false)?;
+        line.sends(own, longest).ok()
     }
 
     fn memory_bytes(&self, _: usize, routes: usize) -> u64 {

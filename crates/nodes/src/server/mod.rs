@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, Rng, Time};
-use spillgate_queueing::Reason;
+use spillgate_queueing::{Reason, Service};
 
 use crate::Put;
 use spillgate_core::Problem;
@@ -71,8 +71,14 @@ pub trait ServerRecipe: Debug + Display {
     ///
     /// # Errors
     /// Why nothing is guaranteed.
-    fn serves(&self) -> Result<Curve, Reason> {
+    fn serves(&self) -> Result<Service, Reason> {
         Err("no guarantee of this line is known".into())
+    }
+
+    /// What leaves at most, in bytes on the link, of packets of up to `longest` of these, each of
+    /// which counts when it has left; none if that is only what its line sends.
+    fn sends(&self, _longest: u32) -> Option<Curve> {
+        None
     }
 
     /// From the end of one packet to that of the next, it takes at least the time of that at this

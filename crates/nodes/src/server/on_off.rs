@@ -5,9 +5,8 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, RateOrZero, Rng, Time};
-use spillgate_queueing::Reason;
+use spillgate_queueing::{Reason, Service};
 
 use super::{Segment, Server, ServerFacts, ServerReader, ServerRecipe, finish, integral};
 use spillgate_core::Problem;
@@ -67,11 +66,11 @@ impl ServerRecipe for OnOff {
     }
 
     /// The lower of its rates: periods may be of any length.
-    fn serves(&self) -> Result<Curve, Reason> {
+    fn serves(&self) -> Result<Service, Reason> {
         let off = self
             .off_rate
             .ok_or("its line may stand still for any time")?;
-        Ok(Curve::rate(off.min(self.on_rate)))
+        Ok(Service::line(off.min(self.on_rate)))
     }
 
     fn peak(&self) -> Option<(Rate, Dur)> {

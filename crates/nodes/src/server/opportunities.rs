@@ -4,9 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, Rng, Time, show};
-use spillgate_queueing::Reason;
+use spillgate_queueing::{Reason, Service};
 
 use super::least::least;
 use super::{Server, ServerFacts, ServerReader, ServerRecipe, TraceSpec};
@@ -78,14 +77,14 @@ impl ServerRecipe for Opportunities {
     }
 
     /// Packets that wait use all of an opportunity; one that comes with it is too late.
-    fn serves(&self) -> Result<Curve, Reason> {
+    fn serves(&self) -> Result<Service, Reason> {
         let mut before = Dur::ZERO;
         let stretch = |at: &Dur| {
             let time = *at - std::mem::replace(&mut before, *at);
             (time.as_ps(), 0, BYTES.into())
         };
         let stretches: Vec<_> = self.at.iter().map(stretch).collect();
-        Ok(least(&stretches, true)?)
+        Ok(Service::of(least(&stretches, true)?))
     }
 }
 

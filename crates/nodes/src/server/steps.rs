@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::curve::Curve;
 use spillgate_core::{Dur, Rate, RateOrZero, Rng, Time};
-use spillgate_queueing::Reason;
+use spillgate_queueing::{Reason, Service};
 
 use super::least::least;
 use super::{
@@ -160,7 +159,7 @@ impl ServerRecipe for Steps {
         ServerFacts::VARIES
     }
 
-    fn serves(&self) -> Result<Curve, Reason> {
+    fn serves(&self) -> Result<Service, Reason> {
         let ends = self.steps.iter().skip(1).map(|(at, _)| *at);
         // Without a period the last rate holds for ever.
         let ends = ends.chain([self.period.unwrap_or(self.steps[self.steps.len() - 1].0)]);
@@ -169,7 +168,7 @@ impl ServerRecipe for Steps {
             ((until - *from).as_ps(), bps, 0)
         };
         let stretches: Vec<_> = self.steps.iter().zip(ends).map(stretch).collect();
-        Ok(least(&stretches, self.period.is_some())?)
+        Ok(Service::of(least(&stretches, self.period.is_some())?))
     }
 
     fn peak(&self) -> Option<(Rate, Dur)> {
@@ -249,7 +248,8 @@ mod tests {
             let n = 3 * rates.len() as u64;
             let period = ends.map(|()| n);
             let s = steps(&rates, period);
-            let curve = s.serves().unwrap();
+            let service = s.serves().unwrap();
+            let curve = service.curve();
             let rate = |ms: u64| {
                 let ms = period.map_or(ms, |p| ms % p);
                 i128::from(rates[(ms as usize / 3).min(last)].1)

@@ -9,6 +9,7 @@ mod net;
 mod paths;
 mod precedences;
 mod worst;
+mod worst_circuits;
 mod worst_lines;
 
 use std::fmt::Write;
