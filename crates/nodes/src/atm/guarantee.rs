@@ -18,13 +18,13 @@
 //! *Categories.* Cells of a circuit begin as its contract allows, with E more of tolerance, so that
 //! they bound H.
 //!
-//! *Minimum rates.* Cells that are due are a class by themselves, in the order in which they may go:
-//! the same holds with the increment of the minimum rate for T. Best effort is behind them. They
-//! are no more than the circuit sends by its contract. If no shaper holds it, they are no more than
-//! GCRA(1/MCR, τ) lets pass, late by the longest time Y in which the line sends nothing but a slot,
-//! cells of classes before, and due cells: at its begin, none of these is overdue. Such a circuit
-//! also takes turns, with a place that it may have had before a due cell. So the slot that has
-//! begun may be another one of a circuit that is still ahead: if that makes w more than E, T' is
+//! *Minimum rates.* Cells that are due are a class by themselves, in the order in which they may
+//! go: the same holds with the increment of the minimum rate for T. Best effort is behind them.
+//! They are no more than the circuit sends by its contract. If no shaper holds it, they are no more
+//! than GCRA(1/MCR, τ) lets pass, late by the longest time Y in which the line sends nothing but a
+//! slot, cells of classes before, and due cells: at its begin, none of these is overdue. Such a
+//! circuit also takes turns, with a place that it may have had before a due cell. So the slot that
+//! has begun may be another one of a circuit that is still ahead: if that makes w more than E, T' is
 //! that much more.
 //!
 //! *Cells that have left.* What has begun in t is at least (t - B) / T' cells, where the k-th one
