@@ -177,7 +177,7 @@ fn a_circuit_of_its_own_serves_at_its_contract() {
     let yaml = two_hops("r", atm, &[TCP, TCP]);
     // A cell each ms, the first one after at most 1 ms.
     near(delay(&yaml, "out"), 51.0 * 32.0 + 1.0);
-    // With a phase a cell leaves up to two slots of 42.4 us after it may, which a step is more than.
+    // With a phase a cell leaves up to two slots of 42.4 us after it may, less than a step.
     near(
         delay(&yaml.replace(", phase: aligned", ""), "out"),
         51.0 * 32.0 + 1.0,

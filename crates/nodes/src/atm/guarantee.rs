@@ -24,8 +24,8 @@
 //! than GCRA(1/MCR, τ) lets pass, late by the longest time Y in which the line sends nothing but a
 //! slot, cells of classes before, and due cells: at its begin, none of these is overdue. Such a
 //! circuit also takes turns, with a place that it may have had before a due cell. So the slot that
-//! has begun may be another one of a circuit that is still ahead: if that makes w more than E, T' is
-//! that much more.
+//! has begun may be another one of a circuit that is still ahead: if that makes w more than E, T'
+//! is that much more.
 //!
 //! *Cells that have left.* What has begun in t is at least (t - B) / T' cells, where the k-th one
 //! begins by B + (k - 1) T'. It has left by a slot and the phase of the line later; where two slots
