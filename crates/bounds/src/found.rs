@@ -79,7 +79,10 @@ pub(crate) struct Found {
 }
 
 /// By place of the flow.
-pub(crate) type OfFlows = BTreeMap<u32, Result<Arc<HopBound>, Reason>>;
+pub(crate) type OfFlows = BTreeMap<u32, OfFlow>;
+
+/// The bound of a flow, which others may share, or why there is none.
+type OfFlow = Result<Arc<HopBound>, Reason>;
 
 impl Found {
     /// Nothing, for this reason.
@@ -190,7 +193,7 @@ fn of_shares(guarantee: &Guarantee, load: &Load, all: &Arc<Together>) -> OfFlows
     let mut of_all: BTreeMap<(usize, u32), Result<Longest<'_>, Reason>> = BTreeMap::new();
     let mut flows = OfFlows::new();
     // Many flows are alike.
-    let mut last: Option<(&FlowLoad, &Vec<usize>, Result<Arc<HopBound>, Reason>)> = None;
+    let mut last: Option<(&FlowLoad, &Vec<usize>, OfFlow)> = None;
     for ((place, flow), of) in (0_u32..).zip(&load.flows).zip(&of_flow) {
         if of.is_empty() {
             continue;

@@ -250,7 +250,7 @@ impl Queue {
         len: u32,
     ) -> HopBound {
         let first = come.alone.zip(self.alone.as_ref());
-        let first = first.or(come.waits.map(|a| (a, &self.drain)));
+        let first = first.or_else(|| Some((come.waits?, &self.drain)));
         let rate = self.drain.curve().final_slope().floor().to_integer();
         HopBound {
             delay,
