@@ -81,21 +81,37 @@ NEVER = "bound: no packet can take longer, whatever happens"
 """What that column means."""
 
 
-class Ceiling(Column):
-    """What delays cannot exceed, rounded up; where nothing is known a dash, never a number."""
+EXPECTED = "expected"
+"""The column of mean delays by formulas, beside those of metrics."""
+
+BY_FORMULA = "expected: by the formula, in brackets how many half-widths the mean is off"
+"""What that column means."""
+
+MEANS = {
+    BOUND: "What the one-way delay of no packet can exceed, whatever happens; – where nothing is "
+    "known",
+    EXPECTED: "The mean one-way delay by an exact formula, where the scenario meets what that "
+    "assumes; in brackets how far the simulated mean is above it, in half-widths of its interval",
+}
+"""What both mean, at length."""
+
+
+class Known(Column):
+    """What is known without a run."""
 
     @property
     def head(self) -> str:
         """Its heading."""
-        return BOUND
+        return self.metric
 
     @property
     def meaning(self) -> str:
         """What it is."""
-        return (
-            "What the one-way delay of no packet can exceed, whatever happens; – where nothing is "
-            "known"
-        )
+        return MEANS[self.metric]
+
+
+class Ceiling(Known):
+    """What delays cannot exceed, rounded up; where nothing is known a dash, never a number."""
 
     def text(self, of: Mapping[str, Row], *, interval: bool = True) -> str:  # noqa: ARG002
         """Its value of some thing."""
@@ -107,29 +123,8 @@ def ceiling_of(of: Mapping[str, Row]) -> float | None:
     return of["owd_max"].bound if "owd_max" in of else None
 
 
-EXPECTED = "expected"
-"""The column of mean delays by formulas, beside those of metrics."""
-
-BY_FORMULA = "expected: by the formula, in brackets how many half-widths the mean is off"
-"""What that column means."""
-
-
-class Expected(Column):
+class Expected(Known):
     """The mean delay by an exact formula, and how far the simulated one is from it."""
-
-    @property
-    def head(self) -> str:
-        """Its heading."""
-        return EXPECTED
-
-    @property
-    def meaning(self) -> str:
-        """What it is."""
-        return (
-            "The mean one-way delay by an exact formula, where the scenario meets what that "
-            "assumes; in brackets how far the simulated mean is above it, in half-widths of its "
-            "interval"
-        )
 
     def text(self, of: Mapping[str, Row], *, interval: bool = True) -> str:  # noqa: ARG002
         """Its value of some thing, without an interval: it has none."""
