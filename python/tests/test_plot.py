@@ -1,4 +1,5 @@
 import hashlib
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from conftest import make_results
 from spillgate import plot
 from spillgate.errors import InputError
 from spillgate.plot.files import FigureSpec, read_specs
+from spillgate.plot.style import pens, styled
 
 
 def bars_of(figure):
@@ -165,3 +167,73 @@ def test_only_figures_need_matplotlib(tmp_path):
         assert done.returncode == 2
         assert "pip install 'spillgate[plot]'" in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run"]
+
+
+def test_no_two_curves_are_alike():
+    with styled():
+        found = pens(56)
+        assert len({(p["color"], str(p["linestyle"]), p["marker"]) for p in found}) == 56
+        assert [p["linestyle"] for p in found[:8]] == ["-"] * 8
+        with pytest.raises(ValueError, match="57 curves cannot be told apart; 56 can"):
+            pens(57)
+
+
+AXES = {
+    "measurement.duration": "1 s",
+    "axes": [
+        {"name": "load", "set": "traffic.data.source.rate", "values": ["1 Mb/s", "2 Mb/s"]},
+        {"name": "size", "set": "traffic.data.source.packet", "values": ["500 B", "1500 B"]},
+    ],
+}
+
+
+def test_a_heat_map_has_a_cell_for_each_point(tmp_path):
+    results = spillgate.run("examples/first/scenario.yaml", runs=2, set=AXES)
+    figure = plot.heatmap(results, "owd_mean", ("load", "size"), "data")
+    panels = figure.axes[:2]
+    assert [p.get_title(loc="left") for p in panels] == ["fifo", "llq"]
+    values = panels[1].images[0].get_array()
+    wanted = results.value(
+        "llq", "class", "data", "owd_mean", at={"load": "2 Mb/s", "size": "500 B"}
+    )
+    assert values[0, 1] == pytest.approx(wanted.mean * 1e3)
+    assert len(panels[0].texts) == 4
+    with pytest.raises(ValueError, match="there is no axis 'lod'; there are: load, size"):
+        plot.heatmap(results, "owd_mean", ("lod", "size"), "data")
+    spec = plot.FigureSpec("m", "heatmap", "owd_mean", axis="load", up="size", names=("data",))
+    written, problems = plot.save(results, tmp_path, [spec])
+    assert (len(written), problems) == (1, [])
+
+
+def test_the_best_tradeoff_is_up_and_to_the_right():
+    results = spillgate.run("examples/first/scenario.yaml", runs=4, set=AXES)
+    figure = plot.tradeoff(results, "data", variants=["llq"], at={"size": "500 B"})
+    panel = figure.axes[0]
+    left, right = panel.get_xlim()
+    assert left > right
+    assert [t.get_text() for t in panel.get_legend().get_texts()] == [
+        "llq (load=1 Mb/s, size=500 B)",
+        "llq (load=2 Mb/s, size=500 B)",
+    ]
+    assert len(panel.patches) == 2
+    assert "better to the right" in panel.get_xlabel()
+    with pytest.raises(ValueError, match="one name, not 0"):
+        plot.FigureSpec("t", "tradeoff", "owd_p95")
+
+
+def test_figures_for_papers_have_a_width_and_a_font(made, tmp_path):
+    spec = FigureSpec(
+        "delay", metric="owd_mean", pdf=True, width="8.5 cm", font="serif", font_size=8
+    )
+    written, problems = plot.save(made, tmp_path, [spec])
+    assert problems == []
+    svg = written[0].with_suffix(".svg").read_text()
+    wide = float(re.search(r'width="([0-9.]+)pt"', svg)[1]) / 72.0 * 2.54
+    assert wide == pytest.approx(8.5, abs=0.2)
+    assert "serif" in svg
+    assert written[0].with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+    first = written[0].with_suffix(".pdf").read_bytes()
+    plot.save(made, tmp_path, [spec])
+    assert written[0].with_suffix(".pdf").read_bytes() == first
+    with pytest.raises(ValueError, match="no width such as"):
+        FigureSpec("x", metric="owd_mean", width="8.5")

@@ -224,10 +224,13 @@ def _figures(
         known: list[tuple[str, Iterable[str], Sequence[str]]] = [
             ("variant", spec.variants, described.variants)
         ]
-        if spec.kind == "sweep":
+        if spec.kind in ("sweep", "heatmap", "tradeoff"):
             variants = list(dict.fromkeys(p.variant for p in described.points))
             axes = [a.name for a in described.axes]
-            known = [("variant", spec.variants, variants), ("axis", (spec.axis, *spec.at), axes)]
+            if spec.kind == "tradeoff":
+                variants += described.variants
+            asked = [a for a in (spec.axis, spec.up, *spec.at) if a]
+            known = [("variant", spec.variants, variants), ("axis", asked, axes)]
             known += [
                 (f"value of {a.name}", (str(spec.at[a.name]),), a.labels)
                 for a in described.axes

@@ -21,6 +21,7 @@ except ImportError as error:
 
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.files import FigureSpec, default_figures, draw, read_specs, save
+from spillgate.plot.study import heatmap, tradeoff
 from spillgate.plot.sweep import sweep
 
 __all__ = [
@@ -29,8 +30,10 @@ __all__ = [
     "ccdf",
     "default_figures",
     "draw",
+    "heatmap",
     "read_specs",
     "save",
     "sweep",
     "timeline",
+    "tradeoff",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from spillgate.labels import label_of
 from spillgate.metrics import missing, scale_for
-from spillgate.plot.style import NotebookFigure, palette, shown_as, styled
+from spillgate.plot.style import NotebookFigure, palette, pens, shown_as, styled
 from spillgate.result import Results
 from spillgate.rows import Row
 
@@ -208,11 +208,11 @@ def timeline(
         # One scale makes panels comparable, unless it flattens some of them.
         alike = max(tops) <= 8 * min(tops)
         panels = figure.subplots(len(chosen), 1, sharex=True, sharey=alike, squeeze=False)[:, 0]
-        colors = dict(zip(places, palette(len(places)), strict=True))
+        found = dict(zip(places, pens(len(places)), strict=True))
         for panel, variant in zip(panels, chosen, strict=True):
             for s in (s for s in series if s.variant == variant):
                 values = [v * scale.factor for v in s.v]
-                panel.plot(s.t, values, color=colors[s.where][0], label=shown_as(s.where))
+                panel.plot(s.t, values, label=shown_as(s.where), **_plain(found[s.where]))
             _mark_failures(panel, results)
             panel.set_title(shown_as(variant), fontsize=8, pad=3)
         for panel, top in zip(panels, tops, strict=True):
@@ -239,6 +239,11 @@ def timeline(
             y = 1.0 + 0.05 / figure.get_figheight()
             figure.suptitle(shown_as(title), x=0.02, y=y, ha="left", va="bottom", fontsize=10)
     return figure
+
+
+def _plain(pen: Mapping[str, Any]) -> dict[str, Any]:
+    """A pen without markers, for curves of many points."""
+    return {k: v for k, v in pen.items() if k != "marker"}
 
 
 _DOWN = "a link is down"
@@ -284,7 +289,7 @@ def ccdf(
         rows = math.ceil(len(classes) / columns)
         figure = NotebookFigure(figsize=(max(4.6, 2.7 * columns), 0.7 + 2.1 * rows))
         grid = figure.subplots(rows, columns, sharex=wide, sharey=True, squeeze=False).flatten()
-        colors = dict(zip(chosen, palette(len(chosen)), strict=True))
+        found = dict(zip(chosen, pens(len(chosen)), strict=True))
         for panel, cls in zip(grid, classes, strict=False):
             for d in (d for d in curves if d.cls == cls):
                 points = [
@@ -295,7 +300,7 @@ def ccdf(
                 panel.plot(
                     [p[0] for p in points],
                     [p[1] for p in points],
-                    color=colors[d.variant][0],
+                    **_plain(found[d.variant]),
                     label=shown_as(d.variant),
                 )
             panel.set_yscale("log")

@@ -4,7 +4,7 @@ The figures of a scenario can be chosen in a TOML file:
 
     [[figure]]
     file = "delay"                # without ending
-    kind = "bars"                 # bars, timeline, ccdf or sweep
+    kind = "bars"                 # bars, timeline, ccdf, sweep, heatmap or tradeoff
     metric = "owd_mean"
     scope = "class"
     names = ["voice", "video"]
@@ -26,7 +26,8 @@ from spillgate.bounded import read_text
 from spillgate.errors import InputError
 from spillgate.labels import short_of
 from spillgate.plot.charts import bars, ccdf, timeline
-from spillgate.plot.style import styled
+from spillgate.plot.study import heatmap, tradeoff
+from spillgate.plot.style import fit, in_font, styled
 from spillgate.plot.sweep import MOST_LINES, sweep
 from spillgate.points import FULL
 from spillgate.result import Results
@@ -39,7 +40,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-KINDS = ("bars", "timeline", "ccdf", "sweep")
+KINDS = ("bars", "timeline", "ccdf", "sweep", "heatmap", "tradeoff")
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,24 @@ class FigureSpec:
 
     Attributes:
         file: File name without ending: letters, digits, `.`, `_` and `-`.
-        kind: `bars`, `timeline`, `ccdf` or `sweep`.
+        kind: `bars`, `timeline`, `ccdf`, `sweep`, `heatmap` or `tradeoff`.
         metric: Name of the metric (not for `ccdf`).
         scope: For bars and sweeps: what is compared.
         names: Classes, code points, queues ... to show; all if empty.
         variants: Variants to show; all if empty.
         x: For bars: a group is a `variant` or a `name`.
-        axis: For sweeps: the axis of the scenario that goes to the right.
-        at: For sweeps: coordinates on the other axes; all of them if empty.
+        axis: For sweeps and heat maps: the axis of the scenario that goes to the right.
+        up: For heat maps: the axis that goes up.
+        at: For sweeps, heat maps and tradeoffs: coordinates on the other axes; all of them if
+            empty.
+        gain: For tradeoffs: what is to be high where `metric`, a delay, is to be low.
         shades: For bars: this many consecutive series share a hue.
-        log: For bars: logarithmic values.
+        log: For bars, sweeps and heat maps: logarithmic values.
         title: Above the figure.
+        pdf: Whether it is also written as PDF, for LaTeX.
+        width: How wide it is, all labels included: `8.5 cm`, `3.4 in`; as it comes if empty.
+        font: The family of its texts, such as `serif`; DejaVu Sans if empty.
+        font_size: Size of its labels in points; 9 if 0.
     """
 
     file: str
@@ -72,6 +80,12 @@ class FigureSpec:
     log: bool = False
     title: str = ""
     axis: str = ""
+    up: str = ""
+    pdf: bool = False
+    width: str = ""
+    font: str = ""
+    font_size: int = 0
+    gain: str = "throughput"
     at: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -89,9 +103,32 @@ class FigureSpec:
         if self.kind == "sweep" and not (self.metric and self.axis):
             msg = "a sweep needs a metric and an axis"
             raise ValueError(msg)
+        if self.kind == "heatmap" and not (self.metric and self.axis and self.up and self.names):
+            msg = "a heat map needs a metric, axis, up, and the name of what it shows"
+            raise ValueError(msg)
+        if self.kind in ("heatmap", "tradeoff") and len(self.names) != 1:
+            msg = f"a {self.kind} shows one name, not {len(self.names)}"
+            raise ValueError(msg)
+        if self.width and not (0.0 < _inches(self.width) < 50.0):
+            msg = f"width {self.width!r} is no width such as 8.5 cm or 3.4 in"
+            raise ValueError(msg)
+        if not 0 <= self.font_size <= 72:
+            msg = f"font_size must be 1 to 72 points, not {self.font_size}"
+            raise ValueError(msg)
         if self.shades < 1:
             msg = f"shades must be at least 1, not {self.shades}"
             raise ValueError(msg)
+
+
+def _inches(width: str) -> float:
+    """A width in inches; 0 if it is none.
+
+    Example:
+        >>> _inches("2.54 cm"), _inches("25.4 mm"), _inches("3.4 in"), _inches("wide")
+        (1.0, 1.0, 3.4, 0.0)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(cm|mm|in)\s*", width)
+    return float(found[1]) / {"cm": 2.54, "mm": 25.4, "in": 1.0}[found[2]] if found else 0.0
 
 
 def read_specs(path: str | Path) -> list[FigureSpec]:
@@ -126,7 +163,12 @@ def read_specs(path: str | Path) -> list[FigureSpec]:
     return specs
 
 
-_TYPES = {"shades": int, "log": bool, "names": list, "variants": list, "at": dict}
+_TYPES = {
+    **dict.fromkeys(("shades", "font_size"), int),
+    **dict.fromkeys(("log", "pdf"), bool),
+    **dict.fromkeys(("names", "variants"), list),
+    "at": dict,
+}
 
 
 def _spec(table: dict[str, Any]) -> FigureSpec:
@@ -227,6 +269,29 @@ def draw(results: Results, spec: FigureSpec) -> Figure:
             names=names,
             variants=variants,
             at=spec.at,
+            log=spec.log,
+            title=spec.title,
+        )
+    if spec.kind == "heatmap":
+        return heatmap(
+            results,
+            spec.metric,
+            (spec.axis, spec.up),
+            spec.names[0],
+            scope=spec.scope,
+            variants=variants,
+            at=spec.at,
+            log=spec.log,
+            title=spec.title,
+        )
+    if spec.kind == "tradeoff":
+        return tradeoff(
+            results,
+            spec.names[0],
+            delay=spec.metric or "owd_p95",
+            gain=spec.gain,
+            variants=variants,
+            at=spec.at,
             title=spec.title,
         )
     if spec.kind == "ccdf":
@@ -264,11 +329,14 @@ def save(
     with _missing_signs() as missing:
         for spec in specs if specs is not None else default_figures(results):
             try:
-                figure = draw(results, spec)
+                with in_font(spec.font, spec.font_size):
+                    figure = draw(results, spec)
+                    if spec.width:
+                        fit(figure, _inches(spec.width))
             except ValueError as error:
                 problems.append(f"figure {spec.file}: {error}")
                 continue
-            written.append(write(figure, where / spec.file))
+            written.append(write(figure, where / spec.file, pdf=spec.pdf))
     if missing:
         problems.append(
             f"figures: their font has no signs for {''.join(missing)}, which the PNG files show "
@@ -293,12 +361,13 @@ def _missing_signs() -> Iterator[dict[str, None]]:
             )
 
 
-def write(figure: Figure, path: Path) -> Path:
+def write(figure: Figure, path: Path, *, pdf: bool = False) -> Path:
     """Writes a figure as PNG and SVG; the same figure gives the same bytes.
 
     Args:
         figure: The figure.
         path: Where, without the ending.
+        pdf: Also as PDF.
 
     Returns:
         The PNG file.
@@ -307,4 +376,6 @@ def write(figure: Figure, path: Path) -> Path:
     with styled():
         figure.savefig(target, metadata={"Software": "Spillgate"})
         figure.savefig(target.with_suffix(".svg"), metadata={"Date": None})
+        if pdf:
+            figure.savefig(target.with_suffix(".pdf"), metadata={"CreationDate": None})
     return target

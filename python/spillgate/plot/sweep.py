@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 from spillgate.labels import label_of
 from spillgate.metrics import missing, scale_for
-from spillgate.plot.style import NotebookFigure, palette, shown_as, styled
+from spillgate.plot.style import NotebookFigure, pens, shown_as, styled
 from spillgate.points import FULL, At, Axis, Point, chosen
 from spillgate.result import Results
 from spillgate.rows import Row
 
 MOST_LINES = 12
-"""More of them cannot be told apart."""
+"""So many lines are drawn unasked."""
 
 
 def sweep(
@@ -27,6 +27,7 @@ def sweep(
     names: Sequence[str] | None = None,
     variants: Sequence[str] | None = None,
     at: At | None = None,
+    log: bool = False,
     title: str = "",
 ) -> Figure:
     """A metric over the values of one axis with 95 % intervals: a line for all else that differs.
@@ -42,11 +43,12 @@ def sweep(
         names: What to show, in this order; everything of the scope if not given.
         variants: Which variants, in this order; all if not given.
         at: Coordinates on the other axes; all of them if not given.
+        log: Logarithmic values, where one variant dwarfs the others.
         title: Above the figure.
 
     Raises:
         InputError: If `at` names no axis or value of the results.
-        ValueError: If nothing matches, or more than twelve lines do.
+        ValueError: If nothing matches, or more lines than can be told apart.
     """
     d = results.description
     along = next((i for i, a in enumerate(d.axes) if a.name == axis), None)
@@ -65,9 +67,6 @@ def sweep(
     lines = _lines(d.axes, wanted, along, variants, rows, names, whole=whole)
     if not lines:
         raise ValueError(missing(metric, scope))
-    if len(lines) > MOST_LINES:
-        msg = f"{len(lines)} lines: choose names, variants or coordinates of the other axes"
-        raise ValueError(msg)
     cells = [r for line in lines.values() for _, r in line]
     scale = scale_for(cells[0].unit, [r.mean for r in cells])
     across = d.axes[along]
@@ -75,7 +74,7 @@ def sweep(
     with styled():
         figure = NotebookFigure(figsize=(6.4, 3.2))
         axes = figure.add_subplot()
-        for (label, line), (color, _) in zip(lines.items(), palette(len(lines)), strict=True):
+        for (label, line), pen in zip(lines.items(), pens(len(lines)), strict=True):
             places = [_place(across, i, right.factor) for i, _ in line]
             means = [math.nan if r.mean is None else r.mean * scale.factor for _, r in line]
             halves = [r.half * scale.factor if r.half else math.nan for _, r in line]
@@ -83,19 +82,19 @@ def sweep(
                 places,
                 means,
                 halves,
-                color=color,
                 label=shown_as(label),
-                linestyle="-" if whole else "none",
-                marker="o",
                 markersize=3,
                 capsize=2,
+                **(pen if whole else {**pen, "linestyle": "none"}),
             )
         if across.numbers is None:
             axes.set_xticks(range(len(across.labels)), [shown_as(v) for v in across.labels])
         unit = f" ({right.unit})" if across.numbers is not None and right.unit else ""
         axes.set_xlabel(f"{shown_as(axis)}{unit}")
         axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")
-        if any(r.mean for r in cells):
+        if log:
+            axes.set_yscale("log")
+        elif any(r.mean for r in cells):
             axes.set_ylim(bottom=0)
         else:
             axes.set_ylim(0, 1)
