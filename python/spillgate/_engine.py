@@ -475,6 +475,10 @@ class Outcome:
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
         return parsed
 
+    def is_partial(self) -> bool:
+        """Whether there are fewer runs than the scenario asks for."""
+        return self._native.is_partial()
+
     def events(self) -> int:
         """The events that the runs took."""
         return self._native.events()

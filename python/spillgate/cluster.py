@@ -267,8 +267,8 @@ class Cluster:
                 if not self._stop.is_set() and self._pass([key], block, pace, most=1):
                     cause = f"killed its worker {DEATHS + 1} times"
                     job.put_failure(where, *key, cause)
-            before, (left, _) = len(left), job.lacking(where, again=False)
-            if len(left) >= before and not self._stop.is_set():
+            asked, (left, _) = set(left), job.lacking(where, again=False)
+            if asked <= set(left) and not self._stop.is_set():
                 why = "; ".join(pace.notes) or f"is {where} the same directory for all of them?"
                 msg = f"--on: what the workers of {self._where} made is not there: {why}"
                 raise OutputError(msg)

@@ -706,8 +706,7 @@ class Results:
     @property
     def partial(self) -> bool:
         """Whether there are fewer runs than were to be made."""
-        d = self.description
-        return len(self.runs) < d.runs * len(d.variants)
+        return self._values.is_partial()
 
     def extent(self) -> str:
         """How many runs the results rest on, and of how many if some are missing.
@@ -718,10 +717,11 @@ class Results:
             '4 runs'
         """
         done, d = len(self.runs), self.description
-        wanted = d.runs * len(d.variants)
-        whole = f"{wanted} run{'' if wanted == 1 else 's'}"
         if not self.partial:
-            return whole
+            return f"{done} run{'' if done == 1 else 's'}"
+        wanted = d.runs * len(d.variants)
+        limit = "at most " if d.replication else ""
+        whole = f"{limit}{wanted} run{'' if wanted == 1 else 's'}"
         each = [(v, sum(r.variant == v for r in self.runs)) for v in d.variants]
         if len(each) == 1:
             return f"{done} of {whole}"

@@ -48,10 +48,13 @@ class Description:
         files: Files that the scenario refers to, as written there.
         outside: Those of them that lie outside its folder, wherever links and `..` lead.
         seed: Master seed.
-        runs: Independent runs of each variant.
+        runs: Independent runs of each variant, or the most of them.
         variants: Names of the points: of the variants, where there are no axes.
         axes: What is varied beside the variants.
         points: The points in the order of `variants`.
+        replication: When a point has enough runs: `first` (runs before the first look), `level`
+            (confidence), and `until`: records of class, metric and within (half the width of its
+            interval, relative to its mean); none if each point has the same number.
         design: Which combinations of the values of axes they are: `full` for all of them, or
             `paired`, `random`, `latin-hypercube`, `sobol`.
         classes: Classes of service.
@@ -134,6 +137,7 @@ class Description:
     axes: tuple[Axis, ...] = ()
     points: tuple[Point, ...] = ()
     design: str = FULL
+    replication: dict[str, Any] | None = None
     patterns: tuple[dict[str, Any], ...] = ()
     outside: tuple[str, ...] = ()
 
@@ -180,6 +184,13 @@ class Description:
         # A variant may have that name, too.
         names = {*self.variants, *(p.variant for p in self.points)}
         return self.against == "all" and "all" not in names
+
+    def repeated(self) -> str:
+        """How many runs a point has, in words: `10 runs`, `5 to 60 runs`."""
+        if self.replication is None:
+            return counted(self.runs, "run")
+        first = min(self.replication["first"], self.runs)
+        return f"{first} to {counted(self.runs, 'run')}"
 
     def outages(self) -> list[tuple[float, float, str]]:
         """When links may be down in a run: from, to (s), and which in words."""

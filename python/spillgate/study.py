@@ -170,6 +170,7 @@ class Part:
             if progress is not None:
                 progress(now)
 
+        counted = 0
         for job in chunks(self._opened, mine, filled.refused):
             self._running = job
             if self._stopped:
@@ -179,11 +180,15 @@ class Part:
             while not job.join(POLL_S):
                 report()
             report()
-            _, done, kept, _, more = job.progress()
+            _, done, kept, runs, more = job.progress()
+            counted += runs
             filled.done += done
             filled.kept += kept
             events += more
             filled.failed += [Failed(*f) for f in job.failed()]
             filled.notes += [n for n in job.store_notes() if n not in filled.notes]
+        if self.description.replication is not None and not self._stopped:
+            # Those that no point needs are none of it.
+            filled.runs = counted
         filled.interrupted = self._stopped and filled.done + len(filled.failed) < filled.runs
         return filled

@@ -86,6 +86,37 @@ def test_ranges_and_pairs() -> None:
         spillgate.check(FIRST + AXES.replace(", steps: 3", ""))
 
 
+UNTIL = (
+    "study: {replication: {first: 3, until: [{class: data, metric: owd_mean, within: 30 %}]}}\n"
+)
+
+
+def test_points_have_as_many_runs_as_they_need(tmp_path: Path) -> None:
+    text = FIRST + UNTIL
+    many = spillgate.run(text, runs=12, set=SHORT, jobs=2, store=tmp_path / "store")
+    counts = {v: sum(r.variant == v for r in many.runs) for v in many.description.variants}
+    assert all(3 <= n <= 12 for n in counts.values())
+    assert not many.partial
+    for variant, n in counts.items():
+        if n < 12:
+            # The interval of one look is within that of any number of looks.
+            known = many.value(variant, "class", "data", "owd_mean")
+            assert known.half is not None
+            assert known.mean is not None
+            assert known.half <= 0.3 * known.mean
+    # On one thread the same, and from the store.
+    alone = spillgate.run(text, runs=12, set=SHORT, jobs=1)
+    assert [(r.variant, r.run, r.digest) for r in alone.runs] == [
+        (r.variant, r.run, r.digest) for r in many.runs
+    ]
+    hard = spillgate.run(
+        text.replace("30 %", "0.01 %"), runs=4, set=SHORT, store=tmp_path / "store"
+    )
+    assert len(hard.runs) == 8
+    many.save(tmp_path / "run")
+    assert not spillgate.load(tmp_path / "run").partial
+
+
 RING = """\
 schema_version: 1
 topology:

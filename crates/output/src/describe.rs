@@ -6,8 +6,8 @@ use spillgate_nodes::Description as NodeDescription;
 use spillgate_nodes::stage::input::InputPlan;
 use spillgate_queueing::{Counting, Outline};
 use spillgate_scenario::plan::{
-    ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RingFrom, SessionSpec, SlaPlan,
-    Traffic, Unmodelled, VariantPlan, WorldPlan,
+    ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, ReplicationPlan, RingFrom,
+    SessionSpec, SlaPlan, Traffic, Unmodelled, UntilPlan, VariantPlan, WorldPlan,
 };
 use spillgate_scenario::schema::{LossSpec, VerdictsSpec};
 use spillgate_sim::quantile_error;
@@ -27,6 +27,9 @@ pub struct Description {
     pub seed: u64,
     /// Runs of each variant.
     pub runs: u32,
+    /// When a point has enough runs; `runs` is then the most that it gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replication: Option<Replicated>,
     /// Names of the points: of the variants, where there are no axes.
     pub variants: Vec<String>,
     /// What is varied beside the variants.
@@ -112,6 +115,41 @@ impl Settings {
                 .collect(),
             rings: rings_of(world),
         }
+    }
+}
+
+/// When a point has enough runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replicated {
+    /// Runs before the first look.
+    pub first: u32,
+    /// Confidence of the intervals.
+    pub level: f64,
+    /// What is to be known, and how well.
+    pub until: Vec<Known>,
+}
+
+/// How well the mean of a metric is to be known.
+#[derive(Clone, Debug, Serialize)]
+pub struct Known {
+    /// Class of service.
+    pub class: String,
+    /// Metric.
+    pub metric: &'static str,
+    /// Half the width of its interval, relative to its mean.
+    pub within: f64,
+}
+
+fn replicated(rule: &ReplicationPlan) -> Replicated {
+    let known = |u: &UntilPlan| Known {
+        class: u.class.clone(),
+        metric: u.metric.name(),
+        within: u.within,
+    };
+    Replicated {
+        first: rule.first,
+        level: rule.level,
+        until: rule.until.iter().map(known).collect(),
     }
 }
 
@@ -295,6 +333,7 @@ pub fn describe(plan: &Plan) -> Description {
         variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
         axes: plan.axes.clone(),
         design: plan.design,
+        replication: plan.replication.as_ref().map(replicated),
         points: if plan.axes.is_empty() {
             Vec::new()
         } else {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Key, Layout, summarize_each};
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::{Finished, QUANTILES, layout};
+use spillgate_sim::{Finished, QUANTILES, Replication, layout};
 
 use crate::ceilings::Limits;
 use crate::verdicts::VerdictRow;
@@ -133,6 +133,17 @@ impl Report {
     /// The plan, shared.
     pub fn shared_plan(&self) -> Arc<Plan> {
         Arc::clone(&self.plan)
+    }
+
+    /// Whether there are fewer runs than the plan asks for.
+    pub fn is_partial(&self) -> bool {
+        let Some(rule) = Replication::of(&self.plan) else {
+            return self.finished.len() < self.plan.variants.len() * self.plan.runs as usize;
+        };
+        (0..self.plan.variants.len()).any(|point| {
+            let of = self.of(point).map(|f| rule.values(point, &f.outcome));
+            rule.ends_after(&of.collect::<Vec<_>>()).is_none()
+        })
     }
 
     /// The finished runs.

@@ -20,7 +20,8 @@ use spillgate_output::{
 use spillgate_scenario::plan::{Plan, VariantPlan, WorldPlan};
 use spillgate_scenario::{Chosen, Diagnostic, Diagnostics, Options, codes, load};
 use spillgate_sim::{
-    BEHAVIOR, Campaign, Engine, Failure, Finished, Manner, Observed, RunInfo, Shelf, Wanted, said,
+    BEHAVIOR, Campaign, Engine, Failure, Finished, Manner, Observed, Replication, RunInfo, Shelf,
+    Wanted, said,
 };
 
 use crate::explain;
@@ -282,18 +283,37 @@ impl Job {
         py.detach(|| {
             let store = self.open(&directory)?;
             let (mut lacking, mut failed) = (Vec::new(), Vec::new());
-            for run in 0..plan.runs {
-                for variant in 0..plan.variants.len() {
+            let rule = Replication::of(plan);
+            let points = plan.variants.iter().enumerate();
+            for variant in points.filter(|(_, p)| p.same.is_none()).map(|(i, _)| i) {
+                let (mut seen, mut wanted) = (Vec::new(), 0..plan.runs);
+                if let Some(rule) = &rule {
+                    wanted.end = rule.next_look(0);
+                }
+                let before = lacking.len();
+                while let Some(run) = wanted.next() {
                     let info = RunInfo { variant, run };
                     if store.has(info) {
-                        continue;
+                        if let Some(rule) = &rule {
+                            let found = store.outcome(info, false).ok().flatten();
+                            seen.extend(found.map(|o| rule.values(variant, &o)));
+                        }
+                    } else {
+                        match store.failure(info).filter(|_| !again) {
+                            Some(why) => failed.push((variant, run, why)),
+                            None => lacking.push((variant, run)),
+                        }
                     }
-                    match store.failure(info).filter(|_| !again) {
-                        Some(why) => failed.push((variant, run, why)),
-                        None => lacking.push((variant, run)),
+                    // Whether a point needs more shows when all up to here are there.
+                    if let Some(rule) = rule.as_ref().filter(|_| wanted.is_empty()) {
+                        if lacking.len() == before && !rule.is_enough(&seen) {
+                            wanted.end = rule.next_look(wanted.end);
+                        }
                     }
                 }
             }
+            // All points of a run before the next run.
+            lacking.sort_unstable_by_key(|(variant, run)| (*run, *variant));
             Ok((lacking, failed))
         })
     }
@@ -483,8 +503,13 @@ impl Job {
             std::fs::metadata(&directory)?;
             let store = self.open(&directory)?;
             let mut finished = Vec::new();
+            let rule = Replication::of(plan);
             for (variant, point) in plan.variants.iter().enumerate() {
+                let mut seen = Vec::new();
                 for run in 0..plan.runs {
+                    if rule.as_ref().is_some_and(|r| r.ends_after(&seen).is_some()) {
+                        break;
+                    }
                     let info = RunInfo { variant, run };
                     let missing = || whole.then(|| "it is not there".to_owned());
                     let found = store.outcome(info, observed.has(run));
@@ -495,6 +520,9 @@ impl Job {
                     let found = found.map_err(|why| {
                         PyValueError::new_err(format!("run {run} of {}: {why}", point.name))
                     })?;
+                    if let (Some(rule), Some(outcome)) = (&rule, &found) {
+                        seen.push(rule.values(variant, outcome));
+                    }
                     finished.extend(found.map(|outcome| Finished {
                         info,
                         outcome: Arc::new(outcome),
@@ -652,6 +680,11 @@ impl Results {
     /// The runs with their digests, as a JSON list.
     fn runs(&self) -> PyResult<String> {
         json(&self.report.runs())
+    }
+
+    /// Whether there are fewer runs than the scenario asks for.
+    fn is_partial(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.report.is_partial())
     }
 
     /// The events that the runs took, which depend on the engine.

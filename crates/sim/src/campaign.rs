@@ -4,6 +4,7 @@
 //! and its random streams, so a result does not depend on how many threads
 //! there are or which of them ran it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,6 +17,8 @@ use spillgate_scenario::plan::{Plan, WorldPlan};
 
 use crate::engine::{Engine, Stop, World};
 use crate::outcome::Outcome;
+use crate::replication::Replication;
+use crate::turns::Turns;
 
 /// Events between two checks of the cancel flag.
 const BUDGET: u64 = 1 << 16;
@@ -32,6 +35,8 @@ pub struct Campaign {
     events: AtomicU64,
     done: AtomicUsize,
     kept: AtomicUsize,
+    /// Runs that their points do not need.
+    spared: AtomicUsize,
     finished: Mutex<Vec<Finished>>,
     failed: Mutex<Vec<(RunInfo, Failure)>>,
     /// The first failure that ended the campaign.
@@ -43,6 +48,7 @@ struct Queue {
     runs: Vec<RunInfo>,
     /// One cell for each: parts done, of [`PARTS`].
     parts: Vec<AtomicU64>,
+    turns: Turns,
 }
 
 /// Why a campaign failed, or one run of it.
@@ -209,7 +215,7 @@ pub struct Progress {
     pub runs_done: usize,
     /// Those of them that had been kept.
     pub runs_kept: usize,
-    /// Runs in all.
+    /// Runs in all, but for those of which is known that their points do not need them.
     pub runs: usize,
     /// Events handled so far.
     pub events: u64,
@@ -226,6 +232,7 @@ impl Campaign {
             events: AtomicU64::new(0),
             done: AtomicUsize::new(0),
             kept: AtomicUsize::new(0),
+            spared: AtomicUsize::new(0),
             finished: Mutex::default(),
             failed: Mutex::default(),
             fault: Mutex::new(None),
@@ -267,19 +274,14 @@ impl Campaign {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
         };
-        let Queue { runs, .. } = self.queue.get_or_init(|| self.queued(&manner.wanted));
+        let Queue { runs, turns, .. } = self.queue.get_or_init(|| self.queued(&manner.wanted));
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.min(runs.len()).max(1))
             .build()
             .map_err(|e| Failure::Threads(e.to_string()))?;
         // Not a parallel iterator: that would split its range, and begin runs in the middle of it.
-        let next = AtomicUsize::new(0);
         pool.broadcast(|_| {
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                if place >= runs.len() || self.cancelled.load(Ordering::Relaxed) {
-                    break;
-                }
+            while let Some(place) = turns.take(|| self.cancelled.load(Ordering::Relaxed)) {
                 self.one(place, manner, shelf);
             }
         });
@@ -290,14 +292,31 @@ impl Campaign {
     }
 
     fn queued(&self, wanted: &Wanted) -> Queue {
-        let variants = self.plan.variants.len();
-        let all = 0..variants * self.plan.runs as usize;
+        // Whoever asks for single runs has judged himself.
+        let rule = match wanted {
+            Wanted::These(_) => None,
+            _ => Replication::of(&self.plan),
+        };
+        let points = &self.plan.variants;
+        // Points that are the same as another are not run.
+        let variants: Vec<usize> = match wanted {
+            // How many runs a point needs shows where all of them are made.
+            Wanted::Part { first, of } if rule.is_some() => {
+                let mine = (*first..points.len()).step_by((*of).max(1));
+                mine.filter(|i| points[*i].same.is_none()).collect()
+            }
+            _ => (0..points.len())
+                .filter(|i| points[*i].same.is_none())
+                .collect(),
+        };
+        let all = 0..variants.len() * self.plan.runs as usize;
         let at = |i: usize| RunInfo {
-            variant: i % variants,
-            run: (i / variants) as u32,
+            variant: variants[i % variants.len()],
+            run: (i / variants.len()) as u32,
         };
         let runs: Vec<RunInfo> = match wanted {
             Wanted::All => all.map(at).collect(),
+            Wanted::Part { .. } if rule.is_some() => all.map(at).collect(),
             Wanted::Scattered => {
                 let mut runs: Vec<_> = all.map(at).collect();
                 let state = RandomState::new();
@@ -309,33 +328,46 @@ impl Campaign {
         };
         Queue {
             parts: runs.iter().map(|_| AtomicU64::new(0)).collect(),
+            turns: Turns::new(rule, &runs, points.len()),
             runs,
         }
     }
 
     /// Makes a run unless the shelf has it.
     fn one(&self, place: usize, manner: &Manner, shelf: &dyn Shelf) {
-        let Some(Queue { runs, parts }) = self.queue.get() else {
+        let Some(Queue { runs, parts, turns }) = self.queue.get() else {
             return;
         };
         let (info, part) = (runs[place], &parts[place]);
         let observe = manner.observed.has(info.run);
-        let finish = |outcome: Option<Outcome>| {
+        let judged = |values: Option<Vec<f64>>| {
             part.store(PARTS, Ordering::Relaxed);
+            for place in turns.finished(place, info, values) {
+                parts[place].store(PARTS, Ordering::Relaxed);
+                self.spared.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let values = |outcome: &Outcome| {
+            let rule = turns.rule()?;
+            Some(rule.values(info.variant, outcome))
+        };
+        let finish = |outcome: Option<Outcome>, values: Option<Vec<f64>>| {
+            judged(values);
             self.done.fetch_add(1, Ordering::Relaxed);
             if let Some(outcome) = outcome.map(Arc::new) {
                 lock(&self.finished).push(Finished { info, outcome });
             }
         };
-        if manner.shelved && shelf.has(info, observe) {
+        // What is judged is read, too.
+        let read = !manner.shelved || turns.rule().is_some();
+        if !read && shelf.has(info, observe) {
             self.kept.fetch_add(1, Ordering::Relaxed);
-            return finish(None);
+            return finish(None, None);
         }
-        if !manner.shelved {
-            if let Some(outcome) = shelf.get(info, observe) {
-                self.kept.fetch_add(1, Ordering::Relaxed);
-                return finish(Some(outcome));
-            }
+        if let Some(outcome) = read.then(|| shelf.get(info, observe)).flatten() {
+            self.kept.fetch_add(1, Ordering::Relaxed);
+            let values = values(&outcome);
+            return finish((!manner.shelved).then_some(outcome), values);
         }
         let before = shelf
             .failure(info)
@@ -345,9 +377,10 @@ impl Campaign {
             let Some(outcome) = outcome else {
                 return Ok(());
             };
+            let values = values(&outcome);
             match (shelf.put(info, observe, &outcome), manner.shelved) {
-                (_, false) => finish(Some(outcome)),
-                (true, true) => finish(None),
+                (_, false) => finish(Some(outcome), values),
+                (true, true) => finish(None, values),
                 // Nowhere would be what else is made.
                 (false, true) => self.cancel(),
             }
@@ -365,7 +398,7 @@ impl Campaign {
                 if !matches!(why, Failure::Before(_)) {
                     shelf.put_failure(info, &why);
                 }
-                part.store(PARTS, Ordering::Relaxed);
+                judged(None);
                 lock(&self.failed).push((info, why));
             }
             Err(why) => {
@@ -440,7 +473,7 @@ impl Campaign {
             },
             runs_done: self.done.load(Ordering::Relaxed),
             runs_kept: self.kept.load(Ordering::Relaxed),
-            runs,
+            runs: runs - self.spared.load(Ordering::Relaxed),
             events: self.events.load(Ordering::Relaxed),
         }
     }
@@ -448,6 +481,26 @@ impl Campaign {
     /// The finished runs so far, by variant and run.
     pub fn finished(&self) -> Vec<Finished> {
         let mut all = lock(&self.finished).clone();
+        let points = self.plan.variants.iter().enumerate();
+        let same: Vec<(usize, usize)> = points.filter_map(|(i, p)| Some((p.same?, i))).collect();
+        if !same.is_empty() {
+            let mut of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for (first, other) in same {
+                of.entry(first).or_default().push(other);
+            }
+            let copies = all.iter().flat_map(|f| {
+                let others = of.get(&f.info.variant).into_iter().flatten();
+                others.map(|variant| Finished {
+                    info: RunInfo {
+                        variant: *variant,
+                        ..f.info
+                    },
+                    outcome: Arc::clone(&f.outcome),
+                })
+            });
+            let copies: Vec<Finished> = copies.collect();
+            all.extend(copies);
+        }
         all.sort_by_key(|f| f.info);
         all
     }

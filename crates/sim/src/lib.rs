@@ -24,12 +24,14 @@ mod pipes;
 mod port;
 mod precedence;
 mod replay;
+mod replication;
 mod ring;
 mod server;
 mod session;
 mod tcp;
 mod tokens;
 mod transfers;
+mod turns;
 mod voice;
 
 pub use admission::Admission;
@@ -42,6 +44,7 @@ pub use express::taken_plainly;
 pub use measured::layout;
 pub use observe::{explain, sampled, tap};
 pub use outcome::{Curve, Outcome, QUANTILES};
+pub use replication::Replication;
 pub use spillgate_measure::{Bounds, Window};
 pub use tokens::Draining;
 

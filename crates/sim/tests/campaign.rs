@@ -3,7 +3,7 @@
 use crate::common;
 use std::sync::Arc;
 
-use spillgate_sim::Campaign;
+use spillgate_sim::{Campaign, Replication};
 
 /// Two variants, each run about 10,000 packets.
 fn scenario(runs: u32) -> String {
@@ -81,4 +81,73 @@ fn a_campaign_that_is_cancelled_first_runs_nothing() {
     campaign.execute(0).unwrap();
     assert!(campaign.finished().is_empty());
     assert_eq!(campaign.progress().fraction, 0.0);
+}
+
+/// Each point has the runs that it needs, whatever the number of threads: at a look, the first
+/// after which all is known well enough.
+#[test]
+fn points_have_as_many_runs_as_they_need() {
+    let until = |within: &str| {
+        format!(
+            "{}study: {{replication: {{first: 3, until: [{{class: f, metric: owd_mean, within: {within}}}]}}}}\n",
+            scenario(20)
+        )
+    };
+    let plan = common::plan(&until("20 %"));
+    let alone = common::run(&plan, 1);
+    let many = common::run(&plan, 3);
+    assert_eq!(common::digests(&alone), common::digests(&many));
+    let rule = Replication::of(&plan).unwrap();
+    let looks: Vec<u32> = std::iter::successors(Some(3), |n| Some(rule.next_look(*n)))
+        .take_while(|n| *n < 20)
+        .collect();
+    for point in 0..2 {
+        let of = alone.iter().filter(|f| f.info.variant == point);
+        let values: Vec<_> = of.map(|f| rule.values(point, &f.outcome)).collect();
+        let n = values.len() as u32;
+        assert!(looks.contains(&n), "{n} runs");
+        assert_eq!(rule.ends_after(&values), Some(n));
+        for look in looks.iter().filter(|l| **l < n) {
+            assert!(!rule.is_enough(&values[..*look as usize]), "{look}");
+        }
+    }
+    // What cannot be known so well takes all.
+    assert_eq!(common::run(&common::plan(&until("0.01 %")), 2).len(), 40);
+}
+
+/// What fails where nothing goes is not run, and has the outcomes of the point without it.
+#[test]
+fn a_failure_that_no_packet_meets_is_not_simulated() {
+    let text = "
+schema_version: 1
+topology:
+  nodes: [a, b, c]
+  links:
+    ab: {from: a, to: b, rate: 10 Mb/s}
+    ac: {from: a, to: c, rate: 10 Mb/s}
+    cb: {from: c, to: b, rate: 10 Mb/s}
+traffic:
+  - flow: {name: f, from: a, to: b, source: {poisson: {rate: 5 Mb/s, packet: 1000 B}}}
+measurement: {warmup: 1 s, duration: 2 s}
+runs: {count: 2}
+axes: [{name: failure, each: link, at: 2 s}]
+";
+    let plan = common::plan(text);
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(2).unwrap();
+    assert_eq!(campaign.progress().runs, 4);
+    let finished = campaign.finished();
+    let digests = common::digests(&finished);
+    assert_eq!(digests.len(), 8);
+    let of = |point: usize, run: u32| {
+        let found = finished
+            .iter()
+            .find(|f| (f.info.variant, f.info.run) == (point, run));
+        found.unwrap().outcome.digest.clone()
+    };
+    for run in 0..2 {
+        assert_eq!(of(0, run), of(2, run));
+        assert_eq!(of(0, run), of(3, run));
+        assert_ne!(of(0, run), of(1, run));
+    }
 }

@@ -116,7 +116,7 @@ def _header(out: Console, found: Results) -> None:
     out.print(Text(d.name or found.scenario_path.name, "bold"))
     campaign = ", ".join(
         (
-            f"{d.extent()} × {count(d.runs, 'run')}"
+            f"{d.extent()} × {d.repeated()}"
             + (f" (partial: {found.extent()})" if found.partial else ""),
             count(d.flows, "flow"),
             f"{format_value(d.duration, 's')} measured",

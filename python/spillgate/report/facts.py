@@ -30,12 +30,18 @@ def parameters(d: Description) -> list[tuple[str, str]]:
         *((f"axis {a.name}", _values(a)) for a in d.axes),
         ("classes of service", ", ".join(d.classes)),
         ("flows", f"{d.flows}{tcp}"),
-        ("independent runs", f"{d.runs} of each {'point' if d.axes else 'variant'}"),
+        ("independent runs", f"{d.repeated()} of each {'point' if d.axes else 'variant'}"),
+        *([("enough runs", _enough(d.replication))] if d.replication else []),
         ("seed", str(d.seed)),
         ("warm-up", f"{format_value(d.warmup, 's')}, simulated but not counted"),
         ("measured", format_value(d.duration, "s")),
         ("sampled every", format_value(d.interval, "s")),
     ]
+
+
+def _enough(rule: Mapping[str, Any]) -> str:
+    until = (f"{u['metric']} of {u['class']} ±{100 * u['within']:g} %" for u in rule["until"])
+    return f"{' and '.join(until)} at {100 * rule['level']:g} %, however often one looks"
 
 
 _MOST_VALUES = 20

@@ -96,7 +96,7 @@ def render(
         interrupted=results.interrupted,
         runs=len(results.runs),
         extent=results.extent(),
-        wanted=d.runs * len(d.variants),
+        partial=results.partial,
         matrix=matrix(results),
         outages=outage_table(results),
         warnings=[*d.warnings, *results.remarks],

@@ -1,0 +1,107 @@
+//! How many runs each point of a plan gets, where that depends on what they show.
+//!
+//! One looks at the runs of a point after a few of them, and again after a quarter more. The
+//! intervals hold however often one looks, so that it does no harm to stop when they are narrow.
+//! What is decided depends on the values of the runs in their order alone, never on which of them
+//! was finished first.
+
+use spillgate_core::math::{exp, ln};
+use spillgate_measure::stats::Interval;
+use spillgate_measure::table::Scope;
+use spillgate_scenario::plan::{Plan, ReplicationPlan};
+
+use crate::measured::layout;
+use crate::outcome::Outcome;
+
+/// When points have enough runs.
+#[derive(Debug)]
+pub struct Replication {
+    rule: ReplicationPlan,
+    /// The most runs of a point.
+    most: u32,
+    /// For each point, where the values stand that are to be known; none if they are not measured.
+    places: Vec<Vec<Option<usize>>>,
+}
+
+impl Replication {
+    /// The rule of a plan; none if each of its points has the same number of runs.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let rule = plan.replication.clone()?;
+        let places = plan.variants.iter().map(|point| {
+            let layout = layout(&point.world);
+            let place = |u: &spillgate_scenario::plan::UntilPlan| {
+                layout.position(Scope::Class, &u.class, u.metric)
+            };
+            rule.until.iter().map(place).collect()
+        });
+        Some(Self {
+            places: places.collect(),
+            rule,
+            most: plan.runs,
+        })
+    }
+
+    /// After how many runs one looks next, if there are so many; never more than there may be.
+    pub fn next_look(&self, runs: u32) -> u32 {
+        let next = if runs == 0 {
+            self.rule.first
+        } else {
+            runs + (runs / 4).max(1)
+        };
+        next.min(self.most)
+    }
+
+    /// What is to be known, of one run of a point; NaN where it has no value.
+    pub fn values(&self, point: usize, outcome: &Outcome) -> Vec<f64> {
+        let value = |at: &Option<usize>| at.map_or(f64::NAN, |at| outcome.values[at]);
+        self.places[point].iter().map(value).collect()
+    }
+
+    /// Whether the runs of a point are enough, by their values in order.
+    pub fn is_enough(&self, runs: &[Vec<f64>]) -> bool {
+        if runs.len() >= self.most as usize {
+            return true;
+        }
+        let known = |(i, until): (usize, &spillgate_scenario::plan::UntilPlan)| {
+            let values: Vec<f64> = runs.iter().filter_map(|r| r.get(i).copied()).collect();
+            let found = Interval::of(&values, self.rule.level);
+            found.n >= 2 && half(&found) <= until.within * found.mean.abs()
+        };
+        self.rule.until.iter().enumerate().all(known)
+    }
+
+    /// How many runs a point gets whose runs give these values in order; none as long as one
+    /// cannot tell.
+    pub fn ends_after(&self, runs: &[Vec<f64>]) -> Option<u32> {
+        let mut look = self.next_look(0);
+        loop {
+            let seen = runs.get(..look as usize)?;
+            if self.is_enough(seen) {
+                return Some(look);
+            }
+            look = self.next_look(look);
+        }
+    }
+}
+
+/// Half the width of the interval of a mean of two or more values that covers it after any number
+/// of them at once.
+///
+/// The likelihood ratio of the t statistic, its noncentrality mixed by a normal distribution of
+/// variance `10 n`: with `x = t^2 / (n - 1)` and `w = 1 + 10 n` it is
+/// `w^(-1/2) ((1 + x) / (1 + x / w))^(n/2)`, a martingale of mean 1, and ever reaches 1/a with a
+/// probability of at most a (T. L. Lai, "On confidence sequences", Annals of Statistics 4, 1976).
+/// The interval ends where it is `1 / (1 - level)`, solved for t.
+fn half(of: &Interval) -> f64 {
+    if of.deviation == 0.0 {
+        return 0.0;
+    }
+    let n = of.n as f64;
+    let wide = 1.0 + 10.0 * n;
+    let ratio = exp(2.0 / n * (0.5 * ln(wide) - ln(1.0 - of.level)));
+    if ratio >= wide {
+        return f64::INFINITY;
+    }
+    let t = ((n - 1.0) * (ratio - 1.0) / (1.0 - ratio / wide)).sqrt();
+    t * of.deviation / n.sqrt()
+}
