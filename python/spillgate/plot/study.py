@@ -11,7 +11,7 @@ from matplotlib.patches import Ellipse
 
 from spillgate.labels import label_of
 from spillgate.metrics import missing, scale_for
-from spillgate.plot.style import NotebookFigure, pens, shown_as, styled
+from spillgate.plot.style import NotebookFigure, pens, plain_numbers, shown_as, styled
 from spillgate.points import FULL, At, Axis, chosen
 from spillgate.result import Results
 
@@ -106,7 +106,9 @@ def heatmap(
             if variant:
                 panel.set_title(shown_as(variant), fontsize=8, pad=3)
         panels[0].set_ylabel(shown_as(along.name))
-        figure.colorbar(image, ax=panels, label=f"{label_of(metric)} ({scale.unit})")
+        bar = figure.colorbar(image, ax=panels, label=f"{label_of(metric)} ({scale.unit})")
+        if by_ratio:
+            plain_numbers(bar.ax.yaxis)
         if title:
             figure.suptitle(shown_as(title), ha="left", x=0.02, fontsize=10)
     return figure
@@ -215,7 +217,7 @@ def tradeoff(
         panel.autoscale_view()
         panel.invert_xaxis()
         panel.grid(visible=True, axis="both")
-        panel.set_xlabel(f"{label_of(delay)} ({scales[0].unit}), better to the right")
+        panel.set_xlabel(f"{label_of(delay)} ({scales[0].unit}),\nbetter to the right")
         panel.set_ylabel(f"{label_of(gain)} ({scales[1].unit})")
         if len(found) > 1:
             panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4)

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from spillgate.visible import visible
 
@@ -59,6 +61,12 @@ def in_font(family: str = "", size: float = 0.0) -> Iterator[None]:
         yield
     finally:
         _ASKED.reset(before)
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Writes the numbers of a logarithmic axis as 20, not as 2 × 10¹."""
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else ""))
 
 
 def fit(figure: Figure, width: float) -> None:

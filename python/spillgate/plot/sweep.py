@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from spillgate.labels import label_of
 from spillgate.metrics import missing, scale_for
-from spillgate.plot.style import NotebookFigure, pens, shown_as, styled
+from spillgate.plot.style import NotebookFigure, pens, plain_numbers, shown_as, styled
 from spillgate.points import FULL, At, Axis, Point, chosen
 from spillgate.result import Results
 from spillgate.rows import Row
@@ -94,6 +94,7 @@ def sweep(
         axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")
         if log:
             axes.set_yscale("log")
+            plain_numbers(axes.yaxis)
         elif any(r.mean for r in cells):
             axes.set_ylim(bottom=0)
         else:
