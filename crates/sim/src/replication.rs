@@ -5,8 +5,7 @@
 //! What is decided depends on the values of the runs in their order alone, never on which of them
 //! was finished first.
 
-use spillgate_core::math::{exp, ln};
-use spillgate_measure::stats::Interval;
+use spillgate_measure::stats::{Interval, Looks};
 use spillgate_measure::table::Scope;
 use spillgate_scenario::plan::{Plan, ReplicationPlan};
 
@@ -64,8 +63,8 @@ impl Replication {
         }
         let known = |(i, until): (usize, &spillgate_scenario::plan::UntilPlan)| {
             let values: Vec<f64> = runs.iter().filter_map(|r| r.get(i).copied()).collect();
-            let found = Interval::of(&values, self.rule.level);
-            found.n >= 2 && half(&found) <= until.within * found.mean.abs()
+            let found = Interval::of(&values, self.rule.level).for_looks(Looks::Any);
+            found.n >= 2 && found.half <= until.within * found.mean.abs()
         };
         self.rule.until.iter().enumerate().all(known)
     }
@@ -82,26 +81,4 @@ impl Replication {
             look = self.next_look(look);
         }
     }
-}
-
-/// Half the width of the interval of a mean of two or more values that covers it after any number
-/// of them at once.
-///
-/// The likelihood ratio of the t statistic, its noncentrality mixed by a normal distribution of
-/// variance `10 n`: with `x = t^2 / (n - 1)` and `w = 1 + 10 n` it is
-/// `w^(-1/2) ((1 + x) / (1 + x / w))^(n/2)`, a martingale of mean 1, and ever reaches 1/a with a
-/// probability of at most a (T. L. Lai, "On confidence sequences", Annals of Statistics 4, 1976).
-/// The interval ends where it is `1 / (1 - level)`, solved for t.
-fn half(of: &Interval) -> f64 {
-    if of.deviation == 0.0 {
-        return 0.0;
-    }
-    let n = of.n as f64;
-    let wide = 1.0 + 10.0 * n;
-    let ratio = exp(2.0 / n * (0.5 * ln(wide) - ln(1.0 - of.level)));
-    if ratio >= wide {
-        return f64::INFINITY;
-    }
-    let t = ((n - 1.0) * (ratio - 1.0) / (1.0 - ratio / wide)).sqrt();
-    t * of.deviation / n.sqrt()
 }
