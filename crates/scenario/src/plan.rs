@@ -89,6 +89,7 @@ impl Plan {
             ));
         }
         self.variants.retain(|v| v.name == name);
+        self.variants.iter_mut().for_each(|v| v.same = None);
         self.against = vec![0];
         self.axes.clear();
         Ok(())
