@@ -185,33 +185,6 @@ def test_a_scheduler_without_workers(monkeypatch, capsys, machines, study):
     assert said == f"spillgate: --on: no worker has joined {machines.on} within 3 s\n"
 
 
-@pytest.mark.nightly
-def test_a_run_that_kills_its_worker_is_put_down_and_the_others_go_on(
-    cli, machines, study, tmp_path
-):
-    deadly = tmp_path / "deadly.py"
-    deadly.write_text(
-        "import os, signal\nfrom spillgate import cluster\nmake = cluster.make\n"
-        "def deadly(block):\n"
-        "    for point, run in block.runs:\n"
-        "        if (block.points[point], run) == (1, 3):\n"
-        "            os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return make(block)\n"
-        "deadly.__module__, deadly.__qualname__ = 'spillgate.cluster', 'make'\n"
-        "cluster.make = deadly\n"
-    )
-    for _ in range(2):
-        machines.worker("--nanny", "--preload", deadly)
-    made = cli(
-        *("sweep", study, *QUICK, "--set", "measurement.duration=1 s"),
-        *("--on", machines.on, "--store", tmp_path / "s", "--out", "out"),
-    )
-    assert made.returncode == 3, made.stderr
-    assert "1 run could not be made:" in made.stderr
-    assert "run 3 of FQ: killed its worker 6 times" in made.stderr
-    assert len(saved(tmp_path / "out")[0]) == len(frames(tmp_path / "s")) == 23
-
-
 def test_addresses():
     assert cluster.address("dask://[::1]:8786") == "tcp://[::1]:8786"
     assert cluster.address("dask://scheduler.example:80") == "tcp://scheduler.example:80"
