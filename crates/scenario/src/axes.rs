@@ -64,6 +64,16 @@ pub(crate) enum Values<'n> {
     Between(Between<'n>),
 }
 
+impl Values<'_> {
+    /// How many values are listed; none of a range.
+    pub(crate) fn listed(&self) -> Option<usize> {
+        match self {
+            Self::Listed(choices) => Some(choices.len()),
+            Self::Between(_) => None,
+        }
+    }
+}
+
 /// An axis with all values of a range.
 pub(crate) struct Between<'n> {
     /// The range.

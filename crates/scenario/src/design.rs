@@ -18,7 +18,7 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::points::MAX_POINTS;
-use crate::schema::{DesignSpec, DrawnSpec, Scenario};
+use crate::schema::{DesignSpec, DrawnSpec, GivenSpec, Scenario};
 
 /// The longest Sobol sequence, and the most axes of one.
 const MAX_SOBOL: (usize, usize) = (1 << 16, sobol_burley::NUM_DIMENSION_SETS_4D as usize * 4);
@@ -49,15 +49,19 @@ pub(crate) fn combine<'n>(
         ctx.error(d, root, &steps!["study", "design"]);
         return None;
     }
-    let drawn = match design.drawn() {
-        Some(drawn) => return drawn_points(ctx, (scenario, root), values, (design, drawn)),
-        None => values.into_iter().enumerate(),
+    let columns = match (design, design.drawn()) {
+        (_, Some(drawn)) => Some(drawn_places(ctx, (scenario, root), (design, drawn))?),
+        (DesignSpec::Given(given), _) => Some(given_places(ctx, root, given, values.len())?),
+        _ => None,
     };
-    let listed = drawn.map(|(i, v)| listed(ctx, root, i, v));
-    let axes: Vec<_> = listed
-        .collect::<Vec<_>>()
-        .into_iter()
-        .collect::<Option<_>>()?;
+    if let Some(columns) = columns {
+        return at_places(ctx, root, values, &columns, design);
+    }
+    let listed = values.into_iter().enumerate();
+    let listed: Vec<_> = listed
+        .map(|(i, v)| listed_values(ctx, root, i, v))
+        .collect();
+    let axes: Vec<_> = listed.into_iter().collect::<Option<_>>()?;
     match design {
         DesignSpec::Paired => paired(ctx, scenario, root, axes),
         _ => Some(Combined { axes, rows: None }),
@@ -65,7 +69,7 @@ pub(crate) fn combine<'n>(
 }
 
 /// The values of an axis where none are drawn.
-fn listed<'n>(
+fn listed_values<'n>(
     ctx: &mut Ctx<'_>,
     root: &Node,
     index: usize,
@@ -153,13 +157,75 @@ fn together<'n>(
     })
 }
 
-/// Points that are drawn.
-fn drawn_points<'n>(
+/// The points at places between 0 and 1, which are listed by axis.
+fn at_places<'n>(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    values: Vec<Values<'n>>,
+    columns: &[Vec<f64>],
+    design: &DesignSpec,
+) -> Option<Combined<'n>> {
+    let axes = values
+        .into_iter()
+        .zip(columns)
+        .map(|(values, places)| match values {
+            Values::Listed(choices) => {
+                let last = choices.len() - 1;
+                let at = |u: &f64| ((u * choices.len() as f64) as usize).min(last);
+                places.iter().map(|u| choices[at(u)].clone()).collect()
+            }
+            Values::Between(between) => {
+                let label = |u: &f64| between.range.at(*u, parts(design, places.len()));
+                places.iter().map(|u| between.choice(label(u))).collect()
+            }
+        });
+    let combined = together(ctx, root, axes.collect())?;
+    Some(sorted(combined))
+}
+
+/// The places of points that are given, by axis; none after an error was reported.
+fn given_places(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    given: &GivenSpec,
+    axes: usize,
+) -> Option<Vec<Vec<f64>>> {
+    let before = ctx.error_count();
+    let at = |i: Option<usize>| -> Vec<Step> {
+        let mut path = steps!["study", "design", "given", "points"].to_vec();
+        path.extend(i.map(Step::from));
+        path
+    };
+    if given.points.is_empty() || given.points.len() > MAX_POINTS {
+        let message = format!("a study has 1 to {MAX_POINTS} points");
+        let d = Diagnostic::error(codes::BAD_STUDY, message);
+        ctx.error(d, root, &at(None));
+    }
+    for (i, point) in given.points.iter().enumerate() {
+        let message = if point.len() != axes {
+            let found = point.len();
+            format!("a point here has a number for each of the {axes} axes, and not {found}")
+        } else if let Some(u) = point.iter().find(|u| !(0.0..=1.0).contains(*u)) {
+            format!("a place on an axis is a number from 0 to 1, and not {u}")
+        } else {
+            continue;
+        };
+        ctx.error(
+            Diagnostic::error(codes::BAD_STUDY, message),
+            root,
+            &at(Some(i)),
+        );
+    }
+    let column = |k: usize| given.points.iter().map(|p| p[k]).collect();
+    (ctx.error_count() == before).then(|| (0..axes).map(column).collect())
+}
+
+/// The places of points that are drawn, by axis; none after an error was reported.
+fn drawn_places(
     ctx: &mut Ctx<'_>,
     (scenario, root): (&Scenario, &Node),
-    values: Vec<Values<'n>>,
     (design, drawn): (&DesignSpec, DrawnSpec),
-) -> Option<Combined<'n>> {
+) -> Option<Vec<Vec<f64>>> {
     let count = drawn.points as usize;
     let sobol = matches!(design, DesignSpec::Sobol(_));
     let at = |key: &str| -> Vec<Step> { steps!["study", "design", design.name(), key].to_vec() };
@@ -170,7 +236,7 @@ fn drawn_points<'n>(
             "a Sobol sequence has at most {} points",
             MAX_SOBOL.0
         )),
-        _ if sobol && values.len() > MAX_SOBOL.1 => {
+        _ if sobol && scenario.axes.len() > MAX_SOBOL.1 => {
             Some(format!("a Sobol sequence has at most {} axes", MAX_SOBOL.1))
         }
         _ => None,
@@ -194,21 +260,12 @@ fn drawn_points<'n>(
         ));
         ctx.warn(d, root, &at("points"));
     }
-    let axes = values.into_iter().enumerate().map(|(i, values)| {
-        let places = places(design, drawn, &scenario.axes[i].name, i);
-        match values {
-            Values::Listed(choices) => {
-                let among = |u: &f64| choices[(u * choices.len() as f64) as usize].clone();
-                places.iter().map(among).collect()
-            }
-            Values::Between(between) => {
-                let label = |u: &f64| between.range.at(*u, parts(design, count));
-                places.iter().map(|u| between.choice(label(u))).collect()
-            }
-        }
-    });
-    let combined = together(ctx, root, axes.collect())?;
-    Some(sorted(combined))
+    let names = scenario.axes.iter().enumerate();
+    Some(
+        names
+            .map(|(i, a)| places(design, drawn, &a.name, i))
+            .collect(),
+    )
 }
 
 /// Into how many parts values divide a range. Points of a longer sequence begin with those of a

@@ -122,6 +122,9 @@ pub struct Axis {
     pub unit: Option<&'static str>,
     /// The values in that unit, if all have the same kind.
     pub numbers: Option<Vec<f64>>,
+    /// How many values the scenario lists; none of a range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed: Option<usize>,
     /// Whether its values are failures; the first is none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failures: bool,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::axes::{self, Choice, Replacement};
+use crate::axes::{self, Choice, Replacement, Values};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::design::{self, Combined};
@@ -24,6 +24,8 @@ pub(crate) struct Grid<'n> {
     /// None if the scenario has none.
     variants: Vec<Choice<'n>>,
     axes: Vec<(String, Vec<Choice<'n>>)>,
+    /// How many values of each axis are listed; none of a range.
+    listed: Vec<Option<usize>>,
     /// Places on the axes, a row for each combination of their values; none: all combinations.
     rows: Option<Vec<Vec<u32>>>,
     design: &'static str,
@@ -54,7 +56,9 @@ impl<'n> Grid<'n> {
         axes::names(ctx, scenario, root);
         let read = (0..scenario.axes.len()).map(|i| axes::read(ctx, scenario, root, i));
         let values: Option<Vec<_>> = read.collect::<Vec<_>>().into_iter().collect();
-        let Combined { axes, rows } = design::combine(ctx, scenario, root, values?)?;
+        let values = values?;
+        let listed = values.iter().map(Values::listed).collect();
+        let Combined { axes, rows } = design::combine(ctx, scenario, root, values)?;
         let variants = scenario.variants.iter().enumerate();
         let names = scenario.axes.iter().map(|a| a.name.clone());
         let grid = Self {
@@ -62,6 +66,7 @@ impl<'n> Grid<'n> {
                 .map(|(i, v)| axes::named_choice(root, &steps!["variants", i], &v.name))
                 .collect(),
             axes: names.zip(axes).collect(),
+            listed,
             rows,
             failures: scenario.axes.iter().position(|a| a.each.is_some()),
             design: scenario.study.as_ref().map_or("full", |s| s.design.name()),
@@ -95,6 +100,7 @@ impl<'n> Grid<'n> {
                 labels,
                 unit,
                 numbers,
+                listed: self.listed[i],
                 failures: self.failures == Some(i),
             }
         };

@@ -33,8 +33,8 @@ pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, Sho
 pub use pattern::{DiagonalSpec, HotspotSpec, PatternSpec, PermutationSpec};
 pub use sla::{Correction, CustomerSpec, Looks, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
 pub use study::{
-    AxisSpec, DesignSpec, DrawnSpec, Each, Repair, ReplicationSpec, Scale, StudySpec, UntilSpec,
-    VariantSpec,
+    AxisSpec, DesignSpec, DrawnSpec, Each, GivenSpec, Repair, ReplicationSpec, Scale, StudySpec,
+    UntilSpec, VariantSpec,
 };
 pub use topology::{DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
 pub use traffic::{CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};

@@ -290,3 +290,23 @@ fn nodes_and_pairs_of_links_fail_in_turn() {
     // Each variant has its own point without a failure.
     assert_eq!((p.variants[3].same, p.variants[7].same), (Some(0), None));
 }
+
+/// Places of a program outside: along ranges by their scale, in listed values by equal parts.
+#[test]
+fn given_points_are_places_on_the_axes() {
+    let points = "[[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.5, 0.5, 0.34], [0.5, 0.5, 0.66]]";
+    let p = plan(&format!(
+        "{AXES}study: {{design: {{given: {{points: {points}}}}}}}\n"
+    ));
+    assert_eq!(
+        names(&p),
+        [
+            "load=5 Mb/s, delay=1 ms, calls=1",
+            "load=13 Mb/s, delay=1 s, calls=5",
+            "load=9 Mb/s, delay=31.623 ms, calls=2"
+        ],
+        "two that are the same are one"
+    );
+    let listed: Vec<_> = p.axes.iter().map(|a| a.listed).collect();
+    assert_eq!((p.design, listed), ("given", vec![None, None, Some(3)]));
+}

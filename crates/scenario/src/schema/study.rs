@@ -173,7 +173,7 @@ pub struct UntilSpec {
 }
 
 /// Which combinations of the values of axes are run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DesignSpec {
     /// All of them. The default.
@@ -187,6 +187,8 @@ pub enum DesignSpec {
     LatinHypercube(DrawnSpec),
     /// A scrambled Sobol sequence, whose points fill the space of all axes evenly.
     Sobol(DrawnSpec),
+    /// Points that another program has chosen.
+    Given(GivenSpec),
 }
 
 impl DesignSpec {
@@ -198,13 +200,14 @@ impl DesignSpec {
             Self::Random(_) => "random",
             Self::LatinHypercube(_) => "latin-hypercube",
             Self::Sobol(_) => "sobol",
+            Self::Given(_) => "given",
         }
     }
 
     /// Its settings, if its points are drawn.
     pub const fn drawn(&self) -> Option<DrawnSpec> {
         match self {
-            Self::Full | Self::Paired => None,
+            Self::Full | Self::Paired | Self::Given(_) => None,
             Self::Random(d) | Self::LatinHypercube(d) | Self::Sobol(d) => Some(*d),
         }
     }
@@ -220,4 +223,13 @@ pub struct DrawnSpec {
     /// The seed of the points, which has nothing to do with that of the runs. Default 1.
     #[serde(default = "super::one")]
     pub seed: u32,
+}
+
+/// Points as their places on the axes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GivenSpec {
+    /// For each point a number from 0 to 1 for each axis: how far it is along a range, by its
+    /// scale, or which of the listed values it has, each of which has an equal part of the axis.
+    pub points: Vec<Vec<f64>>,
 }
