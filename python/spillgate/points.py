@@ -26,6 +26,7 @@ class Axis:
         unit: The base unit of the numbers, "" for plain ones; none if they are no numbers.
         numbers: The values in that unit; none if they are not quantities of one kind.
         failures: Whether its values are failures; the first is none.
+        listed: How many values the scenario lists; none of a range.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Axis:
     unit: str | None = None
     numbers: tuple[float, ...] | None = None
     failures: bool = False
+    listed: int | None = None
 
     @property
     def values(self) -> tuple[float, ...] | tuple[str, ...]:
@@ -80,7 +82,8 @@ def axes_of(records: Sequence[Mapping[str, Any]]) -> tuple[Axis, ...]:
         numbers = axis["numbers"]
         values = None if numbers is None else tuple(numbers)
         failures = axis.get("failures", False)
-        axes.append(Axis(axis["name"], tuple(axis["labels"]), axis["unit"], values, failures))
+        made = axis["name"], tuple(axis["labels"]), axis["unit"], values, failures
+        axes.append(Axis(*made, axis.get("listed")))
     return tuple(axes)
 
 

@@ -600,6 +600,13 @@ def completion(options: argparse.Namespace) -> int:
     return script.completion(options)
 
 
+def tune(options: argparse.Namespace) -> int:
+    """`spillgate tune`."""
+    from spillgate.cli import tune as command
+
+    return command.run(options)
+
+
 def reproduce(options: argparse.Namespace) -> int:
     """`spillgate reproduce`."""
     from spillgate.cli import reproduce
@@ -611,6 +618,7 @@ COMMANDS = {
     "run": run,
     "sweep": run_study,
     "find": find,
+    "tune": tune,
     "report": make_report,
     "dataset": dataset,
     "reproduce": reproduce,

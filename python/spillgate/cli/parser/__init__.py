@@ -25,6 +25,7 @@ from spillgate.cli.parser.running import (
     add_reproduce,
     add_run,
     add_sweep,
+    add_tune,
 )
 
 _STATUS = """\
@@ -57,6 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_run,
         add_sweep,
         add_find,
+        add_tune,
         add_report,
         add_dataset,
         add_check,

@@ -344,6 +344,41 @@ def add_dataset(commands: Commands) -> None:
     add_confine(dataset)
 
 
+def add_tune(commands: Commands) -> None:
+    """Find values with which all requirements hold."""
+    parser = add_command(
+        commands, "tune", "find values of axes with which all requirements hold, and most is left"
+    )
+    parser.epilog = (
+        "exit status: 0 the best point meets every requirement with fresh seeds; 1 it does not; "
+        "2 bad input or unusable output; 3 undecided"
+    )
+    add_scenario(parser)
+    add_numbers(parser)
+    add_jobs(parser)
+    for flag in ("minimize", "maximize"):
+        parser.add_argument(
+            f"--{flag}",
+            action="append",
+            default=[],
+            metavar="CLASS:METRIC",
+            help=f"{flag} this among points that meet the requirements; may be repeated; default: "
+            "the largest margin of the requirements",
+        )
+    parser.add_argument(
+        "--trials", type=int, default=64, metavar="N", help="points that are tried; default 64"
+    )
+    parser.add_argument(
+        "--confirm",
+        type=int,
+        metavar="N",
+        help="runs of the best point with fresh seeds; default four times --runs",
+    )
+    add_out(parser, "<scenario>-<time>")
+    add_format(parser, "table", "json")
+    add_quiet(parser)
+
+
 def add_reproduce(commands: Commands) -> None:
     """Run a paper's experiment."""
     parser = add_command(commands, "reproduce", "run a paper's experiment and judge its claims")

@@ -1,0 +1,179 @@
+"""`spillgate tune`: values of axes with which all requirements hold, and most is left."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from spillgate.cli import progress
+from spillgate.cli.machine import write_json as print_json
+from spillgate.cli.text import console, item, show, table
+from spillgate.cli.verdicts import verdict_table
+from spillgate.errors import SpillgateError
+from spillgate.metrics import format_value
+from spillgate.run import Progress
+from spillgate.rundir import RUNS, RunDirectory, default_directory, write_json
+from spillgate.scenario import export
+from spillgate.spreadsheet import written
+from spillgate.tuning import LEFT, Objective, Tuned, tune
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command; returns the exit status: that of the verdicts of the fresh runs."""
+    objectives = [Objective.read(t, larger=False) for t in options.minimize]
+    objectives += [Objective.read(t, larger=True) for t in options.maximize]
+    # That nothing can draw the figure is said before anything runs.
+    import spillgate.plot  # noqa: F401
+
+    before = [options.out / RUNS] if options.out and (options.out / RUNS).is_dir() else []
+    directory = (
+        RunDirectory(options.out, force=options.force, take=before)
+        if options.out
+        else RunDirectory.fresh(default_directory(options.scenario))
+    )
+    try:
+        found = tune(
+            options.scenario,
+            objectives=objectives or (LEFT,),
+            trials=options.trials,
+            runs=options.runs,
+            seed=options.seed,
+            jobs=options.jobs,
+            set=options.set,
+            sla=options.sla,
+            correction=options.correction,
+            confirm=options.confirm,
+            store=directory.store,
+            progress=None if options.quiet else _progress(),
+        )
+        texts = _configurations(found)
+        with directory.filling() as temporary:
+            found.confirmed.write_into(temporary, options.argv)
+            _write(found, temporary, texts)
+    finally:
+        directory.discard()
+    if options.format == "json":
+        print_json(document(found))
+    else:
+        _print(console(), found, directory.path, texts)
+    return found.confirmed.status
+
+
+def _progress() -> Callable[[str, Progress], None]:
+    last = ""
+
+    def report(what: str, p: Progress) -> None:
+        nonlocal last
+        if what != last and sys.stderr.isatty():
+            last = what
+            print(f"{what}: {progress.describe(p)}", file=sys.stderr)
+
+    return report
+
+
+def document(found: Tuned) -> dict[str, Any]:
+    """What was found, as in `tune.json`."""
+    knobs = [
+        {"axis": k.axis, "best": k.best, "region": k.region, "trials": list(map(asdict, k.trials))}
+        for k in found.knobs
+    ]
+    return {
+        "objectives": [
+            {"objective": str(o), "direction": "maximize" if o.larger else "minimize"}
+            for o in found.objectives
+        ],
+        "best": asdict(found.best),
+        "passed": found.passed,
+        "confirmed": [asdict(v) for v in found.confirmed.verdicts],
+        "tried": found.tried,
+        "front": [asdict(t) for t in found.front],
+        "knobs": knobs,
+        "trials": [asdict(t) for t in found.trials],
+    }
+
+
+def _configurations(found: Tuned) -> dict[str, str]:
+    """The policies of the best point for other systems, or why there are none."""
+    results = found.confirmed
+    [name] = results.description.variants
+    texts = {}
+    for to in ("ios", "tc"):
+        try:
+            made = export(results.source.path, to=to, variant=name, set=results.overrides)
+        except SpillgateError as error:
+            texts[to] = f"! {str(error).splitlines()[0]}\n"
+        else:
+            texts[to] = made.text
+    return texts
+
+
+def _write(found: Tuned, directory: Path, texts: dict[str, str]) -> None:
+    """Puts what was found beside the results of the best point."""
+    from spillgate.plot.files import write
+    from spillgate.plot.tuning import tornado
+
+    write_json(directory / "tune.json", document(found))
+    for to, text in texts.items():
+        (directory / f"best.{to}").write_text(text, encoding="utf-8")
+    (directory / "figures").mkdir(exist_ok=True)
+    write(tornado(found), directory / "figures" / "tornado")
+    axes = list(found.best.values)
+    names = list(found.best.objectives)
+    with (directory / "trials.csv").open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([*axes, *names, "margin", "passes"])
+        for t in found.trials:
+            values = [t.values[a] for a in axes]
+            measured = [t.objectives[n] for n in names]
+            row = [*values, *measured, min(t.margins), "yes" if t.passes else "no"]
+            writer.writerow(["" if c is None else written(c) for c in row])
+
+
+def _print(out: Console, found: Tuned, path: Path, texts: dict[str, str]) -> None:
+    passing = sum(t.passes for t in found.trials)
+    out.print(Text(f"{passing} of {len(found.trials)} points meet every requirement", "bold"))
+    if found.tried:
+        out.print(f"{found.tried} of them did not with fresh seeds, before this one:")
+    made = table()
+    for heading in ("value", "best", "all requirements hold"):
+        made.add_column(heading)
+    for knob in found.knobs:
+        region = f"{knob.region[0]} to {knob.region[1]}" if knob.region else "nowhere"
+        made.add_row(Text(knob.axis), Text(knob.best), Text(region))
+    show(out, made)
+    for o in found.objectives:
+        out.print(Text(f"{o}: {_measured(found, o)}"))
+    out.print()
+    verdict_table(out, found.confirmed)
+    if found.front:
+        out.print(Text("Points of which none is better in all", "bold"))
+        several = table()
+        for heading in (*found.best.values, *found.best.objectives):
+            several.add_column(heading)
+        for t in found.front:
+            cells = (f"{v:.4g}" if v is not None else "" for v in t.objectives.values())
+            several.add_row(*(Text(v) for v in (*t.values.values(), *cells)))
+        show(out, several)
+    out.print(Text(texts["ios"].rstrip()), soft_wrap=True)
+    out.print()
+    item(out, f"also for tc, trials, and what moving each value does: {path}")
+
+
+def _measured(found: Tuned, objective: Objective) -> str:
+    """The objective of the best point, with fresh seeds."""
+    if not objective.cls:
+        return f"{100 * (found.best.objectives[str(objective)] or 0.0):.3g} % of the bound"
+    results = found.confirmed
+    [name] = results.description.variants
+    value = results.value(name, "class", objective.cls, objective.metric)
+    if value.mean is None:
+        return "not measured"
+    return format_value(value.mean, value.unit)
