@@ -3,127 +3,125 @@
 
 use crate::single::{line, near, of, owd};
 
-/// The bound of `class` in ms, of which `bytes` are sent until its packet has left.
+/// The bound of `class` as bytes that are sent until its packet has left.
 #[track_caller]
-fn after(policy: &str, class: &str, traffic: &[&str], bytes: f64) {
-    near(
-        owd(&of(&line(policy, "", traffic), 0), class),
-        5.0 + bytes * 0.8e-3,
-    );
+fn bytes(policy: &str, class: &str, traffic: &[&str]) -> f64 {
+    (owd(&of(&line(policy, "", traffic), 0), class) - 5e-3) / 0.8e-6
 }
+
+#[track_caller]
+fn after(policy: &str, class: &str, traffic: &[&str], expected: f64) {
+    near(bytes(policy, class, traffic) * 0.8e-6, expected * 0.8e-3);
+}
+
+/// Why there is no bound of `class`.
+#[track_caller]
+fn why(policy: &str, class: &str, traffic: &[&str]) -> String {
+    let found = of(&line(policy, "", traffic), 0).classes;
+    let class = found.into_iter().find(|c| c.name == class);
+    class.and_then(|c| c.why).unwrap()
+}
+
+/// A packet of its own in transmission, or in front of 20 in its queue.
+const PACKET: f64 = 1500.0;
+const FULL: f64 = 20.0 * PACKET;
 
 const CALLS: &str = "class: calls, source: {cbr: {rate: 100 kb/s, packet: 200 B}}";
 const A: &str = "class: a, dscp: af11, tcp: {profile: linux}";
 const B: &str = "class: b, dscp: af41, tcp: {profile: linux}";
 const C: &str = "class: c, dscp: cs7, tcp: {profile: linux}";
 
+const DRR: &str = "{drr: {quantum: 1500 B, limit: 20 packets}}";
+
 #[test]
 fn deficit_round_robin() {
     // A packet of its own in transmission, 20 turns, and of each other a deficit first.
-    let policy = "{drr: {quantum: 1500 B, limit: 20 packets}}";
-    after(
-        policy,
-        "a",
-        &[A, B, C],
-        1500.0 + 20.0 * 4500.0 + 2.0 * 1499.0,
-    );
+    let turns = PACKET + 20.0 * 4500.0 + 2.0 * 1499.0;
+    after(DRR, "a", &[A, B, C], turns);
     // One packet of 200 B fits into the first turn.
-    after(policy, "calls", &[CALLS, A, B], 1.0 + 200.0 + 2.0 * 2999.0);
+    after(DRR, "calls", &[CALLS, A, B], 1.0 + 200.0 + 2.0 * 2999.0);
     // Quanta of 2 and 5 times 300 B: 30,000 B are 50 quanta of 600 B, and 20 of 1500 B.
     let policy = "{drr: {quantum: 300 B, limit: 20 packets, weights: precedence}}";
-    after(
-        policy,
-        "a",
-        &[A, B],
-        1500.0 + 30_000.0 + 50.0 * 1500.0 + 1499.0,
-    );
-    after(
-        policy,
-        "b",
-        &[A, B],
-        1500.0 + 30_000.0 + 20.0 * 600.0 + 1499.0,
-    );
+    let more = [("a", 50.0 * 1500.0), ("b", 20.0 * 600.0)];
+    for (class, turns) in more {
+        after(policy, class, &[A, B], PACKET + FULL + turns + 1499.0);
+    }
     // With an AQM that lets a long packet follow a short one that it drops, both keep a debt.
     let policy = "{drr: {quantum: 1500 B, limit: 20 packets, aqm: {codel: {}}}}";
-    let found = owd(&of(&line(policy, "", &[A, B]), 0), "a");
-    let without = 5e-3 + (1500.0 + 20.0 * 3000.0 + 1499.0) * 0.8e-6;
-    let debts = (found - without) / 0.8e-6;
+    let debts = bytes(policy, "a", &[A, B]) - (PACKET + 2.0 * FULL + 1499.0);
     assert!((1499.0..=3000.0).contains(&debts), "{debts} B");
+}
+
+/// Calls take less than their turns: 200 B and 100 kb/s by what they are late at most, their packet
+/// behind a turn and a deficit of the other.
+#[test]
+fn what_comes_to_others_counts() {
+    let (own, rate) = (1.0 + 200.0 + 2999.0, 0.0125);
+    let late = 200.0 + rate * own * 0.8;
+    near(
+        bytes(DRR, "a", &[CALLS, A]) * 0.8e-6,
+        (PACKET + FULL + late) / (1.25 - rate) * 1e-3,
+    );
+    // Of two calls each waits for what is left by the other, the less late in each round.
+    let mut us = (own + 1699.0) * 0.8;
+    for _ in 0..3 {
+        us = (own + 200.0 + rate * us) / (1.25 - rate);
+    }
+    after(DRR, "calls", &[CALLS, CALLS, A], us / 0.8);
 }
 
 /// Which flows share a queue is not known: at worst none does, or all do.
 #[test]
 fn hashed_queues() {
     let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 64}}";
-    after(policy, "a", &[A, B], 1500.0 + 20.0 * 3000.0 + 1499.0);
-    let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 1}}";
-    after(policy, "a", &[A, B], 1500.0 + 30_000.0);
+    let full = PACKET + 2.0 * FULL + 1499.0;
+    after(policy, "a", &[A, B], full);
+    let one = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 1}}";
+    after(one, "a", &[A, B], PACKET + FULL);
     // Calls alone wait for one turn of the others. In one queue with one of them its 20 packets may
     // be before theirs, and the other takes turns.
-    let policy = "{drr: {quantum: 1500 B, limit: 20 packets, queues: 64}}";
-    let full = 1500.0 + 20.0 * 3000.0 + 1499.0 - 1300.0;
-    let found = owd(&of(&line(policy, "", &[CALLS, A, B]), 0), "calls");
-    let most = 5.0 + (full + 1300.0) * 0.8e-3;
+    let found = bytes(policy, "calls", &[CALLS, A, B]);
     assert!(
-        (5.0 + full * 0.8e-3..=most + 1e-9).contains(&(found * 1e3)),
-        "{found}"
+        (full - 1300.0..=full + 0.001).contains(&found),
+        "{found} B, not {full} B"
     );
 }
 
 /// Each other queue may send as an old and as a new one in each round.
 #[test]
 fn new_queues_first() {
-    let policy = "{fq: {quantum: 1500 B, limit: 20 packets}}";
     // Overspent when it comes to wait: 20 rounds of 2999 B and one of 4499 B, and 1499 B on credit.
-    after(
-        policy,
-        "a",
-        &[A, B],
-        1500.0 + 30_000.0 + 20.0 * 2999.0 + 4499.0 + 1499.0,
-    );
-    let policy = "{fq-codel: {quantum: 1500 B, limit: 20 packets}}";
-    after(
-        policy,
-        "a",
-        &[A, B],
-        1500.0 + 30_000.0 + 20.0 * 2999.0 + 4499.0 + 1499.0,
-    );
+    let rounds = PACKET + FULL + 20.0 * 2999.0 + 4499.0 + 1499.0;
+    for kind in ["fq", "fq-codel"] {
+        let policy = format!("{{{kind}: {{quantum: 1500 B, limit: 20 packets}}}}");
+        after(&policy, "a", &[A, B], rounds);
+    }
     // Calls that have credit: what they send now, and the next round.
     let policy = "{fq: {quantum: 1500 B}}";
-    after(
-        policy,
-        "calls",
-        &[CALLS, A],
-        1.0 + 200.0 + 2999.0 + 2999.0 + 1499.0,
-    );
+    let sent = 1.0 + 200.0 + 2999.0 + 2999.0 + 1499.0;
+    after(policy, "calls", &[CALLS, A], sent);
 }
 
 #[test]
 fn flow_based_wfq() {
-    for (cdt, queue) in [("tail-drop", 15_000.0), ("worst-sn", 15_000.0)] {
+    for cdt in ["tail-drop", "worst-sn"] {
         let policy = format!("{{flow-wfq: {{threshold: 10, weights: equal, cdt_policy: {cdt}}}}}");
-        after(&policy, "a", &[A, B], 1500.0 + 2.0 * queue + 1500.0);
+        let queue = 10.0 * PACKET;
+        after(&policy, "a", &[A, B], PACKET + 2.0 * queue + 1500.0);
         // 16192 to 6476 by precedence; with `worst-sn` numbers up to those of ten packets of the
         // other may come before a packet that is evicted.
         let policy = format!("{{flow-wfq: {{threshold: 10, cdt_policy: {cdt}}}}}");
-        let bytes = 1500.0 + queue * (1.0 + 16192.0 / 6476.0) + 1500.0;
-        let found = (owd(&of(&line(&policy, "", &[A, B]), 0), "a") - 5e-3) / 0.8e-6;
-        assert!(
-            (0.0..0.1).contains(&(found - bytes)),
-            "{found} B, not {bytes} B"
-        );
-        let longer = if cdt == "worst-sn" {
-            16192.0 / 6476.0
-        } else {
-            1.0
-        };
-        let bytes = 1500.0 + longer * queue * (1.0 + 6476.0 / 16192.0) + 1500.0;
-        let found = (owd(&of(&line(&policy, "", &[A, B]), 0), "b") - 5e-3) / 0.8e-6;
+        let ratio = 16192.0 / 6476.0;
+        let longer = if cdt == "worst-sn" { ratio } else { 1.0 };
         // The number of bytes is rounded down.
-        assert!(
-            (-2.0..0.1).contains(&(found - bytes)),
-            "{found} B, not {bytes} B"
-        );
+        for (class, queue, ratio) in [("a", queue, ratio), ("b", longer * queue, 1.0 / ratio)] {
+            let expected = PACKET + queue * (1.0 + ratio) + 1500.0;
+            let found = bytes(&policy, class, &[A, B]);
+            assert!(
+                (-2.0..0.1).contains(&(found - expected)),
+                "{found} B, not {expected} B"
+            );
+        }
     }
 }
 
@@ -146,34 +144,19 @@ fn flow_aware_networking() {
     let policy = "{fan: {scheduler: {pdrr: {}}, limit: 20 packets}}";
     // 21 turns of the other: its own have been charged with a quantum, and it has a deficit; and a
     // quantum with priority.
-    after(
-        policy,
-        "a",
-        &[A, B],
-        1500.0 + 30_000.0 + 21.0 * 1500.0 + 1499.0 + 1500.0,
-    );
+    let turns = PACKET + FULL + 21.0 * 1500.0 + 1499.0 + 1500.0;
+    after(policy, "a", &[A, B], turns);
     let policy = "{fan: {scheduler: {pdrr: {mode: literal}}, limit: 20 packets}}";
-    after(
-        policy,
-        "a",
-        &[A, B],
-        1500.0 + 30_000.0 + 20.0 * 3000.0 + 1500.0 + 1500.0,
-    );
+    let turns = PACKET + FULL + 20.0 * 3000.0 + 1500.0 + 1500.0;
+    after(policy, "a", &[A, B], turns);
     let full = "{fan: {scheduler: {pfq: {afl_max: 1}}}}";
-    let found = of(&line(full, "", &[A, B]), 0);
-    assert!(
-        found.classes[0]
-            .why
-            .as_ref()
-            .unwrap()
-            .contains("active flows may be full")
-    );
+    assert!(why(full, "a", &[A, B]).contains("active flows may be full"));
 }
 
 /// Classes of one half each; weights are integers.
 #[track_caller]
 fn about(policy: &str, class: &str, traffic: &[&str], ms: f64) {
-    let found = owd(&of(&line(policy, "", traffic), 0), class) * 1e3;
+    let found = 5.0 + bytes(policy, class, traffic) * 0.8e-3;
     assert!((found - ms).abs() < ms * 1e-5, "{found} ms, not {ms} ms");
 }
 
@@ -240,15 +223,7 @@ fn what_others_leave() {
         5.0 + (31_500.0 + 1000.0) * 8e-3 / 9.0,
     );
     let tcp = "class: calls, dscp: ef, tcp: {profile: linux}";
-    let found = of(&line(policy, "", &[tcp, A]), 0);
-    let why = found
-        .classes
-        .iter()
-        .find(|c| c.name == "a")
-        .unwrap()
-        .why
-        .clone();
-    assert!(why.unwrap().contains("while others have nothing to send"));
+    assert!(why(policy, "a", &[tcp, A]).contains("while others have nothing to send"));
 }
 
 /// A class whose AQM drops the packet that was chosen and sends a longer one sets virtual time
@@ -256,11 +231,9 @@ fn what_others_leave() {
 #[test]
 fn aqm_at_departure_beside_other_classes() {
     let policy = "{class-based: {classes: [{name: x, match: {dscp: af11}, bandwidth: 1 %, AQM queue_limit: 9 packets}, {name: y, match: {dscp: af41}, bandwidth: 49 %, queue_limit: 9 packets}, {name: class-default, queue_limit: 20 packets}]}}";
-    let [with, without] = ["aqm: {codel: {}},", "aqm: {red: {}},"].map(|aqm| {
-        let found = of(&line(&policy.replace("AQM", aqm), "", &[A, B, C]), 0);
-        owd(&found, "c")
-    });
+    let [with, without] = ["aqm: {codel: {}},", "aqm: {red: {}},"]
+        .map(|aqm| bytes(&policy.replace("AQM", aqm), "c", &[A, B, C]));
     // Nearly 1500 B of 1 % are 49 times as much of the other's 49 %, and of x again as much as it.
-    let more = (with - without) / 0.8e-6;
+    let more = with - without;
     assert!((49.0 * 1400.0..50.0 * 1500.0).contains(&more), "{more} B");
 }

@@ -6,6 +6,8 @@
 //! Network Calculus Analysis", RTAS 2021, theorem 1, for any such scheduler. All hold where a
 //! packet of the queue has been sent; in between the queue may have got a packet less.
 
+mod bounded;
+
 use std::collections::BTreeMap;
 
 use spillgate_core::Dscp;
@@ -127,6 +129,10 @@ pub(crate) trait Fairness {
     fn meanwhile(&self, own: &Member, others: &Others, load: &Load) -> Vec<Meanwhile>;
     /// What one queue holds at most, and up to what all together lose no packet.
     fn holds(&self, own: &Member, others: &Others) -> (QueueLimit, QueueLimit);
+    /// Whether what another queue may send meanwhile does not depend on the rest.
+    fn bounds_each(&self) -> bool {
+        false
+    }
     /// Whether packets of a flow with different code points are in different queues.
     fn sorts_by_dscp(&self) -> bool {
         false
@@ -238,8 +244,11 @@ pub(crate) fn shares(
         let places: Vec<u32> = flows.iter().map(|f| f.place).collect();
         found.extend(share(of, (&all, &others), (&places, true), load, whole)?);
     }
-    match found.is_empty() {
-        true => Err("no guarantee of this fair queue is known".into()),
+    if found.is_empty() {
+        return Err("no guarantee of this fair queue is known".into());
+    }
+    match of.bounds_each() && of.hashed().is_none() {
+        true => bounded::bounded(of, found, &flows, load, whole),
         false => Ok(found),
     }
 }
@@ -298,10 +307,7 @@ fn share(
     whole: &Whole<'_>,
 ) -> Result<Vec<Share>, Reason> {
     let (limit, room) = of.holds(own, others);
-    let packets = limit
-        .packets
-        .map(|n| u64::from(n).saturating_mul(own.longest));
-    let full = packets.into_iter().chain(limit.bytes).min();
+    let full = limit.most_bytes(own.longest);
     let front = if whole.own_in_front { own.longest } else { 0 };
     let meanwhile = of.meanwhile(own, others, load);
     let shares = meanwhile.into_iter().map(|m| {

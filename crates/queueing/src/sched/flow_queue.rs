@@ -505,6 +505,11 @@ impl<O: Order, A: Automaton> Fairness for Fair<O, A> {
         self.order.meanwhile(own, others, A::JUDGES_DEPARTURES)
     }
 
+    /// Turns of one are counted beside those of another.
+    fn bounds_each(&self) -> bool {
+        true
+    }
+
     /// One queue may hold all, since the longest loses packets only where there is no room.
     fn holds(&self, _: &Member, _: &Others) -> (QueueLimit, QueueLimit) {
         let limit = self.bound.limit();
