@@ -4,6 +4,7 @@
 """
 
 import importlib.util
+import math
 import os
 import re
 import shutil
@@ -426,6 +427,38 @@ def refresh_fluid():
     fluid_figures(ROOT / "docs/img")
 
 
+NEARNESS = "docs/howto/worst-case.md"
+"""The page with the shares of bounds that worst cases reach."""
+
+
+def nearness_page(directory):
+    """The page with the real shares of its scenario."""
+    text = (ROOT / NEARNESS).read_text(encoding="utf-8")
+    path = Path(directory) / "scenario.yaml"
+    [scenario] = re.findall(r"```yaml\n(schema_version.*?)```", text, re.DOTALL)
+    path.write_text(scenario, encoding="utf-8")
+    rows = [
+        "| discipline, queue | never above | reached | of the bound |",
+        "| --- | --: | --: | --: |",
+    ]
+    for case in import_module("spillgate").worst(path):
+        if case.share is not None:
+            # Rounded down: 100 % is all of it.
+            share = math.floor(case.share * 10000) / 100
+            name = f"{case.point}, {case.queue}"
+            delays = f"{case.bound * 1e3:.2f} ms | {case.reached * 1e3:.2f} ms"
+            rows.append(f"| {name} | {delays} | {share:.2f} % |")
+    table = "\n".join(rows) + "\n"
+    return _TABLE.sub(lambda m: f"{m[1]}{table}{m[3]}", text)
+
+
+def refresh_nearness():
+    """Replaces the table."""
+    with tempfile.TemporaryDirectory() as directory:
+        text = nearness_page(directory)
+    (ROOT / NEARNESS).write_text(text, encoding="utf-8")
+
+
 CIOQ = "docs/howto/cioq.md"
 """The page about the speedup of a switch, with the answer of its example."""
 
@@ -581,6 +614,7 @@ def main():
         (ROOT / page).write_text(commanded(page), encoding="utf-8")
     refresh_figures()
     refresh_fluid()
+    refresh_nearness()
     refresh_cioq()
     refresh_tcp_over_atm()
 

@@ -241,7 +241,12 @@ class _Field:
         # Any one point says which axes there are, and ranges need no steps.
         one = override_texts({"study.design": {"random": {"points": 1}}})
         texts = [*self._overrides, *one]
-        self.first = Simulation(self._source, set=texts, **how).description
+        try:
+            self.first = Simulation(self._source, set=texts, **how).description
+        except InputError as error:
+            if any(d.path == "study.design" for d in error.diagnostics):
+                raise self._nothing() from error
+            raise
         self.axes = self._checked(self.first)
 
     def _open(
@@ -252,14 +257,14 @@ class _Field:
         how = self._how if seed is None else {**self._how, "seed": seed}
         return Simulation(self._source, runs=runs, set=texts, **how)
 
+    def _nothing(self) -> InputError:
+        return InputError(
+            f"error: {self._source.path}: there is nothing to tune: the scenario has no axes\n"
+            "    hint: `axes: [{name: .., set: PATH, from: .., to: ..}]` names values and ranges"
+        )
+
     def _checked(self, d: Description) -> tuple[Axis, ...]:
         where = self._source.path
-        if not d.axes:
-            msg = (
-                f"error: {where}: there is nothing to tune: the scenario has no axes\n    hint: "
-                "`axes: [{name: .., set: PATH, from: .., to: ..}]` names values and their ranges"
-            )
-            raise InputError(msg)
         if any(p.variant for p in d.points):
             msg = (
                 f"error: {where}: a scenario with variants cannot be tuned\n    hint: make them "
@@ -347,7 +352,6 @@ class _Field:
                 multivariate=True,
                 constant_liar=True,
                 n_startup_trials=min(trials // 2, 8 * len(self.axes)),
-                constraints_func=lambda t: t.user_attrs["constraints"],
             ),
         )
         space = {a.name: self._distribution(optuna, a) for a in self.axes}
@@ -357,7 +361,9 @@ class _Field:
             rows = [tuple(self._place(a, t.params[a.name]) for a in self.axes) for t in asked]
             made = self.trials(rows, runs, f"trials {len(found) + 1} to {len(found) + len(rows)}")
             for ask, trial in zip(asked, made, strict=True):
-                ask.set_user_attr("constraints", [-m for m in trial.margins])
+                # Above 0 a constraint is violated.
+                for i, margin in enumerate(trial.margins):
+                    ask.set_constraint(str(i), -margin)
                 values = [trial.objectives[str(o)] for o in self._objectives]
                 if None in values:
                     study.tell(ask, state=optuna.trial.TrialState.FAIL)

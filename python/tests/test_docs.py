@@ -223,6 +223,13 @@ def test_shown_margins_and_loops_are_real(refresh, root, tmp_path):
     assert page == refresh.fluid_page(tmp_path)
 
 
+def test_shown_shares_of_bounds_are_real(refresh, root, tmp_path):
+    shown = (root / refresh.NEARNESS).read_text(encoding="utf-8")
+    assert shown == refresh.nearness_page(tmp_path), (
+        "worst cases reach something else: make images"
+    )
+
+
 def test_answers_to_commands_are_real(refresh, root):
     for page in refresh.COMMANDS:
         shown = (root / page).read_text(encoding="utf-8")

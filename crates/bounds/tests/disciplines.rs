@@ -38,8 +38,8 @@ fn deficit_round_robin() {
     // A packet of its own in transmission, 20 turns, and of each other a deficit first.
     let turns = PACKET + 20.0 * 4500.0 + 2.0 * 1499.0;
     after(DRR, "a", &[A, B, C], turns);
-    // One packet of 200 B fits into the first turn.
-    after(DRR, "calls", &[CALLS, A, B], 1.0 + 200.0 + 2.0 * 2999.0);
+    // One packet of 200 B fits into the first turn, behind one of its own.
+    after(DRR, "calls", &[CALLS, A, B], 2.0 * 200.0 + 2.0 * 2999.0);
     // Quanta of 2 and 5 times 300 B: 30,000 B are 50 quanta of 600 B, and 20 of 1500 B.
     let policy = "{drr: {quantum: 300 B, limit: 20 packets, weights: precedence}}";
     let more = [("a", 50.0 * 1500.0), ("b", 20.0 * 600.0)];
@@ -53,10 +53,10 @@ fn deficit_round_robin() {
 }
 
 /// Calls take less than their turns: 200 B and 100 kb/s by what they are late at most, their packet
-/// behind a turn and a deficit of the other.
+/// behind one of their own, and a turn and a deficit of the other.
 #[test]
 fn what_comes_to_others_counts() {
-    let (own, rate) = (1.0 + 200.0 + 2999.0, 0.0125);
+    let (own, rate) = (2.0 * 200.0 + 2999.0, 0.0125);
     let late = 200.0 + rate * own * 0.8;
     near(
         bytes(DRR, "a", &[CALLS, A]) * 0.8e-6,
@@ -98,7 +98,7 @@ fn new_queues_first() {
     }
     // Calls that have credit: what they send now, and the next round.
     let policy = "{fq: {quantum: 1500 B}}";
-    let sent = 1.0 + 200.0 + 2999.0 + 2999.0 + 1499.0;
+    let sent = 2.0 * 200.0 + 2999.0 + 2999.0 + 1499.0;
     after(policy, "calls", &[CALLS, A], sent);
 }
 

@@ -204,6 +204,7 @@ mod tests {
                 labels,
                 unit: None,
                 numbers: None,
+                listed: None,
                 failures: false,
             }];
         }

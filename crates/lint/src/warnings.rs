@@ -198,6 +198,13 @@ pub const WARNINGS: &[Rule] = &[
         "Write `voice: {ie: .., bpl: ..}` in the flow if you know them, or choose a codec that has them.",
     ),
     reader(
+        "W0604",
+        "points-not-as-asked",
+        "A study whose points are not quite what was asked for",
+        "Several points of the design have the same values, so that fewer points are run than were asked for; or the points of a Sobol sequence are no power of two, so that they do not fill the space evenly.",
+        "Take a power of two of Sobol points, ranges that are wide enough for so many values, or another design.",
+    ),
+    reader(
         "W0701",
         "not-utf-8",
         "The file is not UTF-8 text",

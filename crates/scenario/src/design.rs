@@ -198,7 +198,8 @@ fn given_places(
     };
     if given.points.is_empty() || given.points.len() > MAX_POINTS {
         let message = format!("a study has 1 to {MAX_POINTS} points");
-        let d = Diagnostic::error(codes::BAD_STUDY, message);
+        let d = Diagnostic::error(codes::BAD_STUDY, message)
+            .hint("write a list of numbers from 0 to 1 for each point");
         ctx.error(d, root, &at(None));
     }
     for (i, point) in given.points.iter().enumerate() {
@@ -210,11 +211,9 @@ fn given_places(
         } else {
             continue;
         };
-        ctx.error(
-            Diagnostic::error(codes::BAD_STUDY, message),
-            root,
-            &at(Some(i)),
-        );
+        let d = Diagnostic::error(codes::BAD_STUDY, message)
+            .hint("write a number from 0 to 1 for each axis, in their order");
+        ctx.error(d, root, &at(Some(i)));
     }
     let column = |k: usize| given.points.iter().map(|p| p[k]).collect();
     (ctx.error_count() == before).then(|| (0..axes).map(column).collect())
