@@ -176,6 +176,9 @@ class Made:
     def __init__(self, data):
         self.data = data
 
+    def is_partial(self):
+        return self.data.get("partial", False)
+
     def part(self, name):
         records = self.data.get(name, [])
         if name == "series":

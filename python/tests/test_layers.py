@@ -128,6 +128,7 @@ RANK = {
     "explain": 8.75,
     "analysis": 9,
     "find": 8.75,
+    "tuning": 8.75,
     "pcap": 9,
     "plot": 9,
     "report": 9,

@@ -208,7 +208,7 @@ def test_hostile_names_stay_text():
 def test_results_without_runs_or_requirements_have_a_page():
     made = make_results(sla=[])
     data = {k: [] for k in parts()}
-    made._values.data.update(data)
+    made._values.data.update(data, partial=True)
     made.interrupted = True
     page = Page(report.render(made))
     assert "all results rest on 0 of 20 runs" in page.text

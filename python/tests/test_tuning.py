@@ -68,8 +68,8 @@ def test_the_best_point_meets_the_requirements_with_fresh_seeds(found):
     _, _, d = found
     assert d["passed"]
     assert min(d["best"]["margins"]) >= 0
-    # Five calls of 100 kb/s lose nothing from 500 kb/s on, and 1 % from 495.
-    assert rate(d["best"]["values"]["priority"]) > 490e3
+    # Calls of 500 kb/s may lose 1 %; the full bucket of 200 ms carries some of them in 3 s.
+    assert rate(d["best"]["values"]["priority"]) > 495e3 / (1 + 0.2 / 3)
     # Data loses least with the longest queue.
     assert d["best"]["values"]["limit"] == "80 packets"
     assert len(d["trials"]) == 24
@@ -79,7 +79,7 @@ def test_it_says_how_far_each_value_may_be_moved(found):
     _, _, d = found
     knobs = {k["axis"]: k for k in d["knobs"]}
     low, high = map(rate, knobs["priority"]["region"])
-    assert 490e3 < low <= rate(d["best"]["values"]["priority"]) <= high == 1.5e6
+    assert 495e3 / (1 + 0.2 / 3) < low <= rate(d["best"]["values"]["priority"]) <= high == 1.5e6
     # The limit of the others does not touch what is asked of calls.
     assert knobs["limit"]["region"] == ["5 packets", "80 packets"]
     assert [t["values"]["limit"] for t in knobs["limit"]["trials"]] == [

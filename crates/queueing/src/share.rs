@@ -313,8 +313,8 @@ fn share(
     let shares = meanwhile.into_iter().map(|m| {
         let (drain, full) = m.leaves(whole.service, front, full)?;
         // What is in transmission stands for the packet more of its queue, but for a byte. A queue
-        // with turns leaves the round when its last packet begins to be sent: what comes while it is
-        // waits for a turn of each other anew, so only what waits counts from there on.
+        // with turns leaves the round when its last packet begins to be sent: what comes while it
+        // is waits for a turn of each other anew, so only what waits counts from there on.
         let alone = match m {
             Meanwhile::Evenly { .. } if whole.bare => Some(m.leaves(whole.service, 1, None)?.0),
             _ => None,

@@ -19,8 +19,10 @@ from spillgate.cli.text import console, item, show, table
 from spillgate.cli.verdicts import verdict_table
 from spillgate.errors import SpillgateError
 from spillgate.metrics import format_value
+from spillgate.report import REPORT
+from spillgate.report import write as write_report
 from spillgate.run import Progress
-from spillgate.rundir import RUNS, RunDirectory, default_directory, write_json
+from spillgate.rundir import RUNS, RunDirectory, default_directory, read_study, write_json
 from spillgate.scenario import export
 from spillgate.spreadsheet import written
 from spillgate.tuning import LEFT, Objective, Tuned, tune
@@ -56,7 +58,9 @@ def run(options: argparse.Namespace) -> int:
         )
         texts = _configurations(found)
         with directory.filling() as temporary:
-            found.confirmed.write_into(temporary, options.argv)
+            results = found.confirmed
+            results.write_into(temporary, options.argv)
+            write_report(results, temporary / REPORT, results.manifest() | read_study(temporary))
             _write(found, temporary, texts)
     finally:
         directory.discard()
