@@ -452,6 +452,7 @@ def _front(found: Sequence[Trial], objectives: Sequence[Objective]) -> Iterator[
         return all(y >= x for x, y in pairs) and any(y > x for x, y in pairs)
 
     passing = [t for t in found if t.passes]
+    passing.sort(key=lambda t: [t.objectives[str(o)] or 0.0 for o in objectives])
     for trial in passing:
         if not any(worse(trial, other) for other in passing):
             yield trial

@@ -166,6 +166,7 @@ def _print(out: Console, found: Tuned, path: Path, texts: dict[str, str]) -> Non
             cells = (f"{v:.4g}" if v is not None else "" for v in t.objectives.values())
             several.add_row(*(Text(v) for v in (*t.values.values(), *cells)))
         show(out, several)
+        out.print()
     out.print(Text(texts["ios"].rstrip()), soft_wrap=True)
     out.print()
     item(out, f"also for tc, trials, and what moving each value does: {path}")

@@ -36,11 +36,16 @@ def tornado(found: Tuned) -> Figure:
             if inside:
                 width = max(inside) - min(inside)
                 axes.barh(y, width, left=min(inside), height=0.5, color="#2f6db5")
+            if high[0] == low[0]:
+                axes.text(center, y, " nothing changes", ha="left", va="center", size=8)
+                continue
             for (value, trial), side in ((low, "right"), (high, "left")):
                 said = f" {shown_as(trial.values[knob.axis])} "
                 axes.text(value, y, said, ha=side, va="center", size=8)
         axes.axvline(center, color="black", linewidth=1)
         axes.set_yticks(range(len(bars)), [shown_as(b[1].axis) for b in bars])
         axes.set_xlabel(shown_as(name))
+        # Bars begin at the edge otherwise, and the values are beside them.
+        axes.use_sticky_edges = False
         axes.margins(x=0.25)
     return figure
