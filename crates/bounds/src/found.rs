@@ -199,10 +199,10 @@ fn of_shares(guarantee: &Guarantee, load: &Load, all: &Arc<Together>) -> OfFlows
             continue;
         }
         let len = flow.longest;
-        if let Some((other, theirs, bound)) = &last
-            && (*theirs, other.longest) == (of, len)
-            && other.arrivals == flow.arrivals
-        {
+        let alike = |(other, theirs, _): &&(&FlowLoad, &Vec<usize>, OfFlow)| {
+            (*theirs, other.longest) == (of, len) && other.arrivals == flow.arrivals
+        };
+        if let Some((.., bound)) = last.as_ref().filter(alike) {
             flows.insert(place, bound.clone());
             continue;
         }
