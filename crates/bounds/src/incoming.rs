@@ -13,19 +13,22 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 use spillgate_core::curve::{Curve, Exact, Slope, UNITS};
 use spillgate_core::{Dur, Rate};
-use spillgate_queueing::{FlowLoad, LeafLoad, Load};
+use spillgate_queueing::{FlowLoad, LeafLoad, Load, Sends};
 
 use crate::flows::Unit;
 use crate::ports::Ports;
 
 /// The flows of a leaf that come over one link.
 struct Group {
-    /// By the class of a policer at the end of the link, if one bounds them, their curves together;
-    /// none if that of one is unknown.
-    sums: BTreeMap<Option<u16>, Option<Curve>>,
+    /// By the leaf of the port before, if that is known, and the class of a policer at the end of
+    /// the link, if one bounds them, their curves together; none if that of one is unknown.
+    sums: BTreeMap<(Option<u16>, Option<u16>), Option<Curve>>,
+    /// By that leaf how late they may be behind the port; none if there is no bound.
+    late: BTreeMap<Option<u16>, Option<Dur>>,
     /// Their packets.
     lengths: RangeInclusive<u16>,
     /// The least that they occupy on the link that they come over, and the most on this one.
@@ -35,16 +38,18 @@ struct Group {
 impl Group {
     fn with(
         &mut self,
-        class: Option<u16>,
+        (leaf, class, late): (Option<u16>, Option<u16>, Option<Dur>),
         own: Option<&Curve>,
         lengths: &RangeInclusive<u16>,
         units: (Unit, Unit),
     ) {
         let sum = self
             .sums
-            .entry(class)
+            .entry((leaf, class))
             .or_insert_with(|| Some(Curve::zero()));
         *sum = plus(sum.take(), own);
+        let most = self.late.entry(leaf).or_insert(late);
+        *most = most.zip(late).map(|(a, b)| a.max(b));
         let short = *self.lengths.start().min(lengths.start());
         self.lengths = short..=*self.lengths.end().max(lengths.end());
         self.units = (self.units.0.min(units.0), self.units.1.max(units.1));
@@ -53,6 +58,12 @@ impl Group {
 
 fn plus(sum: Option<Curve>, own: Option<&Curve>) -> Option<Curve> {
     sum?.plus(own?).ok()
+}
+
+/// The sum of curves, if all are known.
+fn sum(all: impl Iterator<Item = Option<Curve>>) -> Option<Curve> {
+    let mut all = all;
+    all.try_fold(Curve::zero(), |sum, own| sum.plus(&own?).ok())
 }
 
 /// The leaves that packets may come to, of so many.
@@ -130,22 +141,28 @@ impl Ports<'_> {
             let unit = self.unit(i, hop);
             let own = self.arrivals(i, hop);
             let over = hop.checked_sub(1).map(|h| self.world.routes[flow.route][h]);
-            let (before, class) = match over {
+            let (before, from) = match over {
                 Some(over) => {
-                    let place = self.flows.places[i][hop - 1];
-                    let class = self.policers.class(over as usize, place);
-                    (self.unit(i, hop - 1), class)
+                    let (over, place) = (over as usize, self.flows.places[i][hop - 1]);
+                    let class = self.policers.class(over, place);
+                    let late = self.sends(over).iter().any(|s| s.at_arrival);
+                    let late = late.then(|| self.late(i, hop - 1)).flatten();
+                    (
+                        self.unit(i, hop - 1),
+                        (self.leaves[over][place], class, late),
+                    )
                 }
-                None => (unit, None),
+                None => (unit, (None, None, None)),
             };
             // Where it may be any, each of them gets a part.
             for leaf in leaves_of(*known, leaves) {
                 let group = groups.entry((leaf, over)).or_insert_with(|| Group {
                     sums: BTreeMap::new(),
+                    late: BTreeMap::new(),
                     lengths: flow.lengths.clone(),
                     units: (before, unit),
                 });
-                group.with(class, own.as_ref(), &flow.lengths, (before, unit));
+                group.with(from, own.as_ref(), &flow.lengths, (before, unit));
             }
             load.flows.push(FlowLoad {
                 leaf: *known,
@@ -165,56 +182,110 @@ impl Ports<'_> {
         (load, shortest)
     }
 
-    /// What a group never exceeds, as policers have let pass its classes and its line has sent it.
+    /// What a group never exceeds, as policers have let pass its classes, and as the port before
+    /// and its line have sent it.
     fn together(&self, over: Option<usize>, node: u32, group: &Group) -> Option<Curve> {
         let Some(over) = over else {
-            return group
-                .sums
-                .values()
-                .try_fold(Curve::zero(), |sum, own| plus(Some(sum), own.as_ref()));
+            return sum(group.sums.values().cloned());
         };
-        let of_class = |(class, own): (&Option<u16>, &Option<Curve>)| {
+        let mut classes = BTreeMap::<Option<u16>, Vec<Option<Curve>>>::new();
+        for ((_, class), own) in &group.sums {
+            classes.entry(*class).or_default().push(own.clone());
+        }
+        let of_class = |(class, own): (Option<u16>, Vec<Option<Curve>>)| {
             let passes = class.and_then(|c| {
                 let passes = self
                     .policers
                     .passes(over, c, &group.lengths, group.units.1)?;
                 passes.jittered(self.late_in(node)?).ok()
             });
-            smaller(own.clone(), passes)
+            smaller(sum(own.into_iter()), passes)
         };
-        let mut classes = group.sums.iter().map(of_class);
-        let sum = classes.try_fold(Curve::zero(), |sum, own| plus(Some(sum), own.as_ref()));
-        let line = smaller(self.line(over, node, group), self.shaped(over, node, group));
-        smaller(sum, line)
+        let by_class = sum(classes.into_iter().map(of_class));
+        let line = self.line(over, node, group);
+        smaller(smaller(by_class, self.by_leaf(over, node, group)), line)
     }
 
-    /// What shapers at the port of a link, and the contract of its circuit, have let go of it comes
-    /// to a node and leaves it.
-    fn shaped(&self, over: usize, node: u32, group: &Group) -> Option<Curve> {
+    /// What of a group leaves the port before, by its leaves.
+    fn by_leaf(&self, over: usize, node: u32, group: &Group) -> Option<Curve> {
+        let mut parts: Vec<(Vec<Option<u16>>, Option<Curve>)> = Vec::new();
+        for ((leaf, _), own) in &group.sums {
+            match parts.last_mut().filter(|(of, _)| of.contains(leaf)) {
+                Some((_, all)) => *all = plus(all.take(), own.as_ref()),
+                None => parts.push((vec![*leaf], own.clone())),
+            }
+        }
+        for limit in &*self.sends(over) {
+            let has = |leaf: &Option<u16>| match leaf {
+                Some(leaf) => limit.leaves.contains(leaf),
+                None => limit.all,
+            };
+            // Of a policer that only some of the packets of others pass nothing follows.
+            let apart = |(of, _): &(Vec<_>, _)| of.iter().any(has) && !of.iter().all(has);
+            if parts.iter().any(apart) {
+                continue;
+            }
+            let (inside, mut rest): (Vec<_>, Vec<_>) =
+                parts.into_iter().partition(|(of, _)| of.iter().all(has));
+            let leaves: Vec<Option<u16>> = inside.iter().flat_map(|(of, _)| of.clone()).collect();
+            let own = sum(inside.into_iter().map(|(_, own)| own));
+            if !leaves.is_empty() {
+                let most = self.leaves_by(limit, over, node, group, &leaves);
+                rest.push((leaves, smaller(own, most)));
+            }
+            parts = rest;
+        }
+        sum(parts.into_iter().map(|(_, own)| own))
+    }
+
+    /// What the port of a link sends at most of its leaves.
+    fn sends(&self, over: usize) -> Rc<[Sends]> {
         let known = self.sends.borrow().get(&over).cloned();
-        let sends = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             let discipline = &self.world.links[over].discipline;
             let (load, _) = self.frame(over, discipline.leaf_names().len());
-            let shaped = discipline.build(&self.flows.keys).sends(&load);
+            let mut sends = discipline.build(&self.flows.keys).sends(&load);
             let longest = load.leaves.iter().map(|l| l.longest).max();
-            let sends = smaller(shaped, self.line_sends(over, longest.unwrap_or(0)));
-            self.sends.borrow_mut().insert(over, sends.clone());
+            // The contract of its circuit.
+            sends.extend(
+                self.line_sends(over, longest.unwrap_or(0))
+                    .map(|most| Sends {
+                        leaves: (0..load.leaves.len() as u16).collect(),
+                        all: true,
+                        most,
+                        at_arrival: false,
+                    }),
+            );
+            let sends: Rc<[Sends]> = sends.into();
+            self.sends.borrow_mut().insert(over, Rc::clone(&sends));
             sends
-        })?;
+        })
+    }
+
+    /// What of some leaves of a group comes to a node over a link and leaves it, by such a limit.
+    fn leaves_by(
+        &self,
+        limit: &Sends,
+        over: usize,
+        node: u32,
+        group: &Group,
+        leaves: &[Option<u16>],
+    ) -> Option<Curve> {
+        let reordered = self.world.links[over].reorder.as_ref();
+        let mut late = reordered.map_or(Dur::ZERO, |r| r.by);
+        if limit.at_arrival {
+            // That of the port contains this.
+            let mut of = leaves.iter().map(|l| group.late.get(l).copied().flatten());
+            late = of.try_fold(Dur::ZERO, |most, own| Some(most.max(own?)))?;
+        }
+        let late = late + self.late_in(node)?;
         let ratio = |len| {
             let (before, now) = (group.units.0.of(len), group.units.1.of(len));
             Exact::new(now.into(), before.max(1).into())
         };
         let most = group.lengths.clone().map(ratio).max()?;
-        let reordered = self.world.links[over].reorder.as_ref();
-        let late = reordered.map_or(Dur::ZERO, |r| r.by) + self.late_in(node)?;
-        sends
-            .scaled(most)
-            .ok()?
-            .rounded_up()
-            .ok()?
-            .jittered(late)
-            .ok()
+        let sent = limit.most.scaled(most).and_then(|c| c.rounded_up());
+        sent.and_then(|c| c.jittered(late)).ok()
     }
 
     /// What of packets like these comes over a link to a node and leaves it.

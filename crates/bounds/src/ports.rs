@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use spillgate_core::curve::{Curve, Slope};
 use spillgate_core::{Dur, Packet};
 use spillgate_nodes::Holding;
-use spillgate_queueing::{Guarantee, Reason, Service};
+use spillgate_queueing::{Guarantee, Reason, Sends, Service};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::flows::Flows;
@@ -80,8 +81,8 @@ pub(crate) struct Ports<'a> {
     pub(crate) policers: Policers,
     /// By flow and hop what comes to the port, as long as what that depends on stays the same.
     pub(crate) arrived: RefCell<BTreeMap<(usize, usize), Option<Curve>>>,
-    /// By link what its port lets out at most, if that is known.
-    pub(crate) sends: RefCell<BTreeMap<usize, Option<Curve>>>,
+    /// By link what its port lets out at most, as far as that is known.
+    pub(crate) sends: RefCell<BTreeMap<usize, Rc<[Sends]>>>,
     /// By line and packets what their slope is at most.
     pub(crate) slopes: RefCell<BTreeMap<Sent, Option<Slope>>>,
     /// The ports that are solved depend on each other.

@@ -436,4 +436,26 @@ fn a_shaper_bounds_what_comes_to_the_next_port() {
     // Over the line 1500 B come at once, and 10 Mb/s until (10 - 1) t = 13.2 kb.
     let t = 13.2 / 9.0;
     near(delay(&yaml, "more"), (25.2 + t) / 2.0 - t);
+    // The same beside a class without a shaper, whose packets do not go there.
+    let beside = |of: &str| {
+        let class =
+            format!("classes: [{{name: v, match: {{dscp: ef}}, {of}}}, {{name: class-default, ");
+        let yaml = yaml.replace(
+            "classes: [{name: class-default, shape: {rate: 1 Mb/s, burst: 3 kB}, ",
+            &class,
+        );
+        let yaml = yaml.replace("name: f0,", "name: f0, dscp: ef,");
+        yaml.replace("from: b, to: y", "from: b, to: z")
+    };
+    let shaped = beside("shape: {rate: 1 Mb/s, burst: 3 kB}, queue_limit: 50 packets");
+    near(delay(&shaped, "more"), (25.2 + t) / 2.0 - t);
+    // What has priority and is policed always comes late by its own delay: a packet in front, and
+    // one that came over a slower line, less the 20 B of the shortest.
+    let policed = beside("priority: {rate: 1 Mb/s, burst: 3 kB, police: always}");
+    let late = (1500.0 + 1500.0 - 20.0) * 8.0 / 10_000.0;
+    let t = (24.0 + late - 12.0) / 9.0;
+    near(delay(&policed, "more"), (24.0 + late + t) / 2.0 - t);
+    // One that acts only while others wait lets all pass.
+    let sometimes = beside("priority: {rate: 1 Mb/s, burst: 3 kB}");
+    near(delay(&sometimes, "more"), 51.0 * 6.0);
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::curve::Curve;
 use spillgate_core::{DropReason, Dropped, Drops, Dscp, FlowKey, Limit, Packet, Rate, Rng, Time};
 
 use crate::aqm::{Aqm, ArrivalAqm, UpstreamUse};
@@ -12,7 +11,7 @@ use crate::custom::{CustomDiscipline, CustomEngine};
 use crate::engine::Engine;
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
-use crate::guarantee::{Guarantee, Load, Reason};
+use crate::guarantee::{Guarantee, Load, Reason, Sends};
 use crate::leaf::{Leaf, Queue};
 use crate::recipe::Origin;
 use crate::stats::{Cx, LeafGauges, LeafStats, State, Total};
@@ -457,9 +456,9 @@ impl Discipline {
         self.engine.guarantee(leaf, load)
     }
 
-    /// What leaves the port never exceeds, in bytes on the link, whatever comes; none if that is
-    /// only what its line sends.
-    pub fn sends(&self, load: &Load) -> Option<Curve> {
+    /// What leaves the port never exceeds, whatever comes, beside what its line sends; of fewer
+    /// leaves first.
+    pub fn sends(&self, load: &Load) -> Vec<Sends> {
         self.engine.sends(load)
     }
 

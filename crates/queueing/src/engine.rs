@@ -3,14 +3,13 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use spillgate_core::curve::Curve;
 use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Rng, Time};
 
 use crate::custom::CustomEngine;
 use crate::evidence::{Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
-use crate::guarantee::{self, Guarantee, Load, Reason};
+use crate::guarantee::{self, Guarantee, Load, Reason, Sends};
 use crate::leaf::{Leaf, Queue};
 use crate::sched::pgps::Pgps;
 use crate::stats::{Cx, LeafGauges};
@@ -94,10 +93,10 @@ pub(crate) trait Schedule {
     fn guarantee(&self, _leaf: u16, _load: &Load) -> Result<Guarantee, Reason> {
         Err("no guarantee of this discipline is known".into())
     }
-    /// What leaves the port never exceeds, in bytes on the link, whatever comes; none if that is
-    /// only what its line sends. By default nothing is known.
-    fn sends(&self, _load: &Load) -> Option<Curve> {
-        None
+    /// What leaves the port never exceeds, whatever comes, beside what its line sends; of fewer
+    /// leaves first. By default nothing is known.
+    fn sends(&self, _load: &Load) -> Vec<Sends> {
+        Vec::new()
     }
     /// Whether what it guarantees follows from what its line sends, at whatever rates
     /// ([`Load::line`]). By default that is not known.

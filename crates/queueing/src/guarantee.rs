@@ -274,6 +274,19 @@ impl Service {
     }
 }
 
+/// What leaves of some leaves of a port together never exceeds, in bytes on the link.
+#[derive(Clone, Debug)]
+pub struct Sends {
+    /// The leaves, by number.
+    pub leaves: Vec<u16>,
+    /// They are all to which packets come.
+    pub all: bool,
+    /// What never comes more.
+    pub most: Curve,
+    /// That is where their packets are queued, so that what leaves is late by up to their delays.
+    pub at_arrival: bool,
+}
+
 /// What a leaf is guaranteed.
 #[derive(Clone, Debug)]
 pub struct Guarantee {

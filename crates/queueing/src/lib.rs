@@ -36,7 +36,7 @@ pub use evidence::{
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
-pub use guarantee::{FlowLoad, Guarantee, LeafLoad, Load, Part, Reason, Service};
+pub use guarantee::{FlowLoad, Guarantee, LeafLoad, Load, Part, Reason, Sends, Service};
 pub use line::{Counting, Line, Longest};
 pub use outline::{
     AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,

@@ -36,14 +36,13 @@ mod updates;
 
 use std::sync::Arc;
 
-use spillgate_core::curve::Curve;
 use spillgate_core::{DropReason, Dropped, FlowKey, Overhead, Packet, Rng, Time};
 
 use crate::classify::Classifier;
 use crate::condition::{Step, TokenBucket};
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit};
-use crate::guarantee::{Guarantee, Load, Reason};
+use crate::guarantee::{Guarantee, Load, Reason, Sends};
 use crate::leaf::Leaf;
 use crate::line::bytes;
 use crate::stats::{Cx, LeafGauges};
@@ -298,7 +297,7 @@ impl Schedule for Tree {
         self.guaranteed(leaf, load)
     }
 
-    fn sends(&self, load: &Load) -> Option<Curve> {
+    fn sends(&self, load: &Load) -> Vec<Sends> {
         self.lets_out(load)
     }
 

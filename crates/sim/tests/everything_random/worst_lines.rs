@@ -50,13 +50,16 @@ const POLICERS: [&str; 4] = [
 ];
 
 /// Policies behind the router.
-const OUT: [&str; 7] = [
+const OUT: [&str; 10] = [
     "{fifo: {limit: 9 MB}}",
     "{fifo: {limit: 30 packets}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, priority: {limit: 400 packets}}, {name: class-default, queue_limit: 4000 packets}]}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, bandwidth: 30 %, queue_limit: 400 packets}, {name: class-default, queue_limit: 4000 packets}]}}",
     "{class-based: {classes: [{name: class-default, shape: {rate: 700 kb/s, burst: 2 kB}, queue_limit: 4000 packets}]}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, shape: {rate: 300 kb/s}, queue_limit: 900 packets}, {name: class-default, shape: {rate: 500 kb/s}, queue_limit: 4000 packets}]}}",
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, shape: {rate: 300 kb/s, burst: 2 kB}, queue_limit: 900 packets}, {name: class-default, queue_limit: 40 packets}]}}",
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 250 kb/s, burst: 3 kB}, queue_limit: 900 packets}, {name: class-default, police: {rate: 600 kb/s, burst: 4 kB}, queue_limit: 4000 packets}]}}",
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, priority: {rate: 200 kb/s, police: always, burst: 2 kB}}, {name: class-default, bandwidth: 20 %, queue_limit: 30 packets}]}}",
     "{class-based: {classes: [{name: class-default, shape: {rate: 900 kb/s}, policy: Q}]}}",
 ];
 
