@@ -192,7 +192,7 @@ def tune(
     Example:
         >>> import spillgate
         >>> from spillgate.tuning import tune
-        >>> tuned = tune("examples/tune/scenario.yaml", trials=8, runs=2)
+        >>> tuned = tune("examples/ce-node/tune.yaml", trials=8, runs=2)
         >>> len(tuned.trials)
         8
     """
