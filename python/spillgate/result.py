@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import tempfile
 from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
 from dataclasses import asdict
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate import _engine, admission, documents, frames
-from spillgate.errors import InputError
+from spillgate.errors import InputError, OutputError
 from spillgate.estimates import Beside, Estimates, exact_of_classes, numbers_of, of_point
 from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
@@ -36,6 +37,7 @@ from spillgate.rundir import COPIES, MANIFEST, RUNS, RunDirectory, copy_files, s
 from spillgate.scenario import Description, Engine
 from spillgate.source import Source
 from spillgate.visible import visible
+from spillgate.where import Where, part
 from spillgate.witness import witnesses
 
 if TYPE_CHECKING:
@@ -83,8 +85,12 @@ class Results:
         series: Sequence[int] | None = (),
         store: Path | None = None,
         again: Callable[..., Results] | None = None,
+        whole: Results | None = None,
     ) -> None:
-        """Made by `spillgate.run` and `spillgate.load`; `again` is the former."""
+        """Made by `spillgate.run` and `spillgate.load`; `again` is the former.
+
+        `whole` is what they were chosen of by `where`.
+        """
         self.description = description
         self.interrupted = interrupted
         self.wall_s = wall_s
@@ -95,6 +101,7 @@ class Results:
         self.sampled = None if series is None else tuple(series)
         self.store = store
         self._again = again
+        self._whole = whole
         self._values = values
         self._parsed: dict[str, Any] = {}
         self._witnesses: dict[tuple[str, int], dict[tuple[str, bool], dict[str, Any]]] = {}
@@ -202,6 +209,58 @@ class Results:
         )
         return [s for s in records(Sample, found) if name in (None, s.name) and among(s.variant)]
 
+    def where(self, where: Where) -> Results:
+        """The results of some points only, as if no others had been run.
+
+        Tables, verdicts, what they come to, and figures are of these. The runs are read again
+        from where they are stored.
+
+        Args:
+            where: Values by axis, as a text (`load=2 Mb/s,8 Mb/s,size=small`, a range
+                `load=2 Mb/s..`) or as a mapping to a value or several. Variants are chosen by
+                `variant`.
+
+        Raises:
+            InputError: If there is no such axis or value, or no point at these values.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
+            >>> results.where("variant=llq").description.variants
+            ('llq',)
+        """
+        job, described = part(
+            self.description,
+            where,
+            source=self.source,
+            set=self.overrides,
+            sla=self._sla_files(),
+            engine=self.engine,
+        )
+        again = self._again
+        series = None if self.sampled is None else list(self.sampled)
+        with tempfile.TemporaryDirectory() as temporary:
+            stored = self.store
+            if stored is None or not stored.is_dir():
+                stored = Path(temporary)
+                self._values.keep(stored)
+            values = job.stored(stored, whole=not self.partial, series=series)
+        whole = self if self._whole is None else self._whole
+        return Results(
+            described,
+            values,
+            source=self.source,
+            interrupted=self.interrupted,
+            wall_s=self.wall_s,
+            engine=self.engine,
+            overrides=self.overrides,
+            sla=self.sla,
+            series=self.sampled,
+            store=self.store,
+            again=again and (lambda *given, **options: again(*given, **options).where(where)),
+            whole=whole,
+        )
+
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """One verdict for each requirement and variant."""
@@ -234,6 +293,8 @@ class Results:
             A record as `explain` has it: `flow`, `seq`, `sent` and `delay` in picoseconds, and a
             `sentence`; none if nothing refuted it, or the run cannot be repeated.
         """
+        if self._whole is not None:
+            return self._whole.witness(verdict)
         if verdict.witness is None or self._again is None:
             return None
         at = verdict.variant, verdict.witness["run"]
@@ -442,7 +503,7 @@ class Results:
             raise InputError(msg)
         return self._once_more(
             self.overrides,
-            [self.source.path.parent / file for file in self.sla],
+            self._sla_files(),
             runs=runs,
             jobs=jobs,
             ignore_memory=ignore_memory,
@@ -524,7 +585,7 @@ class Results:
         given = {"verdicts.correction": correction, "verdicts.against": against}
         replaced = {path for path, value in given.items() if value is not None}
         if sla is None:
-            files: Sequence[str | Path] = [self.source.path.parent / file for file in self.sla]
+            files: Sequence[str | Path] = self._sla_files()
         else:
             files = [sla] if isinstance(sla, str | Path) else sla
         return self._once_more(
@@ -534,6 +595,9 @@ class Results:
             correction=correction,
             against=against,
         )
+
+    def _sla_files(self) -> list[Path]:
+        return [self.source.path.parent / file for file in self.sla]
 
     def _once_more(
         self,
@@ -606,6 +670,9 @@ class Results:
         `results.parquet`, where runs were sampled `series.parquet`, and where a link admits flows
         `admission.csv`.
         """
+        if self._whole is not None:
+            msg = "some points of a study make no run directory: save what they were chosen of"
+            raise OutputError(msg)
         where = Path(directory)
         copies = copy_files(self.source, self.description.files, where)
         head = {**self._head(), **self._beside()}
@@ -629,7 +696,8 @@ class Results:
             The directory.
 
         Raises:
-            OutputError: If it exists or cannot be written; nothing is then changed.
+            OutputError: If it exists or cannot be written, or these are the results of some points
+                only; nothing is then changed.
         """
         # A run directory takes its runs along.
         store = self.store

@@ -220,8 +220,8 @@ def ladder(start: str, stop: str, within: str | None = None) -> Ladder:
         >>> ladder("1", "4").texts
         ('1', '2', '3', '4')
     """
-    low, unit, small = _quantity("from", start)
-    high, other, large = _quantity("to", stop)
+    low, unit, small = quantity("from", start)
+    high, other, large = quantity("to", stop)
     if unit != other:
         msg = f"error: --from {start} and --to {stop} are no quantities of one kind"
         raise InputError(msg)
@@ -238,7 +238,7 @@ def ladder(start: str, stop: str, within: str | None = None) -> Ladder:
         if whole:
             step = max(Decimal(1), step.to_integral_value(ROUND_CEILING))
     else:
-        step, third, _ = _quantity("within", within)
+        step, third, _ = quantity("within", within)
         if third != unit or step <= 0:
             msg = f"error: --within {within} is no distance of quantities such as {start}"
             raise InputError(msg)
@@ -258,7 +258,7 @@ def ladder(start: str, stop: str, within: str | None = None) -> Ladder:
     )
 
 
-def _quantity(option: str, text: str) -> tuple[Decimal, str, str]:
+def quantity(option: str, text: str) -> tuple[Decimal, str, str]:
     """A number in its unit without a prefix, that unit, and the unit as it was written."""
     found = _NUMBER.fullmatch(text)
     try:

@@ -105,6 +105,7 @@ RANK = {
     "voice": 3,
     "rundir": 3,
     "scenario": 3,
+    "where": 3.5,
     "lint": 4,
     "rows": 4,
     "bounds": 4.5,

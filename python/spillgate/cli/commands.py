@@ -23,6 +23,7 @@ from spillgate.run import Interrupted, Simulation
 from spillgate.rundir import RunDirectory, default_directory, read_study
 from spillgate.saved import load
 from spillgate.spreadsheet import written
+from spillgate.where import numbers_of
 from spillgate.whole import replacing
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def run(options: argparse.Namespace, cluster: Cluster | None = None) -> int:
     described = options.running = simulation.description
     if options.verbose and options.engine != "plain":
         _engine_note(simulation)
+    if options.where is not None:
+        numbers_of(described.axes, described.points, options.where)
     specs = _figures(options.figures, described)
     record = _recorder(options, simulation)
     simulation.watched(options.series)
@@ -172,12 +175,18 @@ def _print(
 ) -> None:
     from spillgate.cli import render
 
+    results = _of_interest(results, options)
     if options.format == "json":
         write_json(results.to_dict())
     elif options.format == "csv":
         write_csv(results)
     else:
         render.results(results, directory, figures, report, brief=options.quiet, whole=options.all)
+
+
+def _of_interest(results: Results, options: argparse.Namespace) -> Results:
+    """The results of the points that `--where` chooses."""
+    return results if options.where is None else results.where(options.where)
 
 
 def _recorder(
@@ -277,7 +286,8 @@ def _save(
     def draw(where: Path) -> None:
         from spillgate import plot
 
-        drawn, problems = plot.save(results, where / "figures", chosen)
+        of = _of_interest(results, options)
+        drawn, problems = plot.save(of, where / "figures", chosen)
         saved.problems += problems
         saved.figures = [Path("figures") / f.name for f in drawn]
 

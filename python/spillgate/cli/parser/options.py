@@ -38,6 +38,16 @@ def add_all(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_where(parser: argparse._ActionsContainer, what: str) -> None:
+    """The option to choose points."""
+    parser.add_argument(
+        "--where",
+        metavar="AXIS=VALUE,...",
+        help=f"{what}: 'load=8 Mb/s,limit=20 packets'; 'load=2 Mb/s,8 Mb/s' are two values, "
+        "'load=2 Mb/s..8 Mb/s' all from one to another; variant is an axis, too",
+    )
+
+
 def add_scenario(parser: argparse.ArgumentParser, optional: str = "") -> None:
     """The argument that names a scenario."""
     parser.add_argument(

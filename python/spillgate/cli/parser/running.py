@@ -21,6 +21,7 @@ from spillgate.cli.parser.options import (
     add_set,
     add_sla,
     add_strict,
+    add_where,
     figures,
     megabytes,
     runs,
@@ -128,6 +129,7 @@ def _run_options(run: argparse.ArgumentParser) -> None:
     )
     add_format(run, "table", "json", "csv")
     add_all(run)
+    add_where(run, "print and draw only these points; all are run and saved")
     _drawing(run)
     run.add_argument(
         "--no-report", action="store_true", help="write no report.html into the run directory"
