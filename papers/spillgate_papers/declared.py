@@ -15,8 +15,9 @@ braces becomes the value itself. `for` makes an entry once for each value of a l
   `times`, `varied` (true, or what differs), `keep`, `note`. A point is called by its values.
 - `causes`: settings in which a suspected cause is off: `at` a point of the claims, `off` that
   point's replacement; or `set`. `silent`: other choices of each silent one as axes, `at` points.
-- `search`: how much is run where choices are searched (as of `Plan`), and `also` further choices,
-  of keys that the ledger does not vary, too; `own` is what a value sets at some points only.
+- `search`: how much is run where choices are searched (as of `Plan`), `at` which points if not
+  those of the ledger, `judged` further ones in the best set, and `also` further choices, of keys
+  that the ledger does not vary, too; `own` is what a value sets at some points only.
 - `measures` are terms by name, `ours` bounds that are ours, `claims` the parts of each.
 - `cells`: terms and texts for sentences; `ledger`, `watched`; `tables`, `figures`, `bars`, and the
   `sections` that show them. A table without a title has that of its file in the texts.
@@ -353,7 +354,8 @@ class Declared(Points):
         """How much is run where choices are searched, and further choices."""
         of = dict(self.known("a search", self.data.get("search", {})))
         also = {key: self.choices_of(axes) for key, axes in of.pop("also", {}).items()}
-        return Plan(**of, also=also)
+        places, judged = (frozenset(self.points(of.pop(k, ()))) for k in ("at", "judged"))
+        return Plan(**of, places=places, judged=judged, also=also)
 
     def watched(self) -> Iterator[Watched]:
         """What the ledger shows beside verdicts."""

@@ -16,7 +16,6 @@ from spillgate_papers.choices import chosen
 from spillgate_papers.grid import Batch
 from spillgate_papers.judge import judge
 from spillgate_papers.lab import Lab, Report
-from spillgate_papers.matching.inference import Inference
 from spillgate_papers.matching.plan import Plan
 from spillgate_papers.measured import Own, View
 from spillgate_papers.model import (
@@ -88,6 +87,12 @@ class Frame:
     search: Plan = field(default_factory=Plan)
     runs: int = 10
     quick_runs: int = 3
+
+    @property
+    def compared(self) -> list[Batch]:
+        """The batches that are run under other choices together."""
+        also = self.search.places | self.search.judged
+        return [b for b in self.batches if b.varied or not also.isdisjoint(b.places)]
 
     def judged(
         self, view: View, trials: Mapping[str, Sequence[Trial]] | None = None
@@ -183,5 +188,8 @@ class Frame:
 
     def _searched(self, study: Study) -> Reproduction:
         """The claims under the choices by which most of them hold, beside those as chosen."""
+        # Listing papers shall not load what only a search needs.
+        from spillgate_papers.matching.inference import Inference
+
         choices, sections, document = Inference(study, study.paper.search).run()
         return replace(self._set(study, choices), sections=sections, search=document)

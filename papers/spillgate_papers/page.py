@@ -28,7 +28,6 @@ from spillgate_papers.model import (
     Section,
     Table,
 )
-from spillgate_papers.show import compared
 from spillgate_papers.study import changes
 
 FORMAT = 1
@@ -154,8 +153,22 @@ def beside(r: Reproduction) -> Section:
     """The verdicts as everything is chosen, and under other choices."""
     name = "best set" if r.search else "as set"
     title = f"As chosen, and {'in the best set' if r.search else name}"
-    table = compared("beside", title, {"as chosen": r.base, name: r.claims})
-    return Section(title, f"{changed(r)}.", (table,), (), "beside")
+    rows = tuple(
+        (b.claim.id, b.claim.statement, b.mark, b.ours, j.mark, j.ours)
+        for b, j in zip(r.base, r.claims, strict=True)
+    )
+    head = ("id", "the paper says", "as chosen", "ours", name, "ours there")
+    before, after = (sum(j.verdict == "reproduced" for j in of) for of in (r.base, r.claims))
+    said = (
+        f"{before} of {len(rows)} claims are reproduced as everything is chosen, {after} with "
+        f"{chosen(r)}. {changed(r)}."
+    )
+    return Section(title, said, (Table("beside", title, head, rows),), (), "beside")
+
+
+def chosen(r: Reproduction) -> str:
+    """The choices that are not ours, in words."""
+    return "; ".join(f"{key}: {label}" for key, label in r.set.items()) or "no other choice"
 
 
 def changed(r: Reproduction) -> str:
@@ -248,10 +261,9 @@ def intro(r: Reproduction) -> str:
     """How it was run, in sentences."""
     length = "few and short runs (--quick)" if r.lab.quick else "full length"
     said = f"Spillgate {_engine.VERSION}, seed {r.lab.seed}, {r.lab.runs} runs, {length}."
-    if not r.set:
+    if not r.base:
         return said
-    other = "; ".join(f"{key}: {label}" for key, label in r.set.items())
-    return f"{said} Other choices than ours for what the paper leaves silent: {other}."
+    return f"{said} Other choices than ours for what the paper leaves silent: {chosen(r)}."
 
 
 def write_page(

@@ -30,7 +30,7 @@ KEYS = {
         f"take lists points axes causes silent search measures ours cells {_SHOWN}",
     ),
     "what is taken": ("", "scopes metrics flow_metrics series runs quick_runs"),
-    "a search": ("", "points waves size runs seconds also"),
+    "a search": ("", "points waves size climbs best runs seconds at judged also"),
     "a batch": ("title axes seconds", "but quick runs times varied keep note"),
     "an axis": ("", "name points for set values at"),
     "a value of an axis": ("name set", "always for at instead own"),

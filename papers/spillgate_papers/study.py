@@ -79,16 +79,16 @@ class Study:
     def compare(self, choices: Sequence[Point]) -> tuple[Judged, ...]:
         """The claims under other choices together; `claims` are those as everything was chosen.
 
-        Both are judged from the batches in which choices are varied, in runs as long and as many
-        as those behind the claims. Claims that need other points are not judged.
+        Both are judged from the batches in which choices are varied or searched, in runs as long
+        and as many as those behind the claims. Claims that need other points are not judged.
         """
-        varied = [b for b in self.paper.batches if b.varied]
-        every = {x: v for b in varied for x, v in b.places.items()}
-        partial = len(varied) < len(self.paper.batches)
+        compared = self.paper.compared
+        every = {x: v for b in compared for x, v in b.places.items()}
+        partial = len(compared) < len(self.paper.batches)
 
         def judged(name: str, of: Sequence[Point]) -> tuple[Judged, ...]:
             found: dict[str, tuple[Measured, str]] = {}
-            for b in varied:
+            for b in compared:
                 wanted = {x: under(every, x, of) for x in b.places}
                 found |= self.taken(f"{b.title}, {name}", wanted, b.effort, self.paper.metrics)
             return self.paper.judged(View(found, partial))
@@ -201,7 +201,8 @@ class Study:
         points = {CHOSEN: Point(CHOSEN, places=() if others else shown)}
         for s in paper.silent:
             for p in s.points:
-                points[f"{s.key}, {p.label}"] = replace(p, places=p.places or shown)
+                touched = tuple(x for x in p.places or shown if x in shown) or p.places
+                points[f"{s.key}, {p.label}"] = replace(p, places=touched)
         points |= {p.label: p for p in others}
         found: dict[str, tuple[Measured, str]] = {}
         for batch in paper.batches:

@@ -26,17 +26,32 @@ def sections(every: Sequence[Reproduction]) -> list[Section]:
         ),
         links=links,
     )
+    searched = any(r.search for r in every)
     claims = Table(
         "claims",
         "Claims",
-        ("paper", "id", "it says", "its figure", "ours", "verdict", "cause shown by runs"),
-        tuple(
-            (r.paper, j.claim.id, j.claim.statement, j.stated, j.ours, j.mark, _cause(j))
-            for r in every
-            for j in r.claims
+        (
+            *("paper", "id", "it says", "its figure"),
+            *(("as chosen",) if searched else ()),
+            *("ours", "verdict", "cause shown by runs"),
         ),
-        "A paper's name leads to its page, which says why a claim is not reproduced. The cause is "
-        "shown by runs where all that does not hold holds with a suspected cause switched off.",
+        tuple(
+            (
+                *(r.paper, j.claim.id, j.claim.statement, j.stated),
+                *((b.mark,) if searched else ()),
+                *(j.ours, j.mark, _cause(j)),
+            )
+            for r in every
+            for b, j in zip(r.base or r.claims, r.claims, strict=True)
+        ),
+        "A paper's name leads to its page, which says why a claim is not reproduced. "
+        + (
+            "Verdicts are those in the best set of silent choices, beside those as everything is "
+            "chosen; claims that need other points than are searched are left out."
+            if searched
+            else "The cause is shown by runs where all that does not hold holds with a suspected "
+            "cause switched off."
+        ),
         links=links,
     )
     counted = {kind: sum(v == kind for v in verdicts) for kind in OUTCOME_MARKS}

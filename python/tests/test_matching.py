@@ -167,7 +167,7 @@ def test_waves_find_the_sets_under_which_most_claims_hold():
         return toy(sets)
 
     first = s.crossed(4, 1).reshape(-1, 7)
-    found = match(s, "ABCD", evaluate, first, waves=3, size=32, seed=1)
+    found = match(s, "ABCD", evaluate, first, waves=3, size=32, climbs=0, seed=1)
     best = found.sets[found.ranking()[0]]
     assert best[:3].tolist() == [3, 2, 1]
     assert found.waves[-1].most == 3
@@ -184,8 +184,33 @@ def test_of_equal_sets_the_plainest_is_first():
     s = space(2, 2)
     sets = np.array([[1, 1], [0, 0], [0, 1]])
     same = {"A": [(1.0, 1.0)]}
-    found = match(s, "A", lambda _, x: [same] * len(x), sets, waves=0, size=1, seed=1)
+    found = match(s, "A", lambda _, x: [same] * len(x), sets, waves=0, size=1, climbs=3, seed=1)
     assert found.sets[found.ranking()[0]].tolist() == [0, 0]
+
+
+def ladder(_, sets):
+    """Claims of which each needs one choice, of its own axis."""
+    hold = np.asarray(sets) == (3, 2, 1, 2, 3, 2, 1)
+    return [
+        {c: [(4.0, 5.0) if h else (-4.0, -5.0)] for c, h in zip("ABCDEFG", of, strict=True)}
+        for of in hold
+    ]
+
+
+def test_a_climb_finds_what_single_changes_lead_to():
+    s = space(5, 4, 3, 3, 4, 3, 2)
+    few = np.zeros((1, 7), np.int64)
+    none = match(s, "ABCDEFG", ladder, few, waves=0, size=1, climbs=0, seed=1)
+    assert none.climbs == []
+    assert plausible(none.scores).sum(axis=1).max() == 1
+    # The singles are known, so that the first round goes on from two of them.
+    found = match(s, "ABCDEFG", ladder, few, waves=0, size=1, climbs=9, seed=1)
+    assert found.sets[found.ranking()[0]].tolist() == [3, 2, 1, 2, 3, 2, 1]
+    # Two claims in the first round, one more in each of five, and a last one without a better set.
+    assert len(found.climbs) == 7
+    assert found.climbs[-1] == len(found.sets) == len(np.unique(found.sets, axis=0))
+    short = match(s, "ABCDEFG", ladder, few, waves=0, size=1, climbs=2, seed=1)
+    assert plausible(short.scores).sum(axis=1).max() == 3
 
 
 # The command

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from spillgate_papers.domzal import claims, show, system
-from spillgate_papers.domzal.system import BASIC, LINKS, MECHANISMS, Plan, at
+from spillgate_papers.domzal.system import BASIC, LINKS, MECHANISMS, SCHEDULERS, Plan, at
 from spillgate_papers.frame import Frame
 from spillgate_papers.matching.plan import Plan as Search
 from spillgate_papers.study import Watched
@@ -35,7 +35,16 @@ def frame(plan: Plan) -> Frame:
         sections=partial(show.sections, plan=plan),
         scopes=(),
         own=partial(system.taken, failure=plan.failure),
-        search=Search(points=8, waves=3, size=32, runs=2),
+        search=Search(
+            points=8,
+            waves=2,
+            size=16,
+            climbs=1,
+            best=2,
+            runs=2,
+            places=frozenset(at(s, r) for s in SCHEDULERS for r in (BASIC, *MECHANISMS)),
+            silent=system.silent(plan, together=True),
+        ),
     )
 
 

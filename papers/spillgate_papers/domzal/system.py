@@ -336,8 +336,11 @@ SIZE, DRAWN = (
 )
 
 
-def silent(plan: Plan) -> tuple[Silent, ...]:
-    """The ledger."""
+def silent(plan: Plan, *, together: bool = False) -> tuple[Silent, ...]:
+    """The ledger; or the same where choices are made together, which touch all of table I.
+
+    In the ledger the points under PFQ stand for all, and those without a claim are left out.
+    """
     every: dict[str, Mapping[str, Settings]] = {
         "elastic.volume": {"150 Mbit": volume(150e6, plan.scale)},
         "elastic.shape": {"2": elastic({SIZE: 2.0})},
@@ -358,4 +361,7 @@ def silent(plan: Plan) -> tuple[Silent, ...]:
         "routing.delay": {"200 ms": {"topology.routing": {"convergence": "200 ms"}}},
     }
     places = dict.fromkeys(every, BOTH) | dict.fromkeys(removing, REMOVING)
+    if together:
+        charged = tuple(at("PDRR", r) for r in (BASIC, *MECHANISMS))
+        places = {key: charged if key == "pdrr.mode" else () for key in places}
     return TEXTS.silent({**every, **removing}, places)

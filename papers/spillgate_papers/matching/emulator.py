@@ -17,7 +17,7 @@ from spillgate_papers.matching.space import Levels
 
 Floats = NDArray[np.float64]
 
-FITTED = 512
+FITTED = 256
 """Weights are fitted to as many sets at most; predictions use all."""
 
 _USUAL, _WIDTH = np.log(0.1), 1.5

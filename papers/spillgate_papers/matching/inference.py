@@ -17,7 +17,7 @@ from spillgate_papers.matching.plan import Plan
 from spillgate_papers.matching.scores import Floats, Margins, by_run, excluded, plausible
 from spillgate_papers.matching.shares import Shares, shares
 from spillgate_papers.matching.space import Levels, Space
-from spillgate_papers.matching.waves import Matched, match
+from spillgate_papers.matching.waves import PEAKS, Matched, match
 from spillgate_papers.measured import View
 from spillgate_papers.model import Cell, Part, Point, Section, Table
 from spillgate_papers.study import Study
@@ -29,7 +29,7 @@ FEW = 8
 """From fewer points no shares are computed."""
 
 SHOWN = 10
-"""How many of the best sets the page shows, and how many are run again as often as the ledger."""
+"""How many of the best sets the page shows."""
 
 
 class Inference:
@@ -40,7 +40,14 @@ class Inference:
         self.study = study
         self.plan = plan.quick() if study.lab.quick else plan
         self.space = Space.of(plan.ranges(study.paper.silent))
-        self.varied = [(b, b.varied) for b in study.paper.batches if b.varied]
+        paper = study.paper
+        places = self.plan.places or set(paper.ledger)
+        # Those that are varied in runs of their own, and what is run of each.
+        self.varied = [
+            (b.varied or b.effort, [x for x in b.places if not places or x in places])
+            for b in paper.compared
+        ]
+        self.places = {x: v for b in paper.compared for x, v in b.places.items()}
         self.claims = [c.id for c in study.paper.claims]
 
     def run(self) -> tuple[dict[str, Point], tuple[Section, ...], dict[str, Any]]:
@@ -55,6 +62,7 @@ class Inference:
             flat,
             waves=plan.waves,
             size=plan.size,
+            climbs=plan.climbs,
             seed=seed,
         )
         judged = {c for of in found.margins if of for c, parts in of.items() if parts}
@@ -62,9 +70,7 @@ class Inference:
         best = self._best(found)
         explained = self._shares(found, crossed)
         pairs = excluded(found.scores, found.claims)
-        tables = [self._waves(found), self._sets(found)]
-        if pairs:
-            tables.append(self._pairs(pairs, len(found.sets)))
+        tables = [self._waves(found), self._sets(found), self._pairs(pairs, len(found.sets))]
         text, pictures = self._said(found, pairs), []
         if explained:
             tables.append(self._explained(found, explained))
@@ -81,7 +87,9 @@ class Inference:
 
     def _briefly(self, varied: Effort) -> Effort:
         """How a set is run in the waves."""
-        warmup, duration = self.plan.seconds or (varied.warmup, varied.duration)
+        warmup, duration = min(
+            self.plan.seconds or (np.inf, np.inf), (varied.warmup, varied.duration), key=sum
+        )
         return replace(varied, warmup=warmup, duration=duration, runs=self.plan.runs)
 
     def _views(
@@ -89,20 +97,20 @@ class Inference:
     ) -> list[View | None]:
         """What sets give; none for those that cannot be run."""
         paper = self.study.paper
-        every = {x: v for b, _ in self.varied for x, v in b.places.items()}
-        partial = len(self.varied) < len(paper.batches)
+        known = sum(len(b.places) for b in paper.batches)
+        partial = sum(len(places) for _, places in self.varied) < known
         found: list[dict[str, Any]] = [{} for _ in sets]
         try:
-            for b, varied in self.varied:
+            for varied, places in self.varied:
                 effort = self._briefly(varied) if brief else varied
                 wanted = {
-                    f"{i}: {x}": under(every, x, points)
+                    f"{i}: {x}": under(self.places, x, points)
                     for i, points in enumerate(sets)
-                    for x in b.places
+                    for x in places
                 }
                 taken = self.study.taken(title, wanted, effort, paper.metrics)
                 for i, of in enumerate(found):
-                    of |= {x: taken[f"{i}: {x}"] for x in b.places}
+                    of |= {x: taken[f"{i}: {x}"] for x in places}
         except InputError:
             if len(sets) == 1:
                 return [None]
@@ -144,8 +152,8 @@ class Inference:
                 tried[tuple(of)] = (0, 0.0) if view is None else self._value(view)
             return tried[tuple(of)]
 
-        few = 2 if self.study.lab.quick else SHOWN
-        first: list[list[int]] = [found.sets[i].tolist() for i in found.ranking()[:few]]
+        few = found.ranking()[: self.plan.best]
+        first: list[list[int]] = [found.sets[i].tolist() for i in few]
         best = max(first, key=value)
         for k in range(len(best)):
             plainer = [*best[:k], 0, *best[k + 1 :]]
@@ -182,7 +190,7 @@ class Inference:
         need = f" Not matched, since they need other points: {', '.join(unjudged)}."
         others = need if unjudged else ""
         alone = "" if pairs else " No two claims exclude each other."
-        length = max(self._briefly(varied).duration for _, varied in self.varied)
+        length = max(self._briefly(varied).duration for varied, _ in self.varied)
         return (
             f"{len(self.space.axes)} silent choices make {self.space.size:,} sets. "
             f"{len(found.sets)} of them were run {self.plan.runs} times for up to {length:g} s at "
@@ -192,18 +200,23 @@ class Inference:
         )
 
     def _waves(self, found: Matched) -> Table:
-        rows = tuple(
-            (str(i), str(w.sets), str(w.most), f"{100 * w.left:.3g} %")
+        may = plausible(found.scores).sum(axis=1)
+        rows: list[tuple[Cell, ...]] = [
+            (f"wave {i}", str(w.sets), str(w.most), f"{100 * w.left:.3g} %")
             for i, w in enumerate(found.waves, 1)
-        )
+        ]
+        rows += [
+            (f"climb {i}", str(n), str(may[:n].max()), "") for i, n in enumerate(found.climbs, 1)
+        ]
         return Table(
             "waves",
             "Waves",
-            ("wave", "sets run", "claims that may hold together", "space left"),
-            rows,
+            ("", "sets run", "claims that may hold together", "space left"),
+            tuple(rows),
             "A claim may hold where none of its parts is more than three standard errors of the "
             "simulation away from holding. Space left: the share of sets in which the emulator "
-            "does not rule out that as many claims may hold together.",
+            "does not rule out that as many claims may hold together. A round of the climb runs "
+            f"all sets that differ in one choice from the best {PEAKS}.",
         )
 
     def _sets(self, found: Matched) -> Table:
@@ -283,6 +296,7 @@ class Inference:
             "waves": [
                 {"sets": w.sets, "claims": w.most, "left": round(w.left, 6)} for w in found.waves
             ],
+            "climbs": found.climbs,
             "best": {k: p.label for k, p in self.space.choices(best).items()},
             "ranking": [
                 {

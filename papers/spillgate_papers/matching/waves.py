@@ -1,4 +1,4 @@
-"""Waves: which sets to run next, and how much of the space is left."""
+"""Waves: which sets to run next, and how much of the space is left; then a climb to the best."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ from spillgate_papers.matching.space import Levels, Space
 
 CANDIDATES = 2**13
 """Sets at which the emulator is asked."""
+
+PEAKS = 2
+"""From how many of the best sets a round of the climb goes on."""
+
+
+Evaluate = Callable[[str, Levels], list[Margins | None]]
+"""Runs sets; takes what the runs are called and the sets."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,7 @@ class Matched:
         sets: All sets that were run, shape (n, d).
         margins: By how much the parts of the claims hold in each; none where it cannot be run.
         waves: The waves.
+        climbs: How many sets had been run after each round of the climb.
     """
 
     space: Space
@@ -48,11 +56,17 @@ class Matched:
     sets: Levels
     margins: list[Margins | None]
     waves: list[Wave] = field(default_factory=list)
+    climbs: list[int] = field(default_factory=list)
 
     @property
     def scores(self) -> Floats:
         """The scores of the sets, shape (n, claims)."""
         return scores(self.margins, self.claims)
+
+    def run(self, evaluate: Evaluate, title: str, sets: Levels) -> None:
+        """Runs sets, and keeps what they give."""
+        self.margins += evaluate(title, sets)
+        self.sets = np.concatenate([self.sets, sets])
 
     def ranking(self) -> list[int]:
         """The sets by how many claims hold in them: first by the number expected, then by changes.
@@ -66,10 +80,6 @@ class Matched:
         return [int(i) for i in order]
 
 
-Evaluate = Callable[[str, Levels], list[Margins | None]]
-"""Runs sets; takes what the runs are called and the sets."""
-
-
 def match(
     space: Space,
     claims: Sequence[str],
@@ -78,9 +88,10 @@ def match(
     *,
     waves: int,
     size: int,
+    climbs: int,
     seed: int,
 ) -> Matched:
-    """Narrows the space to where most claims may hold together.
+    """Narrows the space to where most claims may hold together, then climbs from the best sets.
 
     Args:
         space: The space.
@@ -89,6 +100,7 @@ def match(
         first: The sets of the first wave; those that occur again are run once.
         waves: How many further waves there are.
         size: How many sets each of them has.
+        climbs: How many rounds the climb has at most.
         seed: Of what is drawn.
     """
     rng = np.random.default_rng([seed, 1])
@@ -96,10 +108,10 @@ def match(
     ours = np.zeros((1, len(space.axes)), np.int64)
     found = Matched(space, claims, nothing, [])
     candidates = np.unique(space.spread(CANDIDATES, seed + 1), axis=0)
-    wanted = _new(np.concatenate([ours, _singles(space), first]), nothing)
+    # Each other choice alone is what the ledger shows.
+    wanted = _new(np.concatenate([ours, _changed(space, ours[0]), first]), nothing)
     for number in range(1, waves + 2):
-        found.margins += evaluate(f"wave {number}", wanted)
-        found.sets = np.concatenate([found.sets, wanted])
+        found.run(evaluate, f"wave {number}", wanted)
         expected, may = _guess(found, candidates)
         most = int(plausible(found.scores).sum(axis=1).max())
         left = may >= most
@@ -111,7 +123,24 @@ def match(
         wanted = _new(np.concatenate([near, promising, drawn]), found.sets)[:size]
         if not len(wanted):
             break
+    _climb(found, evaluate, climbs)
     return found
+
+
+def _climb(found: Matched, evaluate: Evaluate, rounds: int) -> None:
+    """Steepest ascent: runs all sets that differ in one choice from the best ones.
+
+    It ends when none of them is better than the best before.
+    """
+    for number in range(1, rounds + 1):
+        best, *others = found.ranking()[:PEAKS]
+        near = [_changed(found.space, found.sets[i]) for i in (best, *others)]
+        wanted = _new(np.concatenate(near), found.sets)
+        if len(wanted):
+            found.run(evaluate, f"climb {number}", wanted)
+            found.climbs.append(len(found.sets))
+        if found.ranking()[0] == best:
+            break
 
 
 def _neighbors(found: Matched, best: int, rng: np.random.Generator) -> Levels:
@@ -124,12 +153,13 @@ def _neighbors(found: Matched, best: int, rng: np.random.Generator) -> Levels:
     return near
 
 
-def _singles(space: Space) -> Levels:
-    """Each other choice alone: what the ledger shows."""
+def _changed(space: Space, of: Levels) -> Levels:
+    """All sets that differ from one in one choice."""
     made = [
-        np.eye(1, len(space.axes), k, dtype=np.int64)[0] * level
+        [*of[:k], level, *of[k + 1 :]]
         for k, n in enumerate(space.counts)
-        for level in range(1, n)
+        for level in range(n)
+        if level != of[k]
     ]
     return np.array(made, np.int64).reshape(-1, len(space.axes))
 

@@ -1,4 +1,4 @@
-"""What the paper's Python adds to its data: traffic, groups of flows, rivals, and the search."""
+"""What the paper's Python adds to its data: traffic, groups of flows and rivals."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from spillgate_papers import show
 from spillgate_papers.flows import Flows, Row
 from spillgate_papers.groups import Groups, explained, grouped, levels
 from spillgate_papers.judge import within
-from spillgate_papers.lab import Effort
 from spillgate_papers.measured import View
-from spillgate_papers.model import Claim, Part, Point, Section, Silent, Table
+from spillgate_papers.model import Claim, Part, Section, Table
 from spillgate_papers.ours import Ours
 from spillgate_papers.rivals import rivals
-from spillgate_papers.search import Search
 from spillgate_papers.show import By, Panel
 from spillgate_papers.study import Study
 from spillgate_papers.terms import Check, Term, number, queued, trend, value
@@ -36,12 +34,12 @@ CONGESTED_POINTS = tuple(f"af{x}{y}" for x in "32" for y in "123")
 DATA_POINTS = (*CONGESTED_POINTS, "af11", "af12", "af13")
 RATES = FLOWS.by_rate(DATA_POINTS)
 """The data flows by their rate in Mb/s."""
-GAPS, APART = (30, 60, 90, 120), 90
+GAPS = (10, 30, 60, 90, 120, 300, 1000)
 """Microseconds between the starts of two streams that start in the order of table 1."""
 STEP, ORDER = "started together", "started in order"
 FILE, ORDERED = "traffic.0.csv.file", "traffic-order-{}.csv"
 files = {
-    **{ORDERED.format(gap): FLOWS.text(gap=gap) for gap in (*GAPS, 10, 300, 1000)},
+    **{ORDERED.format(gap): FLOWS.text(gap=gap) for gap in GAPS},
     **{f"traffic-{x}.csv": FLOWS.scaled(x) for x in (80, 90, 98, 100, 110, 120, 130, 140, 150)},
     "traffic-even.csv": FLOWS.evened(),
 }
@@ -299,43 +297,3 @@ def sources(study: Study) -> Table:
     }
     title, note = TEXTS.shown("sources")
     return show.compared("sources", title, claims, note)
-
-
-def search(silent: Sequence[Silent]) -> Search:
-    """Choices that are varied together, the one made beforehand first."""
-    known = {f"{s.key}, {p.label}": p for s in silent for p in s.points}
-    same = {f"{p}, exact": p for p in EARLY}
-    every, start = "all together", "in the order of table 1, {:g} ms apart"
-    ordered = known[f"source.start, streams start {start.format(APART / 1e3)}, 0.01 % of jitter"]
-    axes = {
-        "start": (
-            Point("random phases"),
-            Point("random phases, no jitter", known["source.jitter, none"].set, same=same),
-            Point(every, known[f"source.start, {every}, 0.01 % of jitter"].set, same=same),
-            *(
-                Point(
-                    start.format(gap / 1e3), {**ordered.set, FILE: ORDERED.format(gap)}, same=same
-                )
-                for gap in GAPS
-            ),
-        ),
-        "line": (Point("1 ms"), known["link.delay, 10 ms"]),
-        "FIFO": (Point("40 packets"), *(known[f"fifo.limit, {n} packets"] for n in (75, 300))),
-        "class queues": (Point("64 packets"), known["class.limit, 32 packets"]),
-        "voice in LLQ": (
-            Point("15 %"),
-            replace(known["llq.rate, 16 %, video 34 %"], label="16 %"),
-        ),
-    }
-    briefly = {
-        "start": ("random phases", start.format(APART / 1e3)),
-        "FIFO": ("40 packets", "300 packets"),
-        "class queues": ("64 packets",),
-    }
-    efforts = Effort(1, 4, quick=(1, 1), runs=3), Effort(5, 10, quick=(1, 3))
-    return Search(axes, *efforts, briefly, TEXTS.said("search")(View({})))
-
-
-def together(study: Study) -> Iterator[Section]:
-    """The best set of them."""
-    yield search(study.paper.silent).section(study)
