@@ -146,12 +146,21 @@ def ceiling_cell(bound: float | None, scale: Scale, decimals: int) -> str:
         >>> ceiling_cell(0.06697979, Scale(1e3, "ms"), 1), ceiling_cell(None, Scale(1e3, "ms"), 1)
         ('67.0', '–')
     """
-    if bound is None or bound <= 0.0:
-        return format_cell(bound, None, scale, decimals, interval=False)
+    return format_cell(rounded_up(bound, scale, decimals), None, scale, decimals, interval=False)
+
+
+def rounded_up(value: float | None, scale: Scale, decimals: int) -> float | None:
+    """A value above 0 rounded up to so many decimals in the display unit.
+
+    Example:
+        >>> rounded_up(0.06697979, Scale(1e3, "ms"), 1)
+        0.067
+    """
+    if value is None or value <= 0.0:
+        return value
     step = 10.0**-decimals
     # A whole number of steps may be a little more or less in binary.
-    up = math.ceil(bound * scale.factor / step - 1e-9) * step
-    return format_cell(up / scale.factor, None, scale, decimals, interval=False)
+    return math.ceil(value * scale.factor / step - 1e-9) * step / scale.factor
 
 
 def format_value(value: float | None, unit: str) -> str:

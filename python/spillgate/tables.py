@@ -15,6 +15,7 @@ from spillgate.metrics import (
     column_decimals,
     format_cell,
     format_value,
+    rounded_up,
     scale_for,
     scale_of,
 )
@@ -73,6 +74,11 @@ class Column:
             return "–"
         return format_cell(row.mean, row.half, self.scale, self.decimals, interval=interval)
 
+    def value(self, of: Mapping[str, Row]) -> float | None:
+        """The same as a number in the base unit, without its interval."""
+        row = of.get(self.metric)
+        return None if row is None else row.mean
+
 
 BOUND = "bound"
 """The column of what delays cannot exceed, beside those of metrics."""
@@ -116,6 +122,10 @@ class Ceiling(Known):
     def text(self, of: Mapping[str, Row], *, interval: bool = True) -> str:  # noqa: ARG002
         """Its value of some thing."""
         return ceiling_cell(ceiling_of(of), self.scale, self.decimals)
+
+    def value(self, of: Mapping[str, Row]) -> float | None:
+        """The same as a number, rounded up to what is shown."""
+        return rounded_up(ceiling_of(of), self.scale, self.decimals)
 
 
 def ceiling_of(of: Mapping[str, Row]) -> float | None:

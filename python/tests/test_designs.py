@@ -12,7 +12,9 @@ import spillgate
 from spillgate import InputError, plot, report
 from spillgate.cli.tables import outages as outage_tables
 from spillgate.cli.verdicts import verdict_table
-from spillgate.report.sweeps import sweep_figures
+from spillgate.report.embedded import embedded
+from spillgate.report.maps import verdict_maps
+from spillgate.report.study import Study
 
 FIRST = Path("examples/first/scenario.yaml").read_text(encoding="utf-8")
 AXES = """\
@@ -63,13 +65,16 @@ def test_each_drawn_point_is_a_row_and_a_dot(
     verdict_table(wide(140), drawn)
     said = capsys.readouterr().out
     assert sum(label in said for label in drawn.description.axes[0].labels) == 5
-    figures = sweep_figures(drawn)
-    first = next(f for f in figures if f.id == "along-owd_p99")
-    assert [p.title for p in first.panels][:2] == ["voice, over load", "voice, over size"]
-    assert [name for name, _ in first.legend] == ["fifo", "llq"]
-    dots = str(first.charts[0][1])
-    assert dots.count("M") > 10
-    assert 'class="line dots s1"' in dots
+    study = Study.of(drawn)
+    data = json.loads(embedded(study).text)
+    assert not data["full"]
+    assert [len(a["places"]) for a in data["axes"]] == [10, 10]
+    # Every point once in the map of each variant, the columns in the order of the first axis.
+    first, *_ = verdict_maps(study)
+    assert [b.title for b, _ in first.blocks] == ["fifo", "llq"]
+    cells = [c.number for _, rows in first.blocks for _, row in rows for c in row if c]
+    assert sorted(cells) == list(range(10))
+    assert len(study.table().rows) == 10
     page = report.render(drawn)
     assert "latin-hypercube" in page
     figure = plot.sweep(drawn, "owd_p99", "load", names=["voice"])

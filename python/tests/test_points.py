@@ -15,8 +15,9 @@ from spillgate import InputError, plot, points, report
 from spillgate.cli import main
 from spillgate.cli.text import console
 from spillgate.cli.verdicts import verdict_table
-from spillgate.report.sweeps import sweep_figures
-from spillgate.report.verdicts import matrix
+from spillgate.report.embedded import embedded
+from spillgate.report.maps import verdict_maps
+from spillgate.report.study import Study
 
 FIRST = Path("examples/first/scenario.yaml").read_text(encoding="utf-8")
 AXES = """\
@@ -206,19 +207,17 @@ def test_a_point_that_is_not_there_leaves_its_place_empty() -> None:
 
 
 def test_verdicts_stand_along_the_last_axis(judged: spillgate.Results) -> None:
-    found = matrix(judged)
-    assert found is not None
-    assert found.along is not None
-    sheet, _ = found.along.sheets
-    assert found.along.values == ("1 Mb/s", "3 Mb/s")
-    assert [names[1] for names, _ in sheet.rows] == ["small", "large"] * 2
+    every, found, _ = verdict_maps(Study.of(judged))
+    assert (every.title, found.exact) == ("All requirements", "owd_p99 ≤ 20 ms")
+    assert [b.columns for b, _ in found.blocks] == [("1 Mb/s", "3 Mb/s")] * 2
+    assert [head for _, rows in found.blocks for head, _ in rows] == ["small", "large"] * 2
     of = [v for v in judged.verdicts if v.metric == "owd_p99"]
     by = {v.variant: (v.verdict, v.measured) for v in of}
-    shown = [(c.verdict, c.text) for _, cells in sheet.rows for c in cells]
-    assert shown == [by[p] for p in judged.description.variants]
-    page = report.render(judged)
-    assert 'class="matrix grid"' in page
-    assert "99 % delay against load" in page
+    cells = [c for _, rows in found.blocks for _, row in rows for c in row]
+    assert [(c.verdict, c.text) for c in cells if c] == [
+        by[p] for p in judged.description.variants
+    ]
+    assert 'class="cells roomy matrix grid"' in report.render(judged)
 
 
 def test_verdicts_are_printed_along_the_last_axis(
@@ -240,15 +239,18 @@ def test_verdicts_are_printed_along_the_last_axis(
     assert max(map(len, narrow.splitlines())) <= 45
 
 
-def test_curves_along_an_axis_are_those_of_the_rows(judged: spillgate.Results) -> None:
-    figures = {f.id: f for f in sweep_figures(judged)}
-    panel = next(p for p in figures["along-owd_p99"].panels if p.title == "voice")
-    assert [level.label for level in panel.levels] == ["owd_p99 ≤ 20 ms"]
-    point = judged.description.points[0]
-    mean = judged.value(point.name, "class", "voice", "owd_p99").mean
-    assert panel.lines[0].points[0] == pytest.approx((1.0, mean * 1e3))
-    assert len(panel.lines) == 4
-
-
-def test_axes_of_names_have_no_curves(results: spillgate.Results) -> None:
-    assert sweep_figures(results) == []
+def test_what_the_script_draws_are_the_rows(judged: spillgate.Results) -> None:
+    data = json.loads(embedded(Study.of(judged)).text)
+    metric = next(i for i, m in enumerate(data["metrics"]) if m["name"] == "owd_p99")
+    voice = data["classes"].index("voice")
+    for i, point in enumerate(judged.description.points):
+        row = judged.value(point.name, "class", "voice", "owd_p99")
+        assert row.mean is not None
+        assert data["mean"][voice][metric][i] == pytest.approx(row.mean * 1e3, rel=1e-5)
+        assert data["half"][voice][metric][i] == pytest.approx((row.half or 0) * 1e3, rel=1e-4)
+    first = data["requirements"][0]
+    assert (first["whose"], first["text"], first["limit"]) == ("voice", "99 % delay ≤ 20 ms", 20)
+    size, load = data["axes"]
+    assert "at" not in size
+    assert (load["at"], load["unit"]) == ([1, 3], "Mb/s")
+    assert data["names"][1] == judged.description.points[1].name

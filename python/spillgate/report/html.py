@@ -36,7 +36,7 @@ def _environment(folder: Path) -> Environment:
                     super().dump_bytecode(bucket)
 
     place = Path(cache_from_source(__file__)).parent
-    made = Environment(
+    return Environment(
         loader=FileSystemLoader((folder, _HERE)),
         bytecode_cache=Compiled(str(place), "%s.j2c"),
         autoescape=True,
@@ -44,25 +44,29 @@ def _environment(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = (_HERE / "script.js").read_text(encoding="utf-8")
-    digest = hashlib.sha256(script.encode()).digest()
-    made.globals |= {
-        "style": (_HERE / "style.css").read_text(encoding="utf-8"),
-        "script": script,
-        # For the security policy.
-        "script_hash": base64.b64encode(digest).decode(),
-    }
-    return made
 
 
-def page(template: Path, title: str, version: str, **values: object) -> str:
+@cache
+def _assets(also: str) -> dict[str, str]:
+    """The style and the script of a page, and the hash of the script for the security policy."""
+    names = ("script", *([also] if also else [])), ("style", *([also] if also else []))
+    script, style = (
+        "".join((_HERE / f"{name}.{kind}").read_text(encoding="utf-8") for name in of)
+        for of, kind in zip(names, ("js", "css"), strict=True)
+    )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return {"style": style, "script": script, "script_hash": digest}
+
+
+def page(template: Path, title: str, version: str, *, also: str = "", **values: object) -> str:
     """A page as HTML.
 
     Args:
         template: A template that extends `base.html.j2`.
         title: Its heading.
         version: Version of Spillgate that made what it shows.
+        also: Name of a further style sheet and script, beside those of every page.
         values: What else the template takes.
     """
     of = _environment(template.parent).get_template(template.name)
-    return visible(of.render(title=title, version=version, **values))
+    return visible(of.render(title=title, version=version, **_assets(also), **values))

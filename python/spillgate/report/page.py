@@ -6,24 +6,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from spillgate.described import listings
 from spillgate.errors import OutputError
 from spillgate.nodes import node_rows
+from spillgate.proofs import unproven
 from spillgate.report import html
 from spillgate.report.admission import admission_figures
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
+from spillgate.report.embedded import embedded
 from spillgate.report.facts import (
     command,
     parameters,
     provenance,
 )
+from spillgate.report.maps import pass_shares, verdict_maps
 from spillgate.report.outlines import trees
-from spillgate.report.sweeps import sweep_figures
+from spillgate.report.study import MOST_POINTS, Study, tallied
+from spillgate.report.svg import STYLES
 from spillgate.report.switches import switch_parts
 from spillgate.report.tables import admission_table, class_tables, comparison, loss_table
 from spillgate.report.timelines import shown_runs, timeline_figures
-from spillgate.report.verdicts import matrix
+from spillgate.report.verdicts import MOST_UNPROVEN, matrix
 from spillgate.report.worst import worst_packets
 from spillgate.result import Results
 from spillgate.tables import outage_table
@@ -50,6 +56,7 @@ _FINGERPRINTS = 500
 """Of how many runs the page has the fingerprints."""
 
 _TEMPLATE = Path(__file__).parent / "page.html.j2"
+_STUDY = Path(__file__).parent / "study.html.j2"
 
 
 def render(
@@ -73,7 +80,23 @@ def render(
     """
     manifest = results.manifest() if manifest is None else manifest
     d = results.description
-    classes, tcp = class_tables(results)
+    values = _shared(results, manifest, worst)
+    if d.axes:
+        study = Study.of(results)
+        values |= _of_study(study)
+        template, also = _STUDY, "study"
+    else:
+        values |= _of_scenario(results)
+        template, also = _TEMPLATE, ""
+    title = d.name or results.scenario_path.name
+    return html.page(template, title, manifest.get("version", ""), also=also, **values)
+
+
+def _shared(
+    results: Results, manifest: Mapping[str, Any], worst: Sequence[Explanation]
+) -> dict[str, object]:
+    """What both kinds of pages have."""
+    d = results.description
     shown, total = trees(results)
     arriving, gate_count = gates(results)
     switches, switch_count = switch_parts(results)
@@ -82,48 +105,75 @@ def render(
         for *names, scopes in _NODES
         if (found := [t for scope in scopes if (t := node_rows(results, scope))])
     ]
+    return {
+        "d": d,
+        "interrupted": results.interrupted,
+        "runs": len(results.runs),
+        "extent": results.extent(),
+        "partial": results.partial,
+        "warnings": [*d.warnings, *results.remarks],
+        "worst": worst_packets(worst),
+        "trees": shown,
+        "tree_count": total,
+        "nodes": nodes,
+        "switched": node_rows(results, "switch"),
+        "switches": switches,
+        "all_switches": switch_count,
+        "gates": arriving,
+        "gate_count": gate_count,
+        "parameters": parameters(d),
+        "listings": listings(d),
+        "assumptions": results.assumptions,
+        "unmodelled": d.unmodelled,
+        "provenance": provenance(manifest, d),
+        "digests": [(r.variant, r.run, r.digest) for r in results.runs[:_FINGERPRINTS]],
+        "command": command(manifest, d),
+    }
+
+
+def _of_scenario(results: Results) -> dict[str, object]:
+    classes, tcp = class_tables(results)
     figures = [
-        *sweep_figures(results),
         *delay_figures(results),
         *admission_figures(results),
         *timeline_figures(results),
     ]
-    return html.page(
-        _TEMPLATE,
-        d.name or results.scenario_path.name,
-        manifest.get("version", ""),
-        d=d,
-        interrupted=results.interrupted,
-        runs=len(results.runs),
-        extent=results.extent(),
-        partial=results.partial,
-        matrix=matrix(results),
-        outages=outage_table(results),
-        warnings=[*d.warnings, *results.remarks],
-        classes=classes,
-        tcp=tcp,
-        admission=admission_table(results),
-        comparison=comparison(results),
-        losses=loss_table(results),
-        figures=figures,
-        shown_runs=shown_runs(figures),
-        worst=worst_packets(worst),
-        trees=shown,
-        tree_count=total,
-        nodes=nodes,
-        switched=node_rows(results, "switch"),
-        switches=switches,
-        switch_count=switch_count,
-        gates=arriving,
-        gate_count=gate_count,
-        parameters=parameters(d),
-        listings=listings(d),
-        assumptions=results.assumptions,
-        unmodelled=d.unmodelled,
-        provenance=provenance(manifest, d),
-        digests=[(r.variant, r.run, r.digest) for r in results.runs[:_FINGERPRINTS]],
-        command=command(manifest, d),
-    )
+    return {
+        "matrix": matrix(results),
+        "classes": classes,
+        "tcp": tcp,
+        "admission": admission_table(results),
+        "comparison": comparison(results),
+        "losses": loss_table(results),
+        "figures": figures,
+        "shown_runs": shown_runs(figures),
+    }
+
+
+def _of_study(study: Study) -> dict[str, object]:
+    results = study.results
+    # Of more points there are not enough colors.
+    few = len(study.description.points) <= STYLES
+    figures = [*admission_figures(results), *timeline_figures(results)] if few else []
+    data = embedded(study)
+    return {
+        "answer": study.answer(),
+        "counts": tallied(study.verdicts.values()) if study.requirements else [],
+        "influences": study.influences,
+        "decided": study.decided,
+        "maps": verdict_maps(study),
+        "most_points": MOST_POINTS,
+        "shares": pass_shares(study),
+        "requirements": len(study.requirements),
+        "unproven": unproven(results)[:MOST_UNPROVEN],
+        "table": study.table(),
+        "data": Markup(data.text),  # noqa: S704 - it has no `<`
+        "omitted": data.omitted,
+        "outages": outage_table(results),
+        "admission": admission_table(results),
+        "figures": figures,
+        "shown_runs": shown_runs(figures),
+    }
 
 
 def write(

@@ -107,12 +107,29 @@
       return this.now[0] + share * (this.now[1] - this.now[0]);
     }
     value(v, axis) { return this.log[axis] ? 10 ** v : v; }
-    text(v, axis) { return tidy(this.value(v, axis)) + (this.units[axis] ? " " + this.units[axis] : ""); }
+    text(v, axis) { return axis === 0 && this.places ? this.places[Math.round(v)] : tidy(this.value(v, axis)) + (this.units[axis] ? " " + this.units[axis] : ""); }
+    // Ticks of an axis: coordinate and text.
+    marks(axis, low, high, count) {
+      if (axis === 0 && this.places) return this.named(low, high);
+      return (this.log[axis] ? logTicks(low, high) : ticks(low, high, count)).map((v) => [v, tidy(this.value(v, axis), 6)]);
+    }
+    // Names of places, as many and as long as there is room for; the pointer shows all.
+    named(low, high) {
+      const first = Math.ceil(low), last = Math.floor(high);
+      const each = Math.ceil((last - first + 1) / 12);
+      const room = Math.max(3, Math.floor(this.width / (high - low) * each / 7.5));
+      const found = [];
+      for (let i = first; i <= last; i += each) {
+        const name = this.places[i];
+        found.push([i, name.length > room ? name.slice(0, room - 1) + "…" : name]);
+      }
+      return found;
+    }
     // The sample nearest to x; on a distribution the curve's height there.
     read(path, x) {
       const all = path.points || (path.points = points(path));
       let best = null;
-      if (this.group === "time" || path.classList.contains("dots")) {
+      if (this.group !== "delay") {
         for (const p of all) if (p && (!best || Math.abs(p[0] - x) < Math.abs(best[0] - x))) best = p;
         return best;
       }
@@ -232,11 +249,11 @@
       const sy = this.height / (this.y[1] - this.y[0]);
       this.data.setAttribute("transform", `matrix(${sx} 0 0 ${-sy} ${-low * sx} ${this.y[1] * sy})`);
       const bottom = this.top + this.height;
-      if (this.group === "time") {
+      if (this.group === "time" || !this.ys.firstChild) {
         this.ys.replaceChildren();
-        for (const v of ticks(this.y[0], this.y[1], 4)) {
+        for (const [v, text] of this.marks(1, this.y[0], this.y[1], 4)) {
           const y = bottom - (v - this.y[0]) * sy;
-          this.ys.append(make("line", { x1: this.left, x2: this.left + this.width, y1: y, y2: y }), make("text", { x: this.left - 5, y, dy: ".35em" }, tidy(v, 6)));
+          this.ys.append(make("line", { x1: this.left, x2: this.left + this.width, y1: y, y2: y }), make("text", { x: this.left - 5, y, dy: ".35em" }, text));
         }
         const full = this.y[1] === this.allY[1];
         for (const [e, at, y] of this.names) {
@@ -250,9 +267,9 @@
         e.classList.toggle("off", !whole && (at < low || at > high));
       }
       this.xs.replaceChildren();
-      for (const v of this.log[0] ? logTicks(low, high) : ticks(low, high, 6)) {
+      for (const [v, text] of this.marks(0, low, high, 6)) {
         const x = this.left + (v - low) * sx;
-        this.xs.append(make("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4 }), make("text", { x, y: bottom + 15 }, tidy(this.value(v, 0), 6)));
+        this.xs.append(make("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4 }), make("text", { x, y: bottom + 15 }, text));
       }
     }
   }
@@ -265,23 +282,28 @@
     choose();
   }
 
+  // A name in a legend shows and hides its curve.
+  const toggling = (key, figure) => {
+    key.disabled = false;
+    key.addEventListener("click", () => {
+      const on = key.getAttribute("aria-pressed") !== "true";
+      key.setAttribute("aria-pressed", on);
+      for (const path of figure.querySelectorAll("path.line, path.band"))
+        if ((path.dataset.of ?? path.dataset.name) === key.dataset.name) path.classList.toggle("off", !on);
+    });
+  };
+
   const charts = [];
   // Charts of times move together; distributions have scales of their own.
   const zoom = (chart, range) => {
     if (!(range[1] - range[0] > 1e-6 * (chart.all[1] - chart.all[0]))) return;
-    for (const c of charts) if (c === chart || (chart.group === "time" && c.group === "time")) { c.leave(); c.draw(range); }
+    for (const c of chart.group === "time" ? charts.filter((o) => o.group === "time") : [chart]) { c.leave(); c.draw(range); }
     say.textContent = `${chart.text(range[0], 0)} to ${chart.text(range[1], 0)}`;
   };
   for (const figure of document.querySelectorAll("figure[data-group]")) {
     for (const panel of figure.querySelectorAll(".panel")) charts.push(new Chart(panel, figure.dataset.group));
-    for (const key of figure.querySelectorAll(".key")) {
-      key.disabled = false;
-      key.addEventListener("click", () => {
-        const on = key.getAttribute("aria-pressed") !== "true";
-        key.setAttribute("aria-pressed", on);
-        for (const path of figure.querySelectorAll("path.line, path.band"))
-          if ((path.dataset.of ?? path.dataset.name) === key.dataset.name) path.classList.toggle("off", !on);
-      });
-    }
+    for (const key of figure.querySelectorAll(".key")) toggling(key, figure);
   }
+  // What the scripts of further kinds of pages use.
+  window.spillgate = { Chart, make, tidy, toggling };
 })();

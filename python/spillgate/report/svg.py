@@ -62,7 +62,6 @@ class Line:
         points: The points; none breaks the curve.
         band: A closed outline around what it stands for, if any.
         average_of: The curve whose average it is; it is drawn broad and pale.
-        dots: The points are drawn by themselves; each stands between two breaks.
     """
 
     name: str
@@ -70,7 +69,6 @@ class Line:
     points: Sequence[tuple[float, float] | None]
     band: Sequence[tuple[float, float]] = ()
     average_of: str = ""
-    dots: bool = False
 
 
 @dataclass(frozen=True)
@@ -339,8 +337,6 @@ def _of(line: Line) -> str:
 def _pen(line: Line) -> str:
     if line.average_of:
         return " average"
-    if line.dots:
-        return " dots"
     return " fine" if len(line.points) > _DENSE else ""
 
 

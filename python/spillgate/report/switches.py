@@ -13,7 +13,7 @@ from spillgate.metrics import format_rough
 from spillgate.report.svg import number
 from spillgate.result import Results
 from spillgate.rows import Row, Series
-from spillgate.tables import Column, heading
+from spillgate.tables import Column, cells, heading
 
 SAMPLED = "voq_backlog"
 """The metric of which a map shows parts of the run."""
@@ -87,12 +87,12 @@ Cells = Mapping[str, Mapping[str, Row]]
 def switch_parts(results: Results) -> tuple[list[SwitchPart], int]:
     """The switches of each variant, as many as are shown, and how many there are."""
     at = {str(link["name"]): str(link["from"]) for link in results.description.links}
+    switches, ports, queues = (_cells(results, s) for s in ("switch", "switch-output", "voq"))
     found = []
     for v in results.description.variants:
-        cells = {s: _cells(results, s, v) for s in ("switch", "switch-output", "voq")}
-        for name in cells["switch"]:
-            outputs = {k: c for k, c in cells["switch-output"].items() if at.get(k) == name}
-            voqs = {k: c for k, c in cells["voq"].items() if k.partition("/")[2] in outputs}
+        for name in switches.get(v, ()):
+            outputs = {k: c for k, c in ports.get(v, {}).items() if at.get(k) == name}
+            voqs = {k: c for k, c in queues.get(v, {}).items() if k.partition("/")[2] in outputs}
             found.append((v, name, outputs, voqs))
     series = {(s.variant, s.where): s for s in results.series() if s.metric == SAMPLED}
     first = found[:MOST_PANELS]
@@ -103,11 +103,12 @@ def switch_parts(results: Results) -> tuple[list[SwitchPart], int]:
     return shown, len(found)
 
 
-def _cells(results: Results, scope: str, variant: str) -> dict[str, dict[str, Row]]:
-    cells: dict[str, dict[str, Row]] = {}
-    for row in results.table(scope=scope, variant=variant):
-        cells.setdefault(row.name, {})[row.metric] = row
-    return cells
+def _cells(results: Results, scope: str) -> dict[str, dict[str, dict[str, Row]]]:
+    """Rows of a scope by variant, name and metric."""
+    by: dict[str, dict[str, dict[str, Row]]] = {}
+    for (variant, name), of in cells(results, scope).items():
+        by.setdefault(variant, {})[name] = of
+    return by
 
 
 @dataclass(frozen=True)

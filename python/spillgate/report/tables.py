@@ -47,40 +47,69 @@ class ClassTable:
     groups: Sequence[tuple[str, Sequence[tuple[str, Sequence[str]]]]]
 
 
-def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None]:
+@dataclass(frozen=True)
+class Columns:
+    """What the classes got.
+
+    Attributes:
+        rows: By variant and class.
+        shown: The columns of loads, losses and delays that say something.
+        tcp: Those of what TCP did, in the rows of classes that have it.
+    """
+
+    rows: Cells
+    shown: Sequence[Column]
+    tcp: Sequence[Column]
+
+
+def class_columns(results: Results) -> Columns:
     """Loads, losses and delays of the classes, and what TCP did in those that have it."""
     rows = with_expected(results, cells(results, "class"))
-    with_tcp = {at: of for at, of in rows.items() if "goodput" in of}
-    shared = any(c["jain"].mean not in (None, 1.0) for c in with_tcp.values() if "jain" in c)
-    tcp = _class_table(results, with_tcp, tcp_columns(shared=shared))
-    return _class_table(results, rows, _COLUMNS), tcp
+    tcp = _with_tcp(rows)
+    shared = any(c["jain"].mean not in (None, 1.0) for c in tcp.values() if "jain" in c)
+    return Columns(
+        rows,
+        columns(rows, _telling(rows, _COLUMNS)),
+        columns(tcp, _telling(tcp, tcp_columns(shared=shared))),
+    )
 
 
-def _class_table(results: Results, rows: Cells, wanted: Sequence[str]) -> ClassTable | None:
+def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None]:
+    """The same as tables by class; none where nothing is to be said."""
+    of, classes = class_columns(results), results.description.classes
+    found = (of.rows, of.shown), (_with_tcp(of.rows), of.tcp)
+    shown, tcp = (_by_name(results, *one, classes) if one[1] else None for one in found)
+    return shown, tcp
+
+
+def _with_tcp(rows: Cells) -> Cells:
+    return {at: of for at, of in rows.items() if "goodput" in of}
+
+
+def _telling(rows: Cells, wanted: Sequence[str]) -> list[str]:
+    """The metrics that some row has."""
     means = {m: [of[m].mean for of in rows.values() if m in of] for m in wanted}
     if BOUND in means:
         means[BOUND] = [ceiling_of(of) for of in rows.values()]
     # Zeros say something of losses and delays, but not of what never happens.
-    shown = [
+    return [
         m
         for m in wanted
         if any(x is not None for x in means[m]) and (any(means[m]) or not is_a("rare", m))
     ]
-    return by_name(results, rows, results.description.classes, shown) if shown else None
 
 
 def admission_table(results: Results) -> ClassTable | None:
     """Waiting times by link and class; none where no link admits flows."""
     rows = waiting(results)
     names = dict.fromkeys(name for _, name in rows)
-    return by_name(results, rows, names, needing("admission")) if rows else None
+    return _by_name(results, rows, columns(rows, needing("admission")), names) if rows else None
 
 
-def by_name(
-    results: Results, rows: Cells, names: Iterable[str], metrics: Sequence[str]
+def _by_name(
+    results: Results, rows: Cells, shown: Sequence[Column], names: Iterable[str]
 ) -> ClassTable:
-    """These metrics of things, in the order of their names and of the variants."""
-    shown = columns(rows, metrics)
+    """These columns of things, in the order of their names and of the variants."""
     groups = []
     for name in names:
         of = [(v, rows[v, name]) for v in results.description.variants if (v, name) in rows]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from spillgate.labels import words, worst
 from spillgate.metrics import format_value
-from spillgate.points import grid
 from spillgate.proofs import Unproven, unproven
 from spillgate.result import Results
 from spillgate.rows import Verdict
@@ -47,31 +46,6 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A requirement of a class with its verdicts by point.
-
-    Attributes:
-        name: The class.
-        line: The requirement, with a verdict for each point.
-        rows: The names of each row, and its verdicts along the last axis.
-    """
-
-    name: str
-    line: Line
-    rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Sheets:
-    """Verdicts along axes: what names a row, the axis of the columns, its values, the sheets."""
-
-    heads: tuple[str, ...]
-    axis: str
-    values: tuple[str, ...]
-    sheets: tuple[Sheet, ...]
-
-
-@dataclass(frozen=True)
 class Matrix:
     """Verdicts by class and variant.
 
@@ -80,7 +54,6 @@ class Matrix:
         verdict: The worst verdict of the best variant.
         variants: The columns.
         groups: The rows.
-        along: The same along the axes; none where there are none.
         counts: How many verdicts are what: word and number.
         details: Every verdict with its interval and limit as texts.
         further: Whether some are undecided.
@@ -92,7 +65,6 @@ class Matrix:
     verdict: str
     variants: tuple[str, ...]
     groups: tuple[Group, ...]
-    along: Sheets | None
     counts: tuple[tuple[str, Cell, int], ...]
     details: Sequence[tuple[Verdict, str, str, Cell]]
     further: bool
@@ -100,7 +72,7 @@ class Matrix:
     proofs: bool
 
 
-_UNPROVEN = 20
+MOST_UNPROVEN = 20
 """Of how many such requirements the report says why."""
 
 
@@ -131,7 +103,6 @@ def matrix(results: Results) -> Matrix | None:
         verdict=conclusion.verdict,
         variants=variants,
         groups=rows,
-        along=_along(results, variants, rows),
         counts=tuple(
             (k, _cell(k), n)
             for k in words("verdicts")
@@ -147,7 +118,7 @@ def matrix(results: Results) -> Matrix | None:
             for v in verdicts
         ],
         further=any(v.verdict == "undecided" for v in verdicts),
-        unproven=unproven(results)[:_UNPROVEN],
+        unproven=unproven(results)[:MOST_UNPROVEN],
         proofs=any(v.certain for v in verdicts),
     )
 
@@ -168,28 +139,5 @@ def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> G
         lines=tuple(
             Line(text, exact, basis, tuple(cell(v, exact) for v in variants))
             for exact, (text, basis) in requirements.items()
-        ),
-    )
-
-
-def _along(results: Results, variants: Sequence[str], groups: Sequence[Group]) -> Sheets | None:
-    d = results.description
-    found = grid(d.axes, d.points, d.design)
-    if found is None:
-        return None
-    nothing = _cell("")
-
-    def cells(line: Line, points: Sequence[str | None]) -> tuple[Cell, ...]:
-        by = dict(zip(variants, line.cells, strict=True))
-        return tuple(by.get(p or "", nothing) for p in points)
-
-    return Sheets(
-        heads=found.heads,
-        axis=found.axis.name,
-        values=found.axis.labels,
-        sheets=tuple(
-            Sheet(g.name, line, tuple((names, cells(line, row)) for names, row in found.rows))
-            for g in groups
-            for line in g.lines
         ),
     )
