@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spillgate.errors import InputError, MissingDependencyError
+from spillgate.objective import LEFT, Objective
 from spillgate.points import Axis
 from spillgate.result import Results
 from spillgate.rows import Verdict
@@ -29,44 +30,6 @@ SCANNED = 9
 
 CONFIRMED = 3
 """Points that are run with fresh seeds at most until one of them passes."""
-
-
-@dataclass(frozen=True)
-class Objective:
-    """What is best among points that meet the requirements.
-
-    Attributes:
-        cls: The class of service; "" for the margin of the requirements.
-        metric: Its metric; `margin` for the smallest margin of all requirements, relative to
-            their bounds.
-        larger: Whether more of it is better.
-    """
-
-    cls: str
-    metric: str
-    larger: bool
-
-    def __str__(self) -> str:
-        """As the command line has it, but for the direction."""
-        return f"{self.cls}:{self.metric}" if self.cls else self.metric
-
-    @classmethod
-    def read(cls, text: str, *, larger: bool) -> Objective:
-        """`CLASS:METRIC`; raises `InputError`.
-
-        Example:
-            >>> str(Objective.read("data:loss_ratio", larger=False))
-            'data:loss_ratio'
-        """
-        name, colon, metric = text.rpartition(":")
-        if not colon or not name or not metric:
-            msg = f"error: {text!r} is no objective: write CLASS:METRIC, such as data:loss_ratio"
-            raise InputError(msg)
-        return cls(name, metric, larger)
-
-
-LEFT = Objective("", "margin", larger=True)
-"""The smallest margin of the requirements: what is left."""
 
 
 @dataclass(frozen=True)
@@ -278,10 +241,7 @@ class _Field:
             )
             raise InputError(msg)
         for o in self._objectives:
-            if o.cls and o.cls not in d.classes:
-                there = ", ".join(d.classes)
-                msg = f"error: {where}: there is no class {o.cls!r}; there are {there}"
-                raise InputError(msg)
+            o.check(d, where)
         return d.axes
 
     def labels(self, row: tuple[float, ...]) -> dict[str, str] | None:
@@ -331,9 +291,12 @@ class _Field:
         margins = tuple(_margin(v) for v in results.verdicts if v.variant == name)
         values: dict[str, float | None] = {}
         for o in self._objectives:
-            values[str(o)] = (
-                results.value(name, "class", o.cls, o.metric).mean if o.cls else min(margins)
-            )
+            try:
+                values[str(o)] = (
+                    results.value(name, "class", o.cls, o.metric).mean if o.cls else min(margins)
+                )
+            except KeyError:
+                raise o.not_measured(self._source.path) from None
         return Trial(row, labels, margins, values)
 
     def _impossible(self, row: tuple[float, ...]) -> Trial:

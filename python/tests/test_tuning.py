@@ -9,8 +9,9 @@ pytest.importorskip("optuna")
 
 from spillgate import InputError
 from spillgate.cli import main
+from spillgate.objective import LEFT, Objective
 from spillgate.rows import Verdict
-from spillgate.tuning import LEFT, Objective, Trial, _front, _margin, _region, tune
+from spillgate.tuning import Trial, _front, _margin, _region, tune
 
 SCENARIO = """schema_version: 1
 name: How much priority calls need
@@ -176,6 +177,8 @@ def test_what_cannot_be_tuned_is_said(change, said, tmp_path, capsys):
     [
         (["--minimize", "loss_ratio"], "write CLASS:METRIC"),
         (["--minimize", "dta:loss_ratio"], "there is no class 'dta'; there are voice, data"),
+        (["--minimize", "data:loss_rato"], "no metric `loss_rato`; did you mean `loss_ratio`?"),
+        (["--minimize", "data:utilization"], "utilization of class data is not measured"),
         (["--trials", "3"], "at least 8 trials"),
     ],
 )

@@ -19,13 +19,14 @@ from spillgate.cli.text import console, item, show, table
 from spillgate.cli.verdicts import verdict_table
 from spillgate.errors import SpillgateError
 from spillgate.metrics import format_value
+from spillgate.objective import LEFT, Objective
 from spillgate.report import REPORT
 from spillgate.report import write as write_report
 from spillgate.run import Progress
 from spillgate.rundir import RUNS, RunDirectory, default_directory, read_study, write_json
 from spillgate.scenario import export
 from spillgate.spreadsheet import written
-from spillgate.tuning import LEFT, Objective, Tuned, tune
+from spillgate.tuning import Tuned, tune
 
 
 def run(options: argparse.Namespace) -> int:
