@@ -35,6 +35,12 @@ COMMANDS = {
     "docs/howto/guarantee.md": {
         "bound": ("bound", "examples/guarantee/scenario.yaml", "--variant", "as configured"),
     },
+    "docs/howto/best.md": {
+        "best": (
+            *("best", "examples/ce-node/scenario.yaml", "--smallest", "voice:owd_p99"),
+            *("--within", "0.5 ms", "--set", "measurement.duration=5 s", "--quiet"),
+        ),
+    },
 }
 """What is asked of the program where, between `<!-- output NAME -->` and `<!-- end -->`."""
 

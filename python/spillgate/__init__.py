@@ -9,6 +9,7 @@ False
 """
 
 from spillgate import _engine, statistics
+from spillgate.best import Best, System, best
 from spillgate.bounds import Bounds, EndToEnd, QueueBound, bound
 from spillgate.dataset import Dataset, write_dataset
 from spillgate.errors import (
@@ -53,6 +54,7 @@ __all__ = [
     "Assumption",
     "Axis",
     "Beside",
+    "Best",
     "Bounds",
     "Conclusion",
     "Dataset",
@@ -85,12 +87,14 @@ __all__ = [
     "Series",
     "Simulation",
     "SpillgateError",
+    "System",
     "Unknown",
     "Unmodelled",
     "Verdict",
     "WorstCase",
     "__commit__",
     "__version__",
+    "best",
     "bound",
     "catalog",
     "check",

@@ -200,11 +200,12 @@ class Simulation:
         confine: bool = False,
         limits: Limits | None = None,
         variant: str | None = None,
+        points: Sequence[int] | None = None,
     ) -> None:
         """Loads and validates; the arguments are those of `run`.
 
         With `limits` a run that cannot be made is one of `failed`, and the others go on. `variant`
-        leaves out all others of a scenario without axes.
+        leaves out all others of a scenario without axes, `points` all but those of these numbers.
         """
         self.source = Source.of(scenario, files)
         self.path = self.source.path
@@ -225,6 +226,7 @@ class Simulation:
             confine=confine,
             apart=limits is not None,
             variant=variant,
+            points=None if points is None else list(points),
         )
         self._limits = limits
         self._job = self._open(set=self.overrides)

@@ -198,6 +198,9 @@ _NUMBER = re.compile(r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*
 
 _PREFIXES = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "m": -3, "u": -6, "µ": -6, "n": -9}
 
+SPELT = {"bit/s": "b/s", "bps": "b/s"}
+"""Units that are spelt in another way, too."""
+
 _SCALED = ("b/s", "bit/s", "bps", "B/s", "B", "s")
 """Units that take prefixes."""
 
@@ -259,7 +262,15 @@ def ladder(start: str, stop: str, within: str | None = None) -> Ladder:
 
 
 def quantity(option: str, text: str) -> tuple[Decimal, str, str]:
-    """A number in its unit without a prefix, that unit, and the unit as it was written."""
+    """A number in its unit without a prefix, that unit, and the unit as it was written.
+
+    Raises:
+        InputError: If the text is no quantity; names the option.
+
+    Example:
+        >>> quantity("within", "0.5 ms")
+        (Decimal('0.0005'), 's', 'ms')
+    """
     found = _NUMBER.fullmatch(text)
     try:
         if found is None:

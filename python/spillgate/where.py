@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from spillgate.errors import InputError
 from spillgate.points import Axis, Point
 from spillgate.scenario import Description, Engine, open_job
-from spillgate.search import quantity
+from spillgate.search import SPELT, quantity
 from spillgate.source import Source
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 Where: TypeAlias = str | Mapping[str, object]
 """Values by axis, as `load=2 Mb/s,8 Mb/s,size=small` or as a mapping to a value or several."""
-
-_SPELT = {"bit/s": "b/s", "bps": "b/s"}
 
 VARIANT = "variant"
 """What variants are called in a choice, unless an axis is called so."""
@@ -226,7 +224,7 @@ def _number(axis: Axis, text: str) -> float | None:
         return None
     if unit == "%" and axis.unit == "1":
         return float(number / Decimal(100))
-    base = _SPELT.get(unit, unit)
+    base = SPELT.get(unit, unit)
     return float(number) if base in ("", axis.unit) else None
 
 

@@ -454,6 +454,13 @@ def find(options: argparse.Namespace) -> int:
     return find.find(options)
 
 
+def best(options: argparse.Namespace) -> int:
+    """`spillgate best`."""
+    from spillgate.cli import best
+
+    return best.best(options)
+
+
 def estimate(options: argparse.Namespace) -> int:
     """`spillgate estimate`."""
     from spillgate.cli import estimate
@@ -628,6 +635,7 @@ COMMANDS = {
     "run": run,
     "sweep": run_study,
     "find": find,
+    "best": best,
     "tune": tune,
     "report": make_report,
     "dataset": dataset,

@@ -6,33 +6,28 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from spillgate.cli import INTERRUPTED
+from spillgate.cli import INTERRUPTED, drawing
 from spillgate.cli.machine import write_json
 from spillgate.cli.text import console, show, table
-from spillgate.errors import InputError, OutputError
+from spillgate.errors import InputError
 from spillgate.find import Answer, Finder, Frontier, Key, Point
 from spillgate.labels import mark_of
 from spillgate.run import Interrupted
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from spillgate.cli.signals import Stop
 
 
 def find(options: argparse.Namespace) -> int:
     """The command; returns the exit status."""
     keys = _keys(options)
-    if options.figure is not None:
-        # That nothing can draw is said before anything runs.
-        from spillgate import plot  # noqa: F401
-
-        if options.figure.exists() and not options.force:
-            msg = f"{options.figure} exists; add --force to replace it"
-            raise OutputError(msg)
+    drawing.check(options)
     stop: Stop = options.stop
     with tempfile.TemporaryDirectory(prefix="spillgate-find-") as temporary:
         finder = Finder(
@@ -60,7 +55,7 @@ def find(options: argparse.Namespace) -> int:
             print(f"spillgate: interrupted{kept}", file=sys.stderr)
             return INTERRUPTED
     if options.figure is not None:
-        _draw(found, options.figure)
+        drawing.write(lambda: _figure(found), options.figure)
     if options.format == "json":
         write_json(to_dict(found))
     elif isinstance(found, Answer):
@@ -137,18 +132,10 @@ def _print_frontier(found: Frontier) -> None:
     out.print(Text(f"All rows together hold with {100 * level:g} % confidence."), soft_wrap=True)
 
 
-def _draw(found: Answer | Frontier, path: Path) -> None:
+def _figure(found: Answer | Frontier) -> Figure:
     from spillgate.plot.search import answer, frontier
-    from spillgate.plot.style import styled
 
-    figure = answer(found) if isinstance(found, Answer) else frontier(found)
-    try:
-        with styled():
-            figure.savefig(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        msg = f"cannot write {path}: {reason}"
-        raise OutputError(msg) from error
+    return answer(found) if isinstance(found, Answer) else frontier(found)
 
 
 def to_dict(found: Answer | Frontier) -> dict[str, object]:

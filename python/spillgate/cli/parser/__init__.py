@@ -19,6 +19,7 @@ from spillgate.cli.parser.looking import (
 )
 from spillgate.cli.parser.options import Formatter
 from spillgate.cli.parser.running import (
+    add_best,
     add_dataset,
     add_find,
     add_report,
@@ -58,6 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_run,
         add_sweep,
         add_find,
+        add_best,
         add_tune,
         add_report,
         add_dataset,

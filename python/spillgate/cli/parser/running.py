@@ -235,6 +235,80 @@ def add_find(commands: Commands) -> None:
     add_quiet(find)
 
 
+def add_best(commands: Commands) -> None:
+    """Find the best variant."""
+    best = add_command(
+        commands,
+        "best",
+        "find the variant, or point of axes, with the smallest or largest value of a metric",
+    )
+    best.epilog = (
+        "exit status: 0 it is found; 2 bad input or unusable output; 3 after --most runs several "
+        "are left"
+    )
+    add_scenario(best)
+    add_set(best)
+    asked = best.add_mutually_exclusive_group(required=True)
+    for flag, kind in (("--smallest", _smallest), ("--largest", _largest)):
+        asked.add_argument(
+            flag,
+            dest="metric",
+            type=kind,
+            metavar="CLASS:METRIC",
+            help=f"what is measured, such as voice:owd_p99, and that the {flag[2:]} is the best",
+        )
+    how = best.add_mutually_exclusive_group(required=True)
+    how.add_argument(
+        "--within",
+        metavar="D",
+        help="a difference that does not matter, such as '0.5 ms': the best is found with the "
+        "confidence, however many runs that takes",
+    )
+    how.add_argument(
+        "--budget",
+        type=int,
+        metavar="N",
+        help="runs of all together, which go where they tell most; how probably the answer is "
+        "right is said",
+    )
+    add_where(best, "compare only these points; default all")
+    best.add_argument(
+        "--level", type=float, metavar="PERCENT", help="with --within: confidence; default 95"
+    )
+    best.add_argument(
+        "--first",
+        type=int,
+        default=10,
+        metavar="N",
+        help="runs of each before any is left out or preferred; default 10",
+    )
+    best.add_argument(
+        "--most",
+        type=int,
+        metavar="N",
+        help="with --within: the most runs of each, after which several may be left; default 200",
+    )
+    best.add_argument("--seed", type=int, metavar="S", help="replaces the scenario's master seed")
+    add_jobs(best)
+    add_confine(best)
+    best.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="keep each run there, so that it can be stopped and goes on where it was",
+    )
+    best.add_argument(
+        "--figure",
+        type=Path,
+        metavar="FILE",
+        help="draw the means with the difference that does not matter, and the runs (SVG, PNG, "
+        "PDF)",
+    )
+    best.add_argument("--force", action="store_true", help="replace an existing figure")
+    add_format(best, "text", "json")
+    add_quiet(best)
+
+
 def _smallest(path: str) -> tuple[bool, str]:
     return False, path
 
