@@ -1,12 +1,15 @@
 """What a paper assumed: scores, shares, emulators, waves, where answers are known."""
 
 import json
+from importlib import import_module
 from itertools import product
 
 import numpy as np
 import pytest
 
 from spillgate.cli import main
+from spillgate_papers.grid import under
+from spillgate_papers.lab import Effort, Lab
 from spillgate_papers.matching.emulator import Emulator
 from spillgate_papers.matching.plan import Plan
 from spillgate_papers.matching.scores import (
@@ -251,3 +254,19 @@ def test_search_and_set_exclude_each_other(capsys):
     arguments = ["reproduce", "mitroi", "--search", "--set", "link.delay=2 ms"]
     assert main(arguments) == 2
     assert "--search chooses itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["mitroi", "domzal", "shrivastav", "chien", "zheng"])
+def test_every_choice_of_a_search_can_be_run_and_changes_something(name, tmp_path):
+    paper = import_module(f"spillgate_papers.{name}").PAPER
+    lab = Lab(paper.system, tmp_path, seed=1, runs=1, quick=True)
+    for file, text in paper.files.items():
+        lab.write(file, text)
+    every = {x: v for b in paper.compared for x, v in b.places.items()}
+    run = paper.search.places or set(paper.ledger)
+    for silent in paper.search.ranges(paper.silent):
+        for point in silent.points:
+            touched = [x for x in every if (x in point.places or not point.places) and x in run]
+            cases = {x: under(every, x, [point]) for x in touched[:1]}
+            assert cases != {x: under(every, x, []) for x in cases}, point.label
+            assert lab.simulation(cases, Effort(0.0, 1000.0, runs=1)), point.label
