@@ -18,6 +18,7 @@ from spillgate.cli import reproduce as command
 from spillgate_papers import flows, grid, groups, judge, page, study
 from spillgate_papers.judge import within
 from spillgate_papers.lab import Effort, Lab
+from spillgate_papers.matching.plan import Plan
 from spillgate_papers.measured import Measured, PerRun, View, each
 from spillgate_papers.mitroi import PAPER as MITROI
 from spillgate_papers.mitroi import measured
@@ -810,6 +811,26 @@ def test_all_papers_are_on_one_page(tmp_path, capsys, monkeypatch):
     # It can be replaced, and goes on with what is stored.
     assert main([*arguments, "--out", str(out), "--force"]) == 0
     assert "taking over" in capsys.readouterr().err
+
+
+def test_all_papers_can_be_searched(tmp_path, capsys, monkeypatch):
+    """M3 needs room for labels in LLQ; of two choices one gives it."""
+    silent = tuple(s for s in MITROI.silent if s.key in ("llq.rate", "mpls.exp"))
+    paper = replace(brief(MITROI, "M3", "M4"), silent=silent, search=Plan())
+    kept = {"mitroi": SimpleNamespace(load=lambda: paper)}
+    monkeypatch.setattr(command, "installed", lambda: kept)
+    out = tmp_path / "all"
+    arguments = ["reproduce", "all", "--quick", "--search", "--runs", "4", "--format", "json"]
+    assert main([*arguments, "--quiet", "--out", str(out)]) == 0
+    [document] = json.loads(capsys.readouterr().out)["papers"]
+    assert document["set"] == {"llq.rate": "16 %, video 34 %"}
+    with (out / "tables/claims.csv").open() as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert rows["M3"]["as chosen"] != "✓ reproduced"
+    assert rows["M3"]["verdict"] == "✓ reproduced"
+    assert "1 of 2 claims are reproduced as everything is chosen, 2 with llq.rate" in (
+        out / "mitroi/index.md"
+    ).read_text(encoding="utf-8")
 
 
 def test_the_papers_are_listed(capsys):
