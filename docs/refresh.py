@@ -110,6 +110,9 @@ PAPERS = {
 """Which paper's tables and sentences stand where, between `<!-- table NAME -->` or
 `<!-- text NAME -->` and `<!-- end -->`."""
 
+SEARCHED = ("beside", "search", "waves", "sets", "pairs", "shares")
+"""What stands there that `searches` replaces (`searches.py`)."""
+
 PICTURES = {
     "mitroi": (
         "fig06-delay-realtime",
@@ -292,10 +295,12 @@ def refresh_papers(where, wanted=()):
         tables, texts = reproduction(paper, out)
         path = ROOT / page
         text = _TABLE.sub(
-            lambda m, tables=tables: f"{m[1]}{tables[m[2]]}{m[3]}",
+            lambda m, tables=tables: m[0] if m[2] in SEARCHED else f"{m[1]}{tables[m[2]]}{m[3]}",
             path.read_text(encoding="utf-8"),
         )
-        text = _TEXT.sub(lambda m, texts=texts: f"{m[1]}{texts[m[2]]}{m[3]}", text)
+        text = _TEXT.sub(
+            lambda m, texts=texts: m[0] if m[2] in SEARCHED else f"{m[1]}{texts[m[2]]}{m[3]}", text
+        )
         path.write_text(text, encoding="utf-8")
         for name in PICTURES[paper]:
             shutil.copyfile(out / f"{name}.png", ROOT / f"docs/img/{paper}-{name}.png")
@@ -554,13 +559,28 @@ def refresh_figures(pages=()):
     figures.refresh(pages)
 
 
+def refresh_searches(arguments):
+    """Searches what papers assumed, of all or those named, with runs in the folder after `--out`.
+
+    Nothing else does: it takes minutes to an hour a paper where the folder has no runs.
+    """
+    sys.path.insert(0, str(ROOT / "docs"))
+    import searches
+
+    with tempfile.TemporaryDirectory() as temporary:
+        if arguments[:1] == ["--out"]:
+            searches.refresh(Path(arguments[1]), arguments[2:])
+        else:
+            searches.refresh(Path(temporary), arguments)
+
+
 def main():
     """Replaces texts and pictures.
 
     After `figures` only those of pages about models, of all or those named, and after `papers`
-    likewise those of papers; after `fluid`, `cioq` or `tcp-over-atm` those of its page; after
-    `diffserv` or `oc1` that comparison with ns-2, which has to be installed and which nothing
-    else replaces.
+    likewise those of papers; after `searches` what searches of their silent choices found; after
+    `fluid`, `cioq` or `tcp-over-atm` those of its page; after `diffserv` or `oc1` that comparison
+    with ns-2, which has to be installed and which nothing else replaces.
     """
     if sys.argv[1:2] == ["figures"]:
         refresh_figures(sys.argv[2:])
@@ -568,6 +588,9 @@ def main():
     if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
             refresh_papers(Path(temporary), sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["searches"]:
+        refresh_searches(sys.argv[2:])
         return
     if sys.argv[1:] == ["fluid"]:
         refresh_fluid()

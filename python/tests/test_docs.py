@@ -218,6 +218,16 @@ def refresh(root):
     return module
 
 
+def test_counts_of_claims_are_those_of_the_pages(root):
+    spec = importlib.util.spec_from_file_location("searches", root / "docs/searches.py")
+    searches = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(searches)
+    shown = searches.INDEX.read_text(encoding="utf-8")
+    assert shown == searches.index_page(), "pages have other verdicts: docs/refresh.py searches"
+    for claims, base, best in searches.counts().values():
+        assert 0 < base <= best <= claims
+
+
 def test_shown_margins_and_loops_are_real(refresh, root, tmp_path):
     page = (root / refresh.FLUID).read_text(encoding="utf-8")
     assert page == refresh.fluid_page(tmp_path)
