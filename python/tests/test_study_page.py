@@ -221,3 +221,26 @@ study: {design: {random: {points: 500}}}
     assert len(results.description.points) == 1000
     assert len(page.encode()) < 3_000_000
     assert page.count('" data-p="') == 3 * 1000
+
+
+def test_one_axis_is_said_by_where_its_points_pass() -> None:
+    points = [Point(f"load={i}", "", (i,)) for i in range(4)]
+    verdicts = {p.name: "pass" if p.places[0] < 3 else "fail" for p in points}
+    (only,) = influences([LOAD], points, verdicts)
+    assert (only.share, only.told) == (None, False)
+    assert study._alone(only) == "Along load: all pass up to 3, none passes from 4 on."
+    named = Axis("failure", ("none", "ab", "bc", "cd"))
+    (only,) = influences([named], points, verdicts)
+    assert study._alone(only) == "Along failure: none passes at cd."
+
+
+def test_variants_are_compared_at_the_same_place(found: Study) -> None:
+    data = json.loads(embedded_.embedded(found).text)
+    rows = [(int(i), *row) for i, of in data["differences"].items() for row in of]
+    assert rows
+    for i, other, cls, head, text, said in rows:
+        a, b = found.description.points[i], found.description.points[other]
+        assert (a.variant, b.variant, a.places) == ("llq", "fifo", b.places)
+        column = next(c for c in found.columns.shown if c.head == head)
+        (d,) = found.results.differences(variant=a.name, cls=cls, metric=column.metric)
+        assert (d.effect, text[0]) == (said, "+" if (d.mean or 0) > 0 else "−")

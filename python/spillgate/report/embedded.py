@@ -15,7 +15,7 @@ from spillgate.metrics import Scale, format_rough, scale_for
 from spillgate.points import FULL, Axis, Point
 from spillgate.report.influence import grouped
 from spillgate.report.study import Requirement, Study
-from spillgate.report.tables import loss_table
+from spillgate.report.tables import differences_by_point, loss_table
 from spillgate.rows import Distribution
 from spillgate.tables import Column
 from spillgate.visible import visible
@@ -25,6 +25,9 @@ MOST_NUMBERS = 200_000
 
 MOST_TEXTS = 60_000
 """Texts of what was measured for requirements; beyond, those that most points meet have none."""
+
+MOST_COMPARED = 200
+"""Points up to which each has its differences to other variants."""
 
 _LEVELS = (0.5, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9998, 0.9999, 0.99998, 0.99999, 1.0)
 """Levels of the distributions of delays that are kept."""
@@ -68,6 +71,7 @@ def embedded(study: Study) -> Embedded:
         "metrics": [_metric(c) for c in columns],
         "mean": [[_means(study, points, cls, c) for c in columns] for cls in d.classes],
         "half": [[_halves(study, points, cls, c) for c in columns] for cls in d.classes],
+        "differences": _differences(study, points),
         "losses": _losses(study, points),
         "delays": _delays(study, points),
     }
@@ -84,6 +88,8 @@ def _omitted(
         said.append(
             f"{shown:,} of {total:,} points have a row, a dot and details; the answer counts all"
         )
+    if _compared(study) and shown > MOST_COMPARED:
+        said.append("differences between variants at each point")
     if left:
         said.append(f"{', '.join(c.head for c in left)} of classes")
     if len(requirements) < len(study.requirements):
@@ -192,6 +198,23 @@ def _halves(study: Study, points: Sequence[Point], cls: str, c: Column) -> list[
     rows = [study.columns.rows.get((p.name, cls), {}).get(c.metric) for p in points]
     found = [None if r is None or r.half is None else r.half * c.scale.factor for r in rows]
     return None if not any(found) else [_digits(v, 5) for v in found]
+
+
+def _compared(study: Study) -> bool:
+    """Whether variants are compared; points of one variant have different loads."""
+    return len({p.variant for p in study.description.points}) > 1
+
+
+def _differences(study: Study, points: Sequence[Point]) -> dict[int, list[list[Any]]]:
+    """For each point: the number of the other one, class, metric, difference, and what it is."""
+    if not _compared(study) or len(points) > MOST_COMPARED:
+        return {}
+    numbers = {p.name: i for i, p in enumerate(points)}
+    return {
+        numbers[name]: [[numbers[other], *texts] for other, *texts in rows if other in numbers]
+        for name, rows in differences_by_point(study.results).items()
+        if name in numbers
+    }
 
 
 def _losses(study: Study, points: Sequence[Point]) -> dict[str, Any] | None:

@@ -50,7 +50,7 @@ class Influence:
     Attributes:
         name: Its name; `variant`.
         index: Its number; none of the variant.
-        share: Share of the variance of the scores, from 0 to 1.
+        share: Share of the variance of the scores, from 0 to 1; none if no group has two points.
         told: Whether the share is above what chance gives: by two standard deviations of what it
             is where the axis has no influence.
         groups: The points by value, in the order of the axis.
@@ -60,7 +60,7 @@ class Influence:
 
     name: str
     index: int | None
-    share: float
+    share: float | None
     told: bool
     groups: tuple[Group, ...]
     edges: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ def influences(
         places = [p.places[index] for p in points]
         if len(set(places)) > 1:
             found.append(_influence(axis, index, places, said))
-    return sorted(found, key=lambda i: -i.share)
+    return sorted(found, key=lambda i: -(i.share or 0.0))
 
 
 def _influence(
@@ -126,7 +126,7 @@ def _influence(
     return Influence(axis.name, index, share, told, groups, edges)
 
 
-def _share(groups: Sequence[Sequence[float]]) -> tuple[float, bool]:
+def _share(groups: Sequence[Sequence[float]]) -> tuple[float | None, bool]:
     """Epsilon squared, and whether it is more than chance.
 
     Without influence the uncorrected share has a beta distribution with parameters (k-1)/2 and
@@ -136,7 +136,9 @@ def _share(groups: Sequence[Sequence[float]]) -> tuple[float, bool]:
     n, k = len(every), len(groups)
     mean = sum(every) / n
     total = sum((s - mean) ** 2 for s in every)
-    if total == 0.0 or n <= k:
+    if n <= k:
+        return None, False
+    if total == 0.0:
         return 0.0, False
     within = sum((s - sum(of) / len(of)) ** 2 for of in groups for s in of)
     correction = (n - 1) / (n - k)

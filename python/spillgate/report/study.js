@@ -223,7 +223,7 @@
       const top = Math.max(0, ...tops, ...near), low = Math.min(...values);
       y.ends = low > 0.6 * Math.max(...values) && top > low ? [low - 0.1 * (top - low), top + 0.05 * (top - low) || 1] : [Math.min(0, low), top * 1.05 || 1];
     }
-    for (const x of across) x.ends = points.length ? extent(x, points.map(x.of), 0.03) : [0, 1];
+    for (const x of across) x.ends = points.length ? extent(x, points.map(x.of), x.names ? 0.07 : 0.03) : [0, 1];
     const parts = titles.map(() => names.map(() => []));
     for (const i of points) parts[part(i)][group(i)].push(i);
     const box = byId("plots").querySelector(".panels");
@@ -301,7 +301,9 @@
       const texts = data.classes.map((c) => ((data.losses.of[c] || {})[i] || []).find((l) => l[0] === k)?.[1]);
       if (texts.some((t) => t)) rows.push([[`lost: ${cause}`], ...texts.map((t) => t || "0")]);
     });
-    const side = box.appendChild(el("div", { class: "side" }, table("What each class got at this point, ± half of the 95 % interval", ["", ...data.classes], rows)));
+    const side = box.appendChild(el("div", { class: data.classes.length > 4 ? "" : "side" }, table("What each class got at this point, ± half of the 95 % interval", ["", ...data.classes], rows)));
+    const compared = data.differences[i] || [];
+    if (compared.length) box.append(table("Compared run by run with other variants at the same place, where the 95 % interval of the difference does not contain zero", ["class and metric", "difference", "which is", "compared with"], compared.map(([other, cls, head, text, said]) => [`${cls}: ${head}`, text, [said], [data.variants[data.variant[other]]]])));
     const curves = data.delays ? data.classes.flatMap((c, k) => {
       const owd = data.delays.of[k][i];
       const points = owd ? owd.map((v, j) => [v, data.delays.later[j], i]).filter((p) => p[0] > 0 && p[1] > 0) : [];

@@ -26,6 +26,9 @@ MOST_POINTS = 1000
 _TABLE_COLUMNS = 8
 """Requirements, or metrics, in the table of all points."""
 
+_NAMED = 10
+"""So many values at which no point passes are named."""
+
 _DECIDES = 0.5
 """Share of the variance of the verdicts from which on an axis is said to decide."""
 
@@ -190,18 +193,23 @@ class Study:
 
     def _deciding(self) -> str:
         """Which axis decides, and where."""
+        if len(self.influences) == 1:
+            return _alone(self.influences[0])
         told = [i for i in self.influences if i.told]
         if not self.decided:
             return "All points have the same verdict, so no axis decides."
         if not told:
             return "No single axis decides: the verdicts depend on several together, or on chance."
-        first = told[0]
-        how = "What decides is" if first.share >= _DECIDES else "Most depends on"
-        text = f"{how} {first.name} ({100 * first.share:.0f} % of the variance of the verdicts)"
+        first, shares = told[0], [i.share or 0.0 for i in told]
+        how = "What decides is" if shares[0] >= _DECIDES else "Most depends on"
+        text = f"{how} {first.name} ({100 * shares[0]:.0f} % of the variance of the verdicts)"
         groups = [f"{g.label} passes at {g.passed:,} of {g.of:,}" for g in first.groups]
         where = groups if first.index is None else first.edges
         text = f"{text}: {', '.join(where)}." if where else f"{text}."
-        others = [f"{i.name} ({100 * i.share:.0f} %)" for i in told[1:]]
+        others = [
+            f"{i.name} ({100 * share:.0f} %)"
+            for i, share in zip(told[1:], shares[1:], strict=True)
+        ]
         return f"{text} Then on {', '.join(others)}." if others else text
 
     def _worst(self) -> list[str]:
@@ -244,6 +252,14 @@ class Study:
             and any(k == cls and c.metric in of for (_, k), of in rows.items())
         ]
         return found[:_TABLE_COLUMNS]
+
+
+def _alone(i: Influence) -> str:
+    """Where on the only axis points pass."""
+    failing = [g.label for g in i.groups if not g.passed]
+    names = ", ".join(failing[:_NAMED]) + (" .." if len(failing) > _NAMED else "")
+    where = i.edges or ([f"none passes at {names}"] if failing else [])
+    return f"Along {i.name}: {', '.join(where)}." if where else f"{i.name} alone does not decide."
 
 
 def _judged(r: Requirement, name: str) -> str:

@@ -39,6 +39,10 @@ _COLUMNS = (
 )
 
 
+_SHOWN = ("better", "worse", "more", "less")
+"""Effects of differences that are not zero."""
+
+
 @dataclass(frozen=True)
 class ClassTable:
     """Things by variant: the columns, and of each thing its name and its rows of texts."""
@@ -223,6 +227,23 @@ def comparison(results: Results) -> Comparison | None:
         if rows:
             groups.append((cls, rows))
     return Comparison("" if d.compares_pairs else d.against, others, groups)
+
+
+def differences_by_point(results: Results) -> dict[str, list[tuple[str, str, str, str, str]]]:
+    """Differences whose intervals do not contain zero, in the metrics of the class tables.
+
+    Returns:
+        For each point that others are compared with or compared itself: the other, the class, the
+        metric's heading, the difference, and what it is, such as `better`.
+    """
+    wanted = {*_COLUMNS[1:], *needing("tcp")} - {BOUND}
+    found: dict[str, list[tuple[str, str, str, str, str]]] = {}
+    for d in results.differences():
+        if d.metric in wanted and d.mean is not None and d.effect in _SHOWN:
+            text, said = _difference(d)
+            row = (d.against, d.cls, heading(d.metric).head, text, said)
+            found.setdefault(d.variant, []).append(row)
+    return found
 
 
 def _difference(d: Difference | None) -> tuple[str, str]:
