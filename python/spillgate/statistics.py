@@ -1,4 +1,4 @@
-"""Confidence of independent values: of one look, or however often one looks again."""
+"""Confidence of independent values, and where the beginning of a series ends."""
 
 from __future__ import annotations
 
@@ -91,3 +91,58 @@ def p_value(values: Sequence[float], bound: float, *, again: bool = True) -> flo
         0.56
     """
     return _engine.p_value(values, bound, again=again)
+
+
+BATCH = 5
+"""Values that MSER-5 averages."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """How much of a series is its beginning, by MSER-5.
+
+    Attributes:
+        cut: How many values to leave out at the beginning: a multiple of five.
+        errors: The statistic by how much is left out: nothing, one batch, ..., half of them. The
+            least is at `cut`.
+    """
+
+    cut: int
+    errors: tuple[float, ...]
+
+    @property
+    def settled(self) -> bool:
+        """Whether it settles before the last place that is looked at: a half."""
+        return bool(self.errors) and self.cut < BATCH * (len(self.errors) - 1)
+
+
+def mser5(values: Sequence[float]) -> Truncation:
+    """Where a series settles (White 1997; in batches of five: White, Cobb and Spratt 2000).
+
+    Without the first d of m batches, the squared standard error of the mean of the others is
+    estimated by `sum of (y - mean)² / (m - d)²`. The d with the least ends the beginning. It is
+    looked for in the first half: a late one rests on a few values that happen to agree. Of equal
+    ones the first counts.
+
+    Args:
+        values: The series; none NaN. Fewer than ten have no statistic and nothing to leave out.
+
+    Example:
+        >>> found = mser5([9] * 10 + [1, 2] * 20)
+        >>> found.cut, len(found.errors), found.settled
+        (10, 6, True)
+    """
+    count = len(values) // BATCH
+    if count < 2:
+        return Truncation(0, ())
+    batches = [sum(values[BATCH * i : BATCH * (i + 1)]) / BATCH for i in range(count)]
+    errors: list[float] = []
+    center = squares = 0.0
+    # From the end, with a running mean and sum of squares.
+    for n, value in enumerate(reversed(batches), 1):
+        off = value - center
+        center += off / n
+        squares += off * (value - center)
+        errors.append(squares / n**2)
+    kept = errors[::-1][: count // 2 + 1]
+    return Truncation(BATCH * kept.index(min(kept)), tuple(kept))

@@ -23,6 +23,7 @@ from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.files import FigureSpec, default_figures, draw, read_specs, save
 from spillgate.plot.study import heatmap, tradeoff
 from spillgate.plot.sweep import sweep
+from spillgate.plot.warmup import warmup
 
 __all__ = [
     "FigureSpec",
@@ -36,4 +37,5 @@ __all__ = [
     "sweep",
     "timeline",
     "tradeoff",
+    "warmup",
 ]

@@ -4,7 +4,7 @@ The figures of a scenario can be chosen in a TOML file:
 
     [[figure]]
     file = "delay"                # without ending
-    kind = "bars"                 # bars, timeline, ccdf, sweep, heatmap or tradeoff
+    kind = "bars"                 # bars, timeline, ccdf, sweep, heatmap, tradeoff or warmup
     metric = "owd_mean"
     scope = "class"
     names = ["voice", "video"]
@@ -29,6 +29,7 @@ from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.study import heatmap, tradeoff
 from spillgate.plot.style import fit, in_font, styled
 from spillgate.plot.sweep import MOST_LINES, sweep
+from spillgate.plot.warmup import warmup
 from spillgate.points import FULL
 from spillgate.result import Results
 
@@ -40,7 +41,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-KINDS = ("bars", "timeline", "ccdf", "sweep", "heatmap", "tradeoff")
+KINDS = ("bars", "timeline", "ccdf", "sweep", "heatmap", "tradeoff", "warmup")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class FigureSpec:
 
     Attributes:
         file: File name without ending: letters, digits, `.`, `_` and `-`.
-        kind: `bars`, `timeline`, `ccdf`, `sweep`, `heatmap` or `tradeoff`.
+        kind: `bars`, `timeline`, `ccdf`, `sweep`, `heatmap`, `tradeoff` or `warmup`.
         metric: Name of the metric (not for `ccdf`).
         scope: For bars and sweeps: what is compared.
         names: Classes, code points, queues ... to show; all if empty.
@@ -260,6 +261,8 @@ def draw(results: Results, spec: FigureSpec) -> Figure:
             variants=variants,
             title=spec.title,
         )
+    if spec.kind == "warmup":
+        return warmup(results, names=names, variants=variants, title=spec.title)
     if spec.kind == "sweep":
         return sweep(
             results,
