@@ -26,7 +26,7 @@ FIRST, MOST = 10, 200
 """Runs of each before the first look, and the most of each."""
 
 APART = 0.2
-"""The share of the error for what is far behind: 6 % more runs where all are a zone apart."""
+"""The share of the error for what is far behind: 7 % more runs where all are a zone apart."""
 
 
 @dataclass(frozen=True)

@@ -295,7 +295,7 @@ def test_a_budget_is_right_more_often_than_equal_shares():
         same = systems(dict.fromkeys(range(8), budget // 8))
         equal += min(same, key=lambda i: statistics.fmean(same[i])) == 0
     assert right > equal + 0.05 * studies
-    # What is said is approximate. It was 0.86 where 0.90 were right; it must not boast.
+    # What is said is approximate: 0.87 on average where 0.92 were right (0.80 with equal runs).
     assert said / studies < right / studies + 3 * math.sqrt(0.25 / studies)
 
 
