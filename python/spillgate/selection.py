@@ -188,9 +188,10 @@ def _screen(
             excess = abs(pair.mean) - statistics.mean(differences, level=sure).half
         if excess > 0.0 or (width == 0.0 and pair.mean == 0.0):
             loser, winner = (j, i) if pair.mean <= 0.0 else (i, j)
-            worst[loser] = max(worst.get(loser, (-math.inf, 0)), (excess, winner))
+            # Of several that show it, the one by most; of equal ones the first.
+            worst[loser] = max(worst.get(loser, (-math.inf, 0)), (excess, -winner))
     for loser, (_, winner) in worst.items():
-        found.dropped[loser] = Dropped(runs, winner)
+        found.dropped[loser] = Dropped(runs, -winner)
         found.left.remove(loser)
     still = [needed[pair] for pair in _pairs(found.left)]
     found.needed = max(still, default=None)
