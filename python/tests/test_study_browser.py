@@ -3,6 +3,7 @@
 import re
 import warnings
 from itertools import pairwise
+from urllib.parse import quote
 
 import browser
 import pytest
@@ -153,6 +154,35 @@ def test_an_address_leads_to_its_point(chromium, files, crossed):
     chromium.run("location.hash = '#point=%E0%A4%A'")
     chromium.run("new Promise(done => setTimeout(done, 100))")
     assert name in texts(chromium, "#one h3")[0]
+    assert chromium.problems() == []
+
+
+def test_an_address_with_a_point_opens_there(chromium, files, crossed):
+    name = crossed.description.points[13].name
+    chromium.events = []
+    chromium.call("Page.navigate", url="about:blank")
+    chromium.wait("Page.loadEventFired")
+    chromium.events = []
+    address = f"{files['crossed'].resolve().as_uri()}#point={quote(name)}"
+    chromium.call("Page.navigate", url=address)
+    chromium.wait("Page.loadEventFired")
+    assert name in texts(chromium, "#one h3")[0]
+    top = chromium.run("document.getElementById('chosen').getBoundingClientRect().top")
+    assert abs(top) < 100
+    assert chromium.problems() == []
+
+
+def test_a_point_without_results_has_a_cell_and_no_numbers(chromium, tmp_path):
+    results = spillgate.run(SCENARIO + CROSSED, runs=1)
+    lacking = results.description.points[2].name
+    results._parsed["verdicts"] = tuple(v for v in results.verdicts if v.variant != lacking)
+    results._rows["class", None] = tuple(r for r in results.classes() if r.variant != lacking)
+    chromium.open(report.write(results, tmp_path / "lacking.html"))
+    cell = "document.querySelector('.map:not([hidden]) td[data-p=\"2\"]')"
+    assert chromium.run(f"{cell}.getAttribute('aria-label')") == f"{lacking}: no verdict"
+    chromium.run(f"{cell}.click()")
+    assert lacking in texts(chromium, "#one h3")[0]
+    choose(chromium, "Colors by", "verdict")
     assert chromium.problems() == []
 
 

@@ -244,3 +244,21 @@ def test_variants_are_compared_at_the_same_place(found: Study) -> None:
         column = next(c for c in found.columns.shown if c.head == head)
         (d,) = found.results.differences(variant=a.name, cls=cls, metric=column.metric)
         assert (d.effect, text[0]) == (said, "+" if (d.mean or 0) > 0 else "−")
+
+
+def test_points_without_results_are_said_and_drawn_empty() -> None:
+    results = spillgate.run(FIRST + LOADED, runs=2, set={"measurement.duration": "1 s"})
+    lacking = results.description.points[2].name
+    kept = tuple(v for v in results.verdicts if v.variant != lacking)
+    results._parsed["verdicts"] = kept
+    results._rows["class", None] = tuple(r for r in results.classes() if r.variant != lacking)
+    made = Study.of(results)
+    assert made.verdicts[lacking] == ""
+    assert "1 without results" in made.answer().headline
+    data = json.loads(embedded_.embedded(made).text)
+    assert data["verdict"][2] == "-"
+    assert all(m is None or m[2] is None for of in data["mean"] for m in of)
+    (block, rows), *_ = maps.verdict_maps(made)[0].blocks
+    assert [c.mark for _, row in rows for c in row if c and c.number == 2] == ["·"]
+    assert made.table().rows[2][2] == "–"
+    assert block.width == 3

@@ -275,7 +275,7 @@
   const options = byId("point");
   options.append(...all.map((i) => el("option", { value: String(i) }, (judged ? (data.marks[word(data.verdict[i])] || "·") + " " : "") + data.names[i])));
   const table = (caption, head, rows, cls) => {
-    const region = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption });
+    const region = el("div", { class: rows.length > 24 ? "scroll tall" : "scroll", tabindex: "0", role: "region", "aria-label": caption });
     const cells = (row) => row.map((c, k) => {
       const e = el(k ? "td" : "th", k ? {} : { scope: "row" }, ...(Array.isArray(c) ? c : [c]));
       if (k && typeof c === "object") e.className = "t";

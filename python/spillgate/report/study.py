@@ -169,10 +169,9 @@ class Study:
         """The answer in sentences."""
         d = self.description
         if not self.requirements:
-            text = (
-                f"{counted(len(d.points), 'point')} measured; the scenario states no requirements"
-            )
-            return Answer("", f"{text} (sla).", [])
+            none = "" if self.results.runs else ", and no run has finished"
+            text = f"{counted(len(d.points), 'point')}; the scenario states no requirements (sla)"
+            return Answer("", f"{text}{none}.", [])
         counts = Counter(self.verdicts.values())
         every = "the requirement" if len(self.requirements) == 1 else "every requirement"
         passed, total = counts["pass"], len(d.points)
@@ -185,7 +184,8 @@ class Study:
             if counts[k]
         ]
         # A color says that all or none of them pass.
-        said = "pass" if passed == total else "" if passed else worst(self.verdicts.values())
+        said = worst(v for v in self.verdicts.values() if v)
+        said = "" if 0 < passed < total else said
         sentences = [self._deciding(), *self._worst()]
         return Answer(
             said, ", ".join([head, *rest]) + ".", sentences, self.hardest[0].hardest.variant
