@@ -574,13 +574,42 @@ def refresh_searches(arguments):
             searches.refresh(Path(temporary), arguments)
 
 
+FIGURES = "docs/howto/figures.md"
+"""The page about figures, with what a file of figures says of the study of `axes.md`."""
+
+
+def study_figures(directory):
+    """Draws the figures of the page into a directory."""
+    import spillgate
+    from spillgate import plot
+
+    axes = (ROOT / "docs/howto/axes.md").read_text(encoding="utf-8")
+    [scenario] = re.findall(r"```yaml\n(schema_version.*?)```", axes, re.DOTALL)
+    page = (ROOT / FIGURES).read_text(encoding="utf-8")
+    file = Path(directory) / "figures.toml"
+    file.write_text("".join(re.findall(r"```toml\n(.*?)```", page, re.DOTALL)), encoding="utf-8")
+    results = spillgate.run(scenario)
+    drawn, problems = plot.save(results, Path(directory) / "figures", plot.read_specs(file))
+    if problems:
+        raise RuntimeError(problems)
+    return drawn
+
+
+def refresh_study():
+    """Replaces the pictures of the page about figures."""
+    with tempfile.TemporaryDirectory() as directory:
+        for drawn in study_figures(directory):
+            shutil.copyfile(drawn, ROOT / f"docs/img/figures-{drawn.name}")
+
+
 def main():
     """Replaces texts and pictures.
 
     After `figures` only those of pages about models, of all or those named, and after `papers`
     likewise those of papers; after `searches` what searches of their silent choices found; after
-    `fluid`, `cioq` or `tcp-over-atm` those of its page; after `diffserv` or `oc1` that comparison
-    with ns-2, which has to be installed and which nothing else replaces.
+    `study` those of the page about figures; after `fluid`, `cioq` or `tcp-over-atm` those of its
+    page; after `diffserv` or `oc1` that comparison with ns-2, which has to be installed and which
+    nothing else replaces.
     """
     if sys.argv[1:2] == ["figures"]:
         refresh_figures(sys.argv[2:])
@@ -591,6 +620,9 @@ def main():
         return
     if sys.argv[1:2] == ["searches"]:
         refresh_searches(sys.argv[2:])
+        return
+    if sys.argv[1:] == ["study"]:
+        refresh_study()
         return
     if sys.argv[1:] == ["fluid"]:
         refresh_fluid()
@@ -642,6 +674,7 @@ def main():
     for page in COMMANDS:
         (ROOT / page).write_text(commanded(page), encoding="utf-8")
     refresh_figures()
+    refresh_study()
     refresh_fluid()
     refresh_nearness()
     refresh_cioq()

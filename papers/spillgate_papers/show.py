@@ -183,6 +183,8 @@ class Bars:
                 names=self.names,
                 variants=places,
                 shades=self.shades,
+                # As in the paper, even where one bar dwarfs the others.
+                log=False,
                 title=title,
             )
 

@@ -133,6 +133,13 @@ def test_figures_of_models_are_real(root, figures, tmp_path):
     assert (tmp_path / name).read_bytes() == (root / "docs/img" / name).read_bytes()
 
 
+def test_figures_of_the_page_about_figures_are_real(refresh, root, tmp_path):
+    drawn = {f"figures-{p.name}" for p in refresh.study_figures(tmp_path)}
+    page = (root / refresh.FIGURES).read_text(encoding="utf-8")
+    assert set(re.findall(r"img/(figures-[a-z]+\.png)", page)) == drawn
+    assert all((root / "docs/img" / name).is_file() for name in drawn)
+
+
 def test_equations_need_no_network(root, monkeypatch):
     monkeypatch.syspath_prepend(str(root / "docs"))
     formulas = importlib.import_module("formulas")

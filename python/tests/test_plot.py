@@ -10,8 +10,8 @@ import spillgate
 from conftest import make_results
 from spillgate import plot
 from spillgate.errors import InputError
-from spillgate.plot.files import FigureSpec, read_specs
-from spillgate.plot.style import pens, styled
+from spillgate.plot.specs import FigureSpec, read_specs
+from spillgate.plot.style import palette, pens, styled
 
 
 def bars_of(figure):
@@ -113,7 +113,7 @@ def test_undefined_values_leave_a_gap():
         ("[[figure]]\nfile = 'a'\nmetrics = 'x'", "unknown key 'metrics'; known are file, kind"),
         ("[[figure]]\nfile = 'a'", "bars need a metric"),
         ("[[figure]]\nfile = '../a'\nkind = 'ccdf'", "no plain file name"),
-        ("[[figure]]\nfile = 'a'\nkind = 'pie'", "kind 'pie' is none of bars, timeline, ccdf"),
+        ("[[figure]]\nfile = 'a'\nkind = 'pie'", "kind 'pie' is none of bars, timeline, cdf"),
         ("[[figure]]\nfile = 'a'\nkind = 'ccdf'\nshades = true", "shades must be a whole number"),
         ("[[figure]]\nfile = 'a'\nkind = 'ccdf'\nnames = 'x'", "names must be a list of texts"),
         ("[[figure]]\nfile = 'a'\nkind = 'ccdf'\n" * 2, "figure 2: file 'a' occurs twice"),
@@ -171,11 +171,12 @@ def test_only_figures_need_matplotlib(tmp_path):
 
 def test_no_two_curves_are_alike():
     with styled():
-        found = pens(56)
-        assert len({(p["color"], str(p["linestyle"]), p["marker"]) for p in found}) == 56
+        found = pens(64)
+        assert len({(p["color"], str(p["linestyle"]), p["marker"]) for p in found}) == 64
+        assert len({(str(color), hatch) for color, hatch in palette(64)}) == 64
         assert [p["linestyle"] for p in found[:8]] == ["-"] * 8
-        with pytest.raises(ValueError, match="57 curves cannot be told apart; 56 can"):
-            pens(57)
+        with pytest.raises(ValueError, match="65 curves cannot be told apart; 64 can"):
+            pens(65)
 
 
 AXES = {
@@ -192,7 +193,7 @@ def test_a_heat_map_has_a_cell_for_each_point(tmp_path):
     figure = plot.heatmap(results, "owd_mean", ("load", "size"), "data")
     panels = figure.axes[:2]
     assert [p.get_title(loc="left") for p in panels] == ["fifo", "llq"]
-    values = panels[1].images[0].get_array()
+    values = panels[1].collections[0].get_array()
     wanted = results.value(
         "llq", "class", "data", "owd_mean", at={"load": "2 Mb/s", "size": "500 B"}
     )
@@ -207,14 +208,13 @@ def test_a_heat_map_has_a_cell_for_each_point(tmp_path):
 
 def test_the_best_tradeoff_is_up_and_to_the_right():
     results = spillgate.run("examples/first/scenario.yaml", runs=4, set=AXES)
-    figure = plot.tradeoff(results, "data", variants=["llq"], at={"size": "500 B"})
+    figure = plot.tradeoff(results.where("size=500 B"), "data", variants=["llq"])
     panel = figure.axes[0]
     left, right = panel.get_xlim()
     assert left > right
-    assert [t.get_text() for t in panel.get_legend().get_texts()] == [
-        "llq (load=1 Mb/s, size=500 B)",
-        "llq (load=2 Mb/s, size=500 B)",
-    ]
+    # What is the same everywhere is not said.
+    said = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert said == ["load=1 Mb/s", "load=2 Mb/s"]
     assert len(panel.patches) == 2
     assert "better to the right" in panel.get_xlabel()
     with pytest.raises(ValueError, match="one name, not 0"):
@@ -223,17 +223,28 @@ def test_the_best_tradeoff_is_up_and_to_the_right():
 
 def test_figures_for_papers_have_a_width_and_a_font(made, tmp_path):
     spec = FigureSpec(
-        "delay", metric="owd_mean", pdf=True, width="8.5 cm", font="serif", font_size=8
+        "delay",
+        metric="owd_mean",
+        formats=("svg", "pdf", "pgf"),
+        width="8.5 cm",
+        font="serif",
+        font_size=8,
     )
     written, problems = plot.save(made, tmp_path, [spec])
-    assert problems == []
-    svg = written[0].with_suffix(".svg").read_text()
-    wide = float(re.search(r'width="([0-9.]+)pt"', svg)[1]) / 72.0 * 2.54
-    assert wide == pytest.approx(8.5, abs=0.2)
+    assert (written, problems) == ([tmp_path / "delay.svg"], [])
+    assert sorted(p.suffix for p in tmp_path.iterdir()) == [".pdf", ".pgf", ".svg"]
+    svg = (tmp_path / "delay.svg").read_text()
+    assert float(re.search(r'width="([0-9.]+)pt"', svg)[1]) == pytest.approx(8.5 / 2.54 * 72)
     assert "serif" in svg
-    assert written[0].with_suffix(".pdf").read_bytes().startswith(b"%PDF")
-    first = written[0].with_suffix(".pdf").read_bytes()
+    assert (tmp_path / "delay.pdf").read_bytes().startswith(b"%PDF")
+    box = re.search(
+        r"pgfpointorigin}{\\pgfqpoint{([0-9.]+)in}", (tmp_path / "delay.pgf").read_text()
+    )
+    assert float(box[1]) == pytest.approx(8.5 / 2.54)
+    first = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     plot.save(made, tmp_path, [spec])
-    assert written[0].with_suffix(".pdf").read_bytes() == first
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == first
     with pytest.raises(ValueError, match="no width such as"):
         FigureSpec("x", metric="owd_mean", width="8.5")
+    with pytest.raises(ValueError, match="formats 'eps' is none of png, svg, pdf, pgf"):
+        FigureSpec("x", metric="owd_mean", formats=("eps",))

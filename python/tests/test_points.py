@@ -144,7 +144,7 @@ def test_ten_thousand_points_take_little_memory(tmp_path: Path) -> None:
 def test_a_sweep_has_a_line_for_all_else(results: spillgate.Results) -> None:
     figure = plot.sweep(results, "owd_mean", "load", names=["voice"])
     axes = figure.axes[0]
-    labels = [str(text.get_text()) for text in axes.get_legend().get_texts()]
+    labels = [str(text.get_text()) for text in figure.legends[0].get_texts()]
     assert labels == ["fifo, size=small", "fifo, size=large", "llq, size=small", "llq, size=large"]
     assert axes.get_xlabel() == "load (Mb/s)"
     line = axes.containers[3].lines[0]
@@ -152,7 +152,7 @@ def test_a_sweep_has_a_line_for_all_else(results: spillgate.Results) -> None:
     row = results.value("llq", "class", "voice", "owd_mean", at={"load": 3e6, "size": "large"})
     assert row.mean is not None
     assert line.get_ydata()[1] == row.mean * 1e3
-    named = plot.sweep(results, "owd_mean", "size", at={"load": "1 Mb/s"}, variants=["llq"])
+    named = plot.sweep(results.where("load=1 Mb/s"), "owd_mean", "size", variants=["llq"])
     assert [t.get_text() for t in named.axes[0].get_xticklabels()] == ["small", "large"]
     with pytest.raises(ValueError, match="there is no axis 'rate'; there are: load, size"):
         plot.sweep(results, "owd_mean", "rate")
@@ -169,9 +169,10 @@ def test_figures_of_sweeps_are_checked_before_the_run(
     for line, said in (
         ('axis = "lod"', "figure x: there is no axis 'lod'; there are load, size"),
         (
-            'axis = "load"\nat = {size = "tiny"}',
-            "no value of size 'tiny'; there are small",
+            'axis = "load"\nwhere = "size=tiny"',
+            "figure x: there is no 'tiny' on the axis size; there are small, large",
         ),
+        ('axis = "load"\nrows = "lod"', "figure x: there is no axis 'lod'; there are load, size"),
         ('axis = "load"\nnames = ["video"]', "there is no class 'video'; there are voice, data"),
         ("", "a sweep needs a metric and an axis"),
     ):

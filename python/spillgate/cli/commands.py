@@ -6,7 +6,7 @@ import argparse
 import csv
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -223,38 +223,18 @@ def _figures(
     if wanted is None:
         return wanted
     # That nothing can draw is said before anything runs.
-    from spillgate.plot.files import read_specs
+    from spillgate.plot import read_specs
 
     if wanted == "default":
         return wanted
-
     specs = read_specs(wanted)
     for spec in specs:
-        known: list[tuple[str, Iterable[str], Sequence[str]]] = [
-            ("variant", spec.variants, described.variants)
-        ]
-        if spec.kind in ("sweep", "heatmap", "tradeoff"):
-            variants = list(dict.fromkeys(p.variant for p in described.points))
-            axes = [a.name for a in described.axes]
-            if spec.kind == "tradeoff":
-                variants += described.variants
-            asked = [a for a in (spec.axis, spec.up, *spec.at) if a]
-            known = [("variant", spec.variants, variants), ("axis", asked, axes)]
-            known += [
-                (f"value of {a.name}", (str(spec.at[a.name]),), a.labels)
-                for a in described.axes
-                if isinstance(spec.at.get(a.name), str)
-            ]
-        if spec.kind == "ccdf" or (spec.kind != "timeline" and spec.scope == "class"):
-            known.append(("class", spec.names, described.classes))
-        for what, names, there in known:
-            for name in names:
-                if name not in there:
-                    msg = (
-                        f"{wanted}: error: figure {spec.file}: there is no {what} "
-                        f"{name!r}; there are {', '.join(there) or 'none'}"
-                    )
-                    raise InputError(msg)
+        try:
+            spec.check(described)
+        except (ValueError, InputError) as error:
+            said = str(error).removeprefix("error: ")
+            msg = f"{wanted}: error: figure {spec.file}: {said}"
+            raise InputError(msg) from error
     return specs
 
 
@@ -357,6 +337,13 @@ def make_report(options: argparse.Namespace) -> int:
         for line in _draw_again(results, specs, options):
             print(line)
     return 0
+
+
+def plot(options: argparse.Namespace) -> int:
+    """`spillgate plot`."""
+    from spillgate.cli import plot as figure
+
+    return figure.plot(options)
 
 
 def dataset(options: argparse.Namespace) -> int:
@@ -638,6 +625,7 @@ COMMANDS = {
     "best": best,
     "tune": tune,
     "report": make_report,
+    "plot": plot,
     "dataset": dataset,
     "reproduce": reproduce,
     "check": check,

@@ -19,8 +19,10 @@ except ImportError as error:
     msg = "matplotlib, which draws figures, is not installed: pip install 'spillgate[plot]'"
     raise MissingDependencyError(msg, name="matplotlib") from error
 
-from spillgate.plot.charts import bars, ccdf, timeline
-from spillgate.plot.files import FigureSpec, default_figures, draw, read_specs, save
+from spillgate.plot.charts import bars, timeline
+from spillgate.plot.distribution import ccdf, distribution
+from spillgate.plot.files import draw, save, write
+from spillgate.plot.specs import FigureSpec, default_figures, read_specs
 from spillgate.plot.study import heatmap, tradeoff
 from spillgate.plot.sweep import sweep
 from spillgate.plot.warmup import warmup
@@ -30,6 +32,7 @@ __all__ = [
     "bars",
     "ccdf",
     "default_figures",
+    "distribution",
     "draw",
     "heatmap",
     "read_specs",
@@ -38,4 +41,5 @@ __all__ = [
     "timeline",
     "tradeoff",
     "warmup",
+    "write",
 ]

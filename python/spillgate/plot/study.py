@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse
 
 from spillgate.labels import label_of
 from spillgate.metrics import missing, scale_for
-from spillgate.plot.style import NotebookFigure, pens, plain_numbers, shown_as, styled
-from spillgate.points import FULL, At, Axis, chosen
+from spillgate.plot.layout import (
+    Facet,
+    by_ratio,
+    called,
+    facets,
+    finish,
+    fitted,
+    index_of,
+    multiples,
+    said_of,
+    small,
+    text_size,
+)
+from spillgate.plot.style import pens, plain_numbers, shown_as, styled
+from spillgate.points import FULL, Axis, Point
 from spillgate.result import Results
+from spillgate.rows import Row
 
 _NUMBERED = 150
 """Up to so many cells have their values written in."""
+
+_NUMBER = 7.0
+"""Points of these values."""
+
+Cells = dict[tuple[int, int], float]
+"""Values by place to the right and place up."""
 
 
 def heatmap(
@@ -27,119 +49,161 @@ def heatmap(
     *,
     scope: str = "class",
     variants: Sequence[str] | None = None,
-    at: At | None = None,
-    log: bool = False,
+    rows: str = "",
+    columns: str = "",
+    log: bool | None = None,
     title: str = "",
 ) -> Figure:
-    """A metric over two axes as colors: a panel for each variant.
+    """A metric over two axes as colors: a panel for each variant, or for values of other axes.
 
     Args:
-        results: Of a scenario with axes, all combinations of which were run.
+        results: Of a scenario with axes, all combinations of which were run; `results.where`
+            chooses among its points.
         metric: Name of the metric.
         axes: The axis that goes to the right, and the one that goes up.
         name: Of the class, queue, .. that is shown.
         scope: `class`, `dscp`, `queue`, `link`, `total` or `flow`.
         variants: Which variants, in this order; all if not given.
-        at: Coordinates on all other axes.
-        log: Logarithmic colors.
+        rows: An axis whose values have a panel each, below each other; of one variant.
+        columns: An axis whose values have a panel each, side by side; of one variant.
+        log: Logarithmic colors; if not given where one panel dwarfs others.
         title: Above the figure.
 
     Raises:
-        InputError: If `at` names no axis or value of the results.
         ValueError: If an axis is not there, cells have several points, or nothing matches.
     """
     d = results.description
     if d.design != FULL:
         msg = f"a heat map needs all combinations of two axes; the design is {d.design}"
         raise ValueError(msg)
-    right, up = (_index(d.axes, axis) for axis in axes)
-    among = chosen(d.axes, d.points, None, at)
-    rows = {r.variant: r for r in results.table(scope=scope, metric=metric) if r.name == name}
-    called = (
-        list(variants)
-        if variants is not None
-        else list(dict.fromkeys(p.variant for p in d.points))
+    right, up = (index_of(d.axes, axis) for axis in axes)
+    found = {r.variant: r for r in results.table(scope=scope, metric=metric) if r.name == name}
+    wanted = list(dict.fromkeys(p.variant for p in d.points)) if variants is None else variants
+    shown = (
+        facets(d, rows, columns, axes)
+        if rows or columns
+        else [Facet(v, tuple(p for p in d.points if p.variant == v)) for v in wanted]
     )
-    cells: dict[str, dict[tuple[int, int], float]] = {v: {} for v in called}
-    for p in d.points:
-        row = rows.get(p.name)
-        if p.variant not in cells or row is None or not among(p.name):
-            continue
-        place = (p.places[right], p.places[up])
-        if place in cells[p.variant]:
-            msg = "several points in one cell: give coordinates on the other axes (at)"
-            raise ValueError(msg)
-        cells[p.variant][place] = math.nan if row.mean is None else row.mean
-    cells = {v: of for v, of in cells.items() if of}
-    if not cells:
+    every = [
+        (f, _cells([p for p in f.points if p.variant in wanted], found, right, up)) for f in shown
+    ]
+    every = [(f, cells) for f, cells in every if cells]
+    if not every:
         raise ValueError(missing(metric, scope))
-    unit = next(iter(rows.values())).unit
-    scale = scale_for(unit, [x for of in cells.values() for x in of.values()])
+    known = [[x for x in cells.values() if x == x] for _, cells in every]
+    scale = scale_for(next(iter(found.values())).unit, [x for of in known for x in of])
+    values = [x * scale.factor for of in known for x in of]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    logarithmic = by_ratio(known, log=log) and low > 0.0
     across, along = d.axes[right], d.axes[up]
     with styled():
-        figure = NotebookFigure(figsize=(0.9 + 3.0 * len(cells), 3.0), layout="constrained")
-        panels = figure.subplots(1, len(cells), sharey=True, squeeze=False)[0]
-        values = [x * scale.factor for of in cells.values() for x in of.values() if x == x]
-        low, high = min(values, default=0.0), max(values, default=1.0)
-        by_ratio = log and low > 0.0
-        for panel, (variant, of) in zip(panels, cells.items(), strict=True):
+        figure, panels = multiples(
+            [f for f, _ in every],
+            width=min(9.6, 0.9 + 3.0 * len(every)),
+            height=2.5 if len(every) == 1 else 2.1,
+            label=(across.name, along.name),
+        )
+        for panel, (_, cells) in zip(panels, every, strict=True):
             table = [
-                [of.get((x, y), math.nan) * scale.factor for x in range(len(across.labels))]
+                [cells.get((x, y), math.nan) * scale.factor for x in range(len(across.labels))]
                 for y in range(len(along.labels))
             ]
-            image = panel.imshow(
+            # Rectangles, not a picture: LaTeX shall need no further file.
+            image = panel.pcolormesh(
+                [x - 0.5 for x in range(len(across.labels) + 1)],
+                [y - 0.5 for y in range(len(along.labels) + 1)],
                 table,
-                origin="lower",
-                aspect="auto",
                 cmap="viridis",
-                norm="log" if by_ratio else "linear",
+                norm="log" if logarithmic else "linear",
                 vmin=low,
                 vmax=high if high > low else low + 1.0,
+                edgecolors="face",
+                linewidth=0.1,
             )
-            if len(of) <= _NUMBERED / len(cells):
-                middle = low * (high / low) ** 0.55 if by_ratio else low + 0.55 * (high - low)
-                _write_values(panel, table, middle)
             panel.grid(visible=False)
-            _ticks(panel.set_xticks, across, 8)
-            _ticks(panel.set_yticks, along, 12)
-            panel.set_xlabel(shown_as(across.name))
-            if variant:
-                panel.set_title(shown_as(variant), fontsize=8, pad=3)
-        panels[0].set_ylabel(shown_as(along.name))
-        bar = figure.colorbar(image, ax=panels, label=f"{label_of(metric)} ({scale.unit})")
-        if by_ratio:
+        bar = figure.colorbar(image, ax=panels)
+        # As a picture it would be a further file of LaTeX's.
+        bar.solids.set(rasterized=False, edgecolor="face")  # type: ignore[union-attr]
+        said = said_of(label_of(metric), scale.unit, log=logarithmic)
+        bar.set_label(fitted(said, 0.9 * figure.get_figheight(), small() + 1.0))
+        if logarithmic:
             plain_numbers(bar.ax.yaxis)
-        if title:
-            figure.suptitle(shown_as(title), ha="left", x=0.02, fontsize=10)
+        finish(figure, {}, title)
+        _ticks(figure, panels, across, along)
+        if sum(len(cells) for _, cells in every) <= _NUMBERED:
+            middle = low * (high / low) ** 0.55 if logarithmic else low + 0.55 * (high - low)
+            _write_values(figure, panels, [(cells, scale.factor) for _, cells in every], middle)
     return figure
 
 
-def _write_values(panel: Axes, table: Sequence[Sequence[float]], middle: float) -> None:
-    """Writes values into cells: dark on light ones, which are those above `middle`."""
-    for y, row in enumerate(table):
-        for x, value in enumerate(row):
-            if value == value:
-                panel.text(
-                    *(x, y, f"{value:.3g}"),
-                    ha="center",
-                    va="center",
-                    fontsize=7,
-                    color="white" if value < middle else "black",
-                )
+def _cells(points: Sequence[Point], rows: Mapping[str, Row], right: int, up: int) -> Cells:
+    """The values of points by their places on two axes."""
+    cells: Cells = {}
+    for p in points:
+        row = rows.get(p.name)
+        if row is None:
+            continue
+        place = (p.places[right], p.places[up])
+        if place in cells:
+            msg = (
+                "several points in one cell: choose some of them (where), or give the other axes "
+                "panels (rows, columns)"
+            )
+            raise ValueError(msg)
+        cells[place] = math.nan if row.mean is None else row.mean
+    return cells
 
 
-def _ticks(set_ticks: Callable[[list[int], list[str]], object], axis: Axis, most: int) -> None:
-    every = max(1, math.ceil(len(axis.labels) / most))
+def _write_values(
+    figure: Figure, panels: Sequence[Axes], tables: Sequence[tuple[Cells, float]], middle: float
+) -> None:
+    """Writes values into cells that are wide enough: dark on light ones, above `middle`."""
+    figure.draw_without_rendering()
+    for panel, (cells, factor) in zip(panels, tables, strict=True):
+        texts = {at: _written(v * factor) for at, v in cells.items() if v == v}
+        extent = panel.get_window_extent()
+        places = abs(panel.get_xlim()[1] - panel.get_xlim()[0])
+        floors = abs(panel.get_ylim()[1] - panel.get_ylim()[0])
+        sizes = [text_size(t, _NUMBER) for t in texts.values()]
+        widest = max((w for w, _ in sizes), default=0.0)
+        wide, high = extent.width / figure.dpi / places, extent.height / figure.dpi / floors
+        if widest > 0.85 * wide or high < 1.25 * _NUMBER / 72.0:
+            continue
+        for at, text in texts.items():
+            color = "white" if cells[at] * factor < middle else "black"
+            panel.text(*at, text, ha="center", va="center", fontsize=_NUMBER, color=color)
+
+
+def _written(value: float) -> str:
+    """Three digits, or all before the point.
+
+    Example:
+        >>> _written(0.01234), _written(1234.5)
+        ('0.0123', '1234')
+    """
+    return f"{value:.0f}" if 1000.0 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def _ticks(figure: Figure, panels: Sequence[Axes], across: Axis, along: Axis) -> None:
+    """As many names of values as have a place beside each other."""
+    figure.draw_without_rendering()
+    extent = panels[0].get_window_extent()
+    wide, high = extent.width / figure.dpi, extent.height / figure.dpi
+    for panel in panels:
+        _some(panel.set_xticks, across, wide, lambda text: text_size(text, small())[0] + 0.06)
+        _some(panel.set_yticks, along, high, lambda text: text_size(text, small())[1])
+
+
+def _some(
+    set_ticks: Callable[[list[int], list[str]], object],
+    axis: Axis,
+    inches: float,
+    size: Callable[[str], float],
+) -> None:
+    each = max(size(shown_as(label)) for label in axis.labels)
+    every = max(1, math.ceil(len(axis.labels) * each / inches))
     places = range(0, len(axis.labels), every)
     set_ticks(list(places), [shown_as(axis.labels[i]) for i in places])
-
-
-def _index(axes: Sequence[Axis], name: str) -> int:
-    names = [a.name for a in axes]
-    if name not in names:
-        msg = f"there is no axis {name!r}; there are: {', '.join(names) or 'none'}"
-        raise ValueError(msg)
-    return names.index(name)
 
 
 def tradeoff(
@@ -149,7 +213,9 @@ def tradeoff(
     delay: str = "owd_p95",
     gain: str = "throughput",
     variants: Sequence[str] | None = None,
-    at: At | None = None,
+    rows: str = "",
+    columns: str = "",
+    log: bool | None = None,
     title: str = "",
 ) -> Figure:
     """Delay against throughput of a class: better is up and to the right.
@@ -159,71 +225,93 @@ def tradeoff(
     falls to the right.
 
     Args:
-        results: What was measured.
+        results: What was measured; `results.where` chooses among the points.
         name: The class.
         delay: A metric of which less is better.
         gain: A metric of which more is better.
         variants: Which points or variants, in this order; all if not given.
-        at: Coordinates on axes.
+        rows: An axis whose values have a panel each, below each other.
+        columns: An axis whose values have a panel each, side by side.
+        log: Logarithmic delays; if not given where one point dwarfs others.
         title: Above the figure.
 
     Raises:
-        InputError: If `at` names no axis or value of the results.
         ValueError: If nothing matches.
     """
     d = results.description
-    among = chosen(d.axes, d.points, None, at)
-    wanted = [p for p in d.points if among(p.name)]
+    wanted = list(d.points)
     if variants is not None:
-        wanted = [p for v in variants for p in wanted if v in (p.name, p.variant)]
-    samples = {
-        (s.variant, metric): [math.nan if x is None else x for x in s.values]
-        for metric in (delay, gain)
-        for s in results.samples(scope="class", metric=metric, name=name)
-    }
-    found = {}
-    for p in wanted:
-        both = (samples.get((p.name, metric), ()) for metric in (delay, gain))
-        pair = [(x, y) for x, y in zip(*both, strict=False) if x == x and y == y]
-        if pair:
-            found[p.name] = pair
+        wanted = [p for v in variants for p in d.points if v in (p.name, p.variant)]
+    found = _pairs(results, name, (delay, gain), wanted)
     if not found:
         raise ValueError(missing(delay, "class"))
-    metrics = {(r.variant, r.metric): r for r in results.classes() if r.name == name}
-    units = [metrics[next(iter(found)), m].unit for m in (delay, gain)]
+    units = [
+        next(r.unit for r in results.table(scope="class", name=name, metric=m))
+        for m in (delay, gain)
+    ]
     scales = [
         scale_for(unit, [pair[k] for of in found.values() for pair in of])
         for k, unit in enumerate(units)
     ]
+    logarithmic = by_ratio([[x for x, _ in of] for of in found.values()], log=log) and any(
+        x > 0.0 for of in found.values() for x, _ in of
+    )
+    shown = facets(d, rows, columns, ())
+    labels = called(d, [p for p in wanted if p.name in found], (rows, columns))
     with styled():
-        figure = NotebookFigure(figsize=(4.8, 3.4))
-        panel = figure.add_subplot()
-        for (label, pairs), pen in zip(found.items(), pens(len(found)), strict=True):
-            xs = [x * scales[0].factor for x, _ in pairs]
-            ys = [y * scales[1].factor for _, y in pairs]
-            (mx, my), (width, height, angle) = _ellipse(xs, ys)
-            panel.add_patch(
-                Ellipse((mx, my), width, height, angle=angle, alpha=0.25, color=pen["color"])
-            )
-            panel.plot(
-                [mx],
-                [my],
-                linestyle="none",
-                label=shown_as(label),
-                markersize=4,
-                color=pen["color"],
-                marker=pen["marker"],
-            )
-        panel.autoscale_view()
-        panel.invert_xaxis()
-        panel.grid(visible=True, axis="both")
-        panel.set_xlabel(f"{label_of(delay)} ({scales[0].unit}),\nbetter to the right")
-        panel.set_ylabel(f"{label_of(gain)} ({scales[1].unit})")
-        if len(found) > 1:
-            panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4)
-        if title:
-            panel.set_title(shown_as(title))
+        label = (
+            f"{said_of(label_of(delay), scales[0].unit, log=logarithmic)}, better to the right",
+            said_of(label_of(gain), scales[1].unit),
+        )
+        figure, panels = multiples(
+            shown, width=4.8, height=2.8 if len(shown) == 1 else 2.0, label=label
+        )
+        order = list(dict.fromkeys(labels[p] for p in found))
+        look = dict(zip(order, pens(len(order)), strict=True))
+        handles = {}
+        for panel, facet in zip(panels, shown, strict=True):
+            for p in (p for p in facet.points if p.name in found):
+                pairs = [(x * scales[0].factor, y * scales[1].factor) for x, y in found[p.name]]
+                mark = _mark(panel, pairs, look[labels[p.name]])
+                handles[labels[p.name]] = mark
+            panel.autoscale_view()
+            panel.grid(visible=True, axis="both")
+        if logarithmic:
+            panels[0].set_xscale("log")
+            delays = [x * scales[0].factor for of in found.values() for x, _ in of if x > 0.0]
+            panels[0].set_xlim(min(delays) / 2.0, max(delays) * 2.0)
+            for panel in panels:
+                plain_numbers(panel.xaxis)
+        # Scales are shared: turned once, they are turned in all panels.
+        panels[0].invert_xaxis()
+        finish(figure, {label: handles[label] for label in order}, title)
     return figure
+
+
+def _pairs(
+    results: Results, name: str, metrics: tuple[str, str], points: Sequence[Point]
+) -> dict[str, list[tuple[float, float]]]:
+    """The values of both metrics in each run, by point; without points that have none."""
+    samples = {
+        (s.variant, metric): [math.nan if x is None else x for x in s.values]
+        for metric in metrics
+        for s in results.samples(scope="class", metric=metric, name=name)
+    }
+    found = {}
+    for p in points:
+        both = (samples.get((p.name, metric), ()) for metric in metrics)
+        pairs = [(x, y) for x, y in zip(*both, strict=False) if x == x and y == y]
+        if pairs:
+            found[p.name] = pairs
+    return found
+
+
+def _mark(panel: Axes, pairs: Sequence[tuple[float, float]], pen: Mapping[str, Any]) -> Line2D:
+    """A mean with its ellipse."""
+    (mx, my), (width, height, angle) = _ellipse([x for x, _ in pairs], [y for _, y in pairs])
+    panel.add_patch(Ellipse((mx, my), width, height, angle=angle, alpha=0.25, color=pen["color"]))
+    style = {"color": pen["color"], "marker": pen["marker"]}
+    return panel.plot([mx], [my], linestyle="none", markersize=4, **style)[0]
 
 
 def _ellipse(

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from spillgate.labels import label_of
 from spillgate.metrics import missing, scale_for
-from spillgate.plot.style import NotebookFigure, pens, plain_numbers, shown_as, styled
-from spillgate.points import FULL, At, Axis, Point, chosen
+from spillgate.plot.layout import (
+    Handle,
+    by_ratio,
+    called,
+    facets,
+    finish,
+    index_of,
+    multiples,
+    name_ticks,
+    said_of,
+    scale_up,
+)
+from spillgate.plot.style import pens, styled, width_or
+from spillgate.points import FULL, Axis, Point
 from spillgate.result import Results
 from spillgate.rows import Row
 
 MOST_LINES = 12
 """So many lines are drawn unasked."""
+
+Lines = dict[str, list[tuple[Point, Row]]]
+"""By what a line is called: its points, ascending on the axis, and what was measured there."""
 
 
 def sweep(
@@ -26,8 +43,9 @@ def sweep(
     scope: str = "class",
     names: Sequence[str] | None = None,
     variants: Sequence[str] | None = None,
-    at: At | None = None,
-    log: bool = False,
+    rows: str = "",
+    columns: str = "",
+    log: bool | None = None,
     title: str = "",
 ) -> Figure:
     """A metric over the values of one axis with 95 % intervals: a line for all else that differs.
@@ -36,74 +54,74 @@ def sweep(
     color of its variant and name.
 
     Args:
-        results: Of a scenario with axes.
+        results: Of a scenario with axes; `results.where` chooses among its points.
         metric: Name of the metric.
         axis: The axis that goes to the right.
         scope: `class`, `dscp`, `queue`, `link`, `total` or `flow`.
         names: What to show, in this order; everything of the scope if not given.
         variants: Which variants, in this order; all if not given.
-        at: Coordinates on the other axes; all of them if not given.
-        log: Logarithmic values, where one variant dwarfs the others.
+        rows: An axis whose values have a panel each, below each other.
+        columns: An axis whose values have a panel each, side by side.
+        log: Logarithmic values; if not given where one line dwarfs others.
         title: Above the figure.
 
     Raises:
-        InputError: If `at` names no axis or value of the results.
         ValueError: If nothing matches, or more lines than can be told apart.
     """
     d = results.description
-    along = next((i for i, a in enumerate(d.axes) if a.name == axis), None)
-    if along is None:
-        there = ", ".join(a.name for a in d.axes) or "none"
-        msg = f"there is no axis {axis!r}; there are: {there}"
-        raise ValueError(msg)
-    among = chosen(d.axes, d.points, None, at)
-    whole = d.design == FULL
-    rows = {
-        (r.variant, r.name): r
-        for r in results.table(scope=scope, metric=metric)
-        if names is None or r.name in names
-    }
-    wanted = [p for p in d.points if among(p.name)]
-    lines = _lines(d.axes, wanted, along, variants, rows, names, whole=whole)
+    along = index_of(d.axes, axis)
+    across = d.axes[along]
+    shown = facets(d, rows, columns, (axis,))
+    lines = _lines(results, (scope, metric), along, names, variants, (axis, rows, columns))
     if not lines:
         raise ValueError(missing(metric, scope))
     cells = [r for line in lines.values() for _, r in line]
     scale = scale_for(cells[0].unit, [r.mean for r in cells])
-    across = d.axes[along]
     right = scale_for(across.unit or "", list(across.numbers or ()))
+    heights = [[_value(r.mean, scale.factor) for _, r in line] for line in lines.values()]
+    logarithmic = by_ratio(heights, log=log)
+    unit = right.unit if across.numbers is not None else ""
+    label = (
+        said_of(axis, unit),
+        said_of(label_of(metric), scale.unit, log=logarithmic),
+    )
     with styled():
-        figure = NotebookFigure(figsize=(6.4, 3.2))
-        axes = figure.add_subplot()
-        for (label, line), pen in zip(lines.items(), pens(len(lines)), strict=True):
-            places = [_place(across, i, right.factor) for i, _ in line]
-            means = [math.nan if r.mean is None else r.mean * scale.factor for _, r in line]
-            halves = [r.half * scale.factor if r.half else math.nan for _, r in line]
-            axes.errorbar(
-                places,
-                means,
-                halves,
-                label=shown_as(label),
-                markersize=3,
-                capsize=2,
-                **(pen if whole else {**pen, "linestyle": "none"}),
-            )
-        if across.numbers is None:
-            axes.set_xticks(range(len(across.labels)), [shown_as(v) for v in across.labels])
-        unit = f" ({right.unit})" if across.numbers is not None and right.unit else ""
-        axes.set_xlabel(f"{shown_as(axis)}{unit}")
-        axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")
-        if log:
-            axes.set_yscale("log")
-            plain_numbers(axes.yaxis)
-        elif any(r.mean for r in cells):
-            axes.set_ylim(bottom=0)
-        else:
-            axes.set_ylim(0, 1)
-        if len(lines) > 1:
-            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4)
-        if title:
-            axes.set_title(shown_as(title))
+        figure, panels = multiples(
+            shown, width=6.4, height=2.7 if len(shown) == 1 else 1.9, label=label
+        )
+        found = dict(zip(lines, pens(len(lines)), strict=True))
+        handles: dict[str, Handle] = {}
+        for panel, facet in zip(panels, shown, strict=True):
+            here = {p.name for p in facet.points}
+            for name, line in lines.items():
+                part = [(p, r) for p, r in line if p.name in here]
+                pen = found[name] if d.design == FULL else {**found[name], "linestyle": "none"}
+                places = [_place(across, p.places[along], right.factor) for p, _ in part]
+                handles[name] = _draw(panel, places, [r for _, r in part], scale.factor, pen)
+            if across.numbers is None:
+                beside = panel.get_subplotspec().get_gridspec().ncols  # type: ignore[union-attr]
+                name_ticks(panel.xaxis, across.labels, (width_or(6.4) - 0.8) / beside - 0.15)
+        for panel in panels:
+            scale_up(panel, [h for of in heights for h in of], log=logarithmic)
+        finish(figure, handles, title)
     return figure
+
+
+def _draw(
+    panel: Axes,
+    places: Sequence[float],
+    cells: Sequence[Row],
+    factor: float,
+    pen: Mapping[str, Any],
+) -> Handle:
+    """A line of means with their intervals."""
+    means = [_value(r.mean, factor) for r in cells]
+    halves = [_value(r.half or None, factor) for r in cells]
+    return panel.errorbar(places, means, halves, markersize=3, capsize=2, **pen)
+
+
+def _value(value: float | None, factor: float) -> float:
+    return math.nan if value is None else value * factor
 
 
 def _place(axis: Axis, index: int, factor: float) -> float:
@@ -111,34 +129,37 @@ def _place(axis: Axis, index: int, factor: float) -> float:
 
 
 def _lines(
-    axes: Sequence[Axis],
-    points: Sequence[Point],
+    results: Results,
+    what: tuple[str, str],
     along: int,
-    variants: Sequence[str] | None,
-    rows: dict[tuple[str, str], Row],
     names: Sequence[str] | None,
-    *,
-    whole: bool,
-) -> dict[str, list[tuple[int, Row]]]:
-    """By what a line is called: its rows with the place on the axis, ascending."""
+    variants: Sequence[str] | None,
+    said: Sequence[str],
+) -> Lines:
+    """The lines of a metric of a scope; `said` are axes that their names leave out."""
+    d = results.description
+    scope, metric = what
+    rows = {
+        (r.variant, r.name): r
+        for r in results.table(scope=scope, metric=metric)
+        if names is None or r.name in names
+    }
     shown = list(names) if names is not None else list(dict.fromkeys(name for _, name in rows))
-    wanted = (
-        list(variants) if variants is not None else list(dict.fromkeys(p.variant for p in points))
-    )
-    fixed = [i for i in range(len(axes)) if i != along and whole]
-    # What is the same everywhere need not be said.
-    fixed = [i for i in fixed if len({p.places[i] for p in points}) > 1]
-    lines: dict[str, list[tuple[int, Row]]] = {}
+    wanted = list(dict.fromkeys(p.variant for p in d.points)) if variants is None else variants
+    points = [p for v in wanted for p in d.points if p.variant == v]
+    # Where the points are no grid, each axis differs from mark to mark.
+    left_out = said if d.design == FULL else [a.name for a in d.axes]
+    labels = called(d, points, left_out)
+    several = len(set(labels.values())) > 1
+    lines: Lines = {}
     for name in shown:
-        for variant in wanted:
-            for point in (p for p in points if p.variant == variant):
-                row = rows.get((point.name, name))
-                if row is None:
-                    continue
-                parts = [name] if len(shown) > 1 else []
-                parts += [variant] if len(wanted) > 1 else []
-                parts += [f"{axes[i].name}={axes[i].labels[point.places[i]]}" for i in fixed]
-                line = lines.setdefault(", ".join(parts) or name, [])
-                line.append((point.places[along], row))
-    order = axes[along].numbers or range(len(axes[along].labels))
-    return {label: sorted(line, key=lambda item: order[item[0]]) for label, line in lines.items()}
+        for point in points:
+            row = rows.get((point.name, name))
+            if row is not None:
+                parts = [name] if len(shown) > 1 or not several else []
+                parts += [labels[point.name]] if several else []
+                lines.setdefault(", ".join(parts), []).append((point, row))
+    order = d.axes[along].numbers or range(len(d.axes[along].labels))
+    return {
+        n: sorted(line, key=lambda at: order[at[0].places[along]]) for n, line in lines.items()
+    }

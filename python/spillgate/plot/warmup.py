@@ -10,7 +10,8 @@ from matplotlib.ticker import NullFormatter
 
 from spillgate.labels import label_of
 from spillgate.metrics import format_value, scale_for
-from spillgate.plot.style import NotebookFigure, pens, shown_as, styled
+from spillgate.plot.layout import Handle, finish, fitted, new_figure, said_of, small
+from spillgate.plot.style import pens, plain, styled, width_or
 from spillgate.statistics import BATCH, mser5
 
 if TYPE_CHECKING:
@@ -64,29 +65,28 @@ def warmup(
     chosen = [v for v in chosen if any(s.variant == v for s in found)]
     with styled():
         drawn = dict(zip(chosen, pens(len(chosen)), strict=True))
-        figure = NotebookFigure(figsize=(7.0, 0.9 + 1.5 * len(places)), layout="constrained")
+        figure = new_figure(7.0, 0.6 + 1.5 * len(places))
         panels = figure.subplots(len(places), 2, sharex="col", squeeze=False)
         for (left, right), place in zip(panels, places, strict=True):
             _row(left, right, [s for s in found if s.where == place], drawn)
-            left.set_title(shown_as(place.removeprefix("class ")), loc="left", fontsize=8, pad=3)
+            name = fitted(place.removeprefix("class "), width_or(7.0) / 2 - 0.8, small())
+            left.set_title(name, loc="left", fontsize=small(), pad=3)
         for axes in panels.flat:
             axes.axvline(results.description.warmup, color="0.3", linestyle="--", linewidth=1)
         panels[-1, 0].set_xlabel("time (s)")
-        panels[-1, 1].set_xlabel("left out at the beginning (s)")
-        panels[0, 1].set_title("MSER-5", loc="right", fontsize=8, pad=3)
+        panels[-1, 1].set_xlabel("left out (s)")
         configured = format_value(results.description.warmup, "s")
-        handles = [panels[0, 0].plot([], [], **_line(drawn[v]))[0] for v in chosen]
-        handles += [panels[0, 0].plot([], [], color="0.3", linestyle="--", linewidth=1)[0]]
-        names = [shown_as(v) for v in chosen] + [f"warm-up: {configured}"]
-        figure.legend(handles, names, loc="outside lower center", ncols=min(4, len(names)))
-        if title:
-            figure.suptitle(shown_as(title), x=0.02, ha="left", fontsize=10)
+        handles: dict[str, Handle] = {
+            v: panels[0, 0].plot([], [], **_line(drawn[v]))[0] for v in chosen
+        }
+        line = panels[0, 0].plot([], [], color="0.3", linestyle="--", linewidth=1)[0]
+        finish(figure, {**handles, f"warm-up: {configured}": line}, title)
     return figure
 
 
 def _line(pen: dict[str, Any]) -> dict[str, Any]:
-    """A pen without markers."""
-    return {k: v for k, v in pen.items() if k != "marker"} | {"linewidth": 1}
+    """A thin pen without markers."""
+    return plain(pen) | {"linewidth": 1}
 
 
 def _row(left: Axes, right: Axes, of: Sequence[Series], drawn: dict[str, dict[str, Any]]) -> None:
@@ -111,8 +111,11 @@ def _row(left: Axes, right: Axes, of: Sequence[Series], drawn: dict[str, dict[st
         if truncation.settled:
             left.axvline(cuts[at], color=pen["color"], linestyle=":", linewidth=1)
         said.append(format_value(cuts[at], "s") if truncation.settled else "not settled")
-    right.set_title(", ".join(said) if len(said) <= 4 else "", loc="left", fontsize=8, pad=3)
-    left.set_ylabel(f"{label_of('throughput')}\n({scale.unit})", fontsize=7)
+    room, size = width_or(7.0) / 2 - 0.8, small()
+    settled = ", ".join(said) if len(said) <= 4 else ""
+    right.set_title(fitted(settled, room, size), loc="left", fontsize=size, pad=3)
+    left.set_ylabel(fitted(said_of(label_of("throughput"), scale.unit), 1.1, size), fontsize=size)
+    right.set_ylabel("MSER-5", fontsize=size)
     if lowest > 0.0:
         right.set_yscale("log")
         right.yaxis.set_minor_formatter(NullFormatter())

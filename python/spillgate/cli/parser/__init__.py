@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from spillgate import __commit__, __version__
 from spillgate.cli.parser.configs import add_check, add_export, add_import, add_profile
+from spillgate.cli.parser.drawing import add_plot
 from spillgate.cli.parser.looking import (
     add_bound,
     add_completion,
@@ -62,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_best,
         add_tune,
         add_report,
+        add_plot,
         add_dataset,
         add_check,
         add_bound,
