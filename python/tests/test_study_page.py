@@ -63,6 +63,17 @@ def test_axes_that_act_only_together_are_not_said_to_decide() -> None:
     assert not any(i.told for i in influences([LOAD, SIZE], points, verdicts))
 
 
+def test_where_all_pass_what_was_measured_says_what_matters() -> None:
+    points, verdicts = crossed(lambda *_: "pass")
+    values = {p.name: 10.0 * p.places[0] + p.places[1] for p in points}
+    first, second, third = influences([LOAD, SIZE], points, verdicts, values)
+    assert (first.name, first.told, third.told) == ("load", True, False)
+    # By hand: 125 between the loads of 125.25 in all, times 15 / 12 for what is left.
+    assert first.share == pytest.approx(1 - 0.25 / 125.25 * 15 / 12)
+    assert [g.passed for g in first.groups] == [4] * 4
+    assert {second.name, third.name} == {"size", "variant"}
+
+
 def test_chance_is_not_taken_for_influence() -> None:
     # Verdicts that have nothing to do with the axis: at most 5 of 100 orders may be told, were
     # the statistic normal; its skew to the right makes that a little more.

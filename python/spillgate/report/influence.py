@@ -1,6 +1,7 @@
 """Which axis decides whether requirements are met.
 
-The score of a point is 1 if it passes, 0 if it fails and 1/2 between them. Of an axis, points fall
+The score of a point is 1 if it passes, 0 if it fails and 1/2 between them; where all verdicts are
+the same it is what was measured. Of an axis, points fall
 into groups: one for each value, or about equally many of neighboring values where there are more
 than `MOST_GROUPS`. The share of an axis is epsilon squared (Kelley 1935), the part of the variance
 of the scores that lies between its groups, corrected for what chance alone would give.
@@ -86,7 +87,10 @@ def _ends(axis: Axis, first: int, last: int) -> str:
 
 
 def influences(
-    axes: Sequence[Axis], points: Sequence[Point], verdicts: Mapping[str, str]
+    axes: Sequence[Axis],
+    points: Sequence[Point],
+    verdicts: Mapping[str, str],
+    values: Mapping[str, float] | None = None,
 ) -> list[Influence]:
     """The variant, if there are several, and the axes; those that decide most come first.
 
@@ -94,30 +98,38 @@ def influences(
         axes: The axes.
         points: The points; those without a verdict are left out.
         verdicts: The verdict of each point by name: the worst of its requirements.
+        values: Scores by name in place of those of the verdicts; points without are left out.
     """
-    points = [p for p in points if verdicts.get(p.name)]
+    points = [p for p in points if verdicts.get(p.name) and (not values or p.name in values)]
     said = [verdicts[p.name] for p in points]
+    scores = [values[p.name] if values else SCORES[verdicts[p.name]] for p in points]
     found = []
     variants = tuple(dict.fromkeys(p.variant for p in points))
     if len(variants) > 1:
         places = [variants.index(p.variant) for p in points]
-        found.append(_influence(Axis("variant", variants), None, places, said))
+        found.append(_influence(Axis("variant", variants), None, places, said, scores))
     for index, axis in enumerate(axes):
         places = [p.places[index] for p in points]
         if len(set(places)) > 1:
-            found.append(_influence(axis, index, places, said))
+            found.append(_influence(axis, index, places, said, scores))
     return sorted(found, key=lambda i: -(i.share or 0.0))
 
 
 def _influence(
-    axis: Axis, index: int | None, places: Sequence[int], said: Sequence[str]
+    axis: Axis,
+    index: int | None,
+    places: Sequence[int],
+    said: Sequence[str],
+    scores: Sequence[float],
 ) -> Influence:
     parts = grouped(axis, places)
     number = {place: g for g, (_, part) in enumerate(parts) for place in part}
     by: list[list[str]] = [[] for _ in parts]
-    for place, verdict in zip(places, said, strict=True):
+    scored: list[list[float]] = [[] for _ in parts]
+    for place, verdict, score in zip(places, said, scores, strict=True):
         by[number[place]].append(verdict)
-    share, told = _share([[SCORES[v] for v in of] for of in by])
+        scored[number[place]].append(score)
+    share, told = _share(scored)
     groups = tuple(
         Group(label, of.count("pass"), of.count("undecided"), len(of))
         for (label, _), of in zip(parts, by, strict=True)

@@ -215,7 +215,7 @@
     const lined = data.full && !each && !other && by !== "verdict";
     const levels = other ? [] : data.requirements.filter((r) => r.limit !== null && r.metric === metric.name && r.class === data.classes[cls]).map((r) => ({ y: r.limit, label: r.text }));
     const values = points.map(value);
-    const tops = half && !y.log ? points.map((i) => value(i) + (half[i] || 0)) : values;
+    const tops = half && lined && !y.log ? points.map((i) => value(i) + (half[i] || 0)) : values;
     const near = levels.filter((l) => fits(l.y) && l.y <= 3 * Math.max(...values)).map((l) => l.y);
     if (other || y.log) y.ends = points.length ? extent(y, [...values, ...(y.log ? near : [])], 0.05) : [0, 1];
     else {

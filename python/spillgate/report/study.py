@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from spillgate.labels import mark_of, words, worst
+from spillgate.labels import mark_of, short_of, words, worst
 from spillgate.points import Point, counted
 from spillgate.proofs import worst_first
 from spillgate.report.influence import Influence, influences
@@ -145,9 +145,16 @@ class Study:
 
     @cached_property
     def influences(self) -> list[Influence]:
-        """The axes, those that decide most first; empty where nothing is required."""
+        """The axes, those that decide most first; empty where nothing is required.
+
+        Where all points have the same verdict, by the values of the hardest requirement.
+        """
         d = self.description
-        return influences(d.axes, d.points, self.verdicts) if self.requirements else []
+        if not self.requirements:
+            return []
+        means = {n: v.mean for n, v in self.hardest[0].by.items() if v.mean is not None}
+        values = None if self.decided else means
+        return influences(d.axes, d.points, self.verdicts, values)
 
     @cached_property
     def order(self) -> list[int]:
@@ -193,24 +200,25 @@ class Study:
 
     def _deciding(self) -> str:
         """Which axis decides, and where."""
+        told = [(i, i.share) for i in self.influences if i.told and i.share is not None]
+        shares = [f"{i.name} ({100 * share:.0f} %)" for i, share in told]
+        if not self.decided:
+            same = "All points have the same verdict, so no axis decides."
+            r = self.hardest[0]
+            what = f"{r.whose}: {short_of(r.first.metric)} depends most on"
+            variance = "in brackets the share of its variance"
+            return f"{same} {what} {', then on '.join(shares)}; {variance}." if told else same
         if len(self.influences) == 1:
             return _alone(self.influences[0])
-        told = [i for i in self.influences if i.told]
-        if not self.decided:
-            return "All points have the same verdict, so no axis decides."
         if not told:
             return "No single axis decides: the verdicts depend on several together, or on chance."
-        first, shares = told[0], [i.share or 0.0 for i in told]
-        how = "What decides is" if shares[0] >= _DECIDES else "Most depends on"
-        text = f"{how} {first.name} ({100 * shares[0]:.0f} % of the variance of the verdicts)"
+        first, share = told[0]
+        how = "What decides is" if share >= _DECIDES else "Most depends on"
+        text = f"{how} {first.name} ({100 * share:.0f} % of the variance of the verdicts)"
         groups = [f"{g.label} passes at {g.passed:,} of {g.of:,}" for g in first.groups]
         where = groups if first.index is None else first.edges
         text = f"{text}: {', '.join(where)}." if where else f"{text}."
-        others = [
-            f"{i.name} ({100 * share:.0f} %)"
-            for i, share in zip(told[1:], shares[1:], strict=True)
-        ]
-        return f"{text} Then on {', '.join(others)}." if others else text
+        return f"{text} Then on {', '.join(shares[1:])}." if shares[1:] else text
 
     def _worst(self) -> list[str]:
         """The hardest requirement, and the point that is worst in it."""
