@@ -73,7 +73,14 @@ PLAIN = [
 
 
 @pytest.mark.parametrize(
-    ("count", "width"), [(1, COLUMN), (8, PAGE), (16, COLUMN), (64, COLUMN), (64, PAGE)]
+    ("count", "width"),
+    [
+        (1, COLUMN),
+        (8, PAGE),
+        (16, COLUMN),
+        (64, COLUMN),
+        pytest.param(64, PAGE, marks=pytest.mark.nightly),
+    ],
 )
 def test_nothing_is_printed_over_anything(count: int, width: str) -> None:
     results = variants([f"variant {i}" for i in range(count)])
@@ -279,12 +286,12 @@ def test_one_point_and_one_run_can_be_drawn(spec: FigureSpec, runs: int, tmp_pat
     results = spillgate.run(HEAD + one, runs=runs, set=SHORT)
     where = spec.where and "size=large packets"
     written, problems = plot.save(results, tmp_path, [replace(spec, where=where, variants=())])
-    if spec.file == "cdfs":
-        assert "there is no 'small packets' on the axis size" not in problems
     assert (len(written), problems) == (1, [])
 
 
-def test_undefined_values_are_left_out_of_every_figure(study: spillgate.Results) -> None:
+def test_undefined_values_are_left_out_of_every_figure(
+    study: spillgate.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
     undefined = make_results()
     for record in undefined._values.data["summary"]:
         record.update(mean=None, low=None, high=None, n=0)
@@ -293,6 +300,12 @@ def test_undefined_values_are_left_out_of_every_figure(study: spillgate.Results)
     assert overprinted(plot.bars(undefined, "owd_mean")) == []
     with pytest.raises(ValueError, match="there is no delay distribution"):
         plot.ccdf(undefined)
+    with pytest.raises(ValueError, match="there is no metric 'owd' of scope 'class'"):
+        plot.tradeoff(study, "data", delay="owd")
+    with monkeypatch.context() as patched:
+        patched.setattr(study, "samples", lambda **_: [])
+        with pytest.raises(ValueError, match="owd_p95 and throughput of data have no values in"):
+            plot.tradeoff(study, "data")
     # Nothing is lost with little load: zeros, and delays that are never above one another.
     some = study.where("load=1 Mb/s,2 Mb/s")
     for spec in (
@@ -413,6 +426,12 @@ def test_other_endings_and_places_are_refused(
     assert "a figure ends in one of .png, .svg, .pdf, .pgf" in capsys.readouterr().err
     assert main(["plot", str(stored), "ccdf", "-o", str(tmp_path / "no" / "x.pdf")]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_font_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="no font 'Nonesuch'; serif, sans-serif and monospace"):
+        FigureSpec("x", "ccdf", font="Nonesuch")
+    assert FigureSpec("x", "ccdf", font="DejaVu Serif").asked.family == "DejaVu Serif"
 
 
 def test_the_command_knows_what_can_be_drawn() -> None:

@@ -21,6 +21,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from matplotlib.font_manager import get_font_names
+
 from spillgate.bounded import read_text
 from spillgate.errors import InputError
 from spillgate.labels import short_of
@@ -52,6 +54,9 @@ FORMATS = ("png", "svg", "pdf", "pgf")
 
 OVER_AXES = ("cdf", "ccdf", "sweep", "heatmap", "tradeoff")
 """Kinds that may have panels for the values of axes."""
+
+_GENERIC = ("serif", "sans-serif", "monospace")
+"""Families of fonts that there are everywhere."""
 
 DISTRIBUTIONS = ("cdf", "ccdf", "distribution")
 
@@ -140,6 +145,10 @@ class FigureSpec:
             raise ValueError(msg)
         if not 0 <= self.font_size <= 72:
             msg = f"font_size must be 1 to 72 points, not {self.font_size}"
+            raise ValueError(msg)
+        if self.font and self.font not in (*_GENERIC, *get_font_names()):
+            there = f"{', '.join(_GENERIC[:-1])} and {_GENERIC[-1]}"
+            msg = f"there is no font {self.font!r}; {there} are always there"
             raise ValueError(msg)
         if self.shades < 1:
             msg = f"shades must be at least 1, not {self.shades}"

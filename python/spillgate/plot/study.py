@@ -243,12 +243,14 @@ def tradeoff(
     if variants is not None:
         wanted = [p for v in variants for p in d.points if v in (p.name, p.variant)]
     found = _pairs(results, name, (delay, gain), wanted)
+    measured = [results.table(scope="class", name=name, metric=m) for m in (delay, gain)]
+    for metric, of in zip((delay, gain), measured, strict=True):
+        if not of:
+            raise ValueError(missing(metric, "class"))
     if not found:
-        raise ValueError(missing(delay, "class"))
-    units = [
-        next(r.unit for r in results.table(scope="class", name=name, metric=m))
-        for m in (delay, gain)
-    ]
+        msg = f"{delay} and {gain} of {name} have no values in the same run"
+        raise ValueError(msg)
+    units = [of[0].unit for of in measured]
     scales = [
         scale_for(unit, [pair[k] for of in found.values() for pair in of])
         for k, unit in enumerate(units)
