@@ -5,6 +5,7 @@ use spillgate_core::suggest::{did_you_mean, list};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
+use crate::lower::sla::unmeasured;
 use crate::node::{Node, Step, steps};
 use crate::plan::{ReplicationPlan, UntilPlan, VariantPlan};
 use crate::schema::Scenario;
@@ -70,6 +71,10 @@ pub(crate) fn replication(
             )
             .hint(format!("classes: {}", list(classes())));
             ctx.error(d, root, &at(&steps!["until", i, "class"]));
+            continue;
+        }
+        if let Some(d) = unmeasured(points, &one.class, None, metric) {
+            ctx.error(d, root, &at(&steps!["until", i, "metric"]));
             continue;
         }
         if one.within.0 <= 0.0 {

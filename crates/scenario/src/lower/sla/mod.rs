@@ -43,6 +43,50 @@ pub(crate) fn sla(
     lowering.out
 }
 
+/// Why some variant has no flows of a class, or of a group of it, for which the metric can be
+/// measured; none if each has.
+pub(crate) fn unmeasured(
+    plans: &[VariantPlan],
+    class: &str,
+    group: Option<&str>,
+    metric: Metric,
+) -> Option<Diagnostic> {
+    let lacks = |wanted: fn(&FlowPlan) -> bool| {
+        let has = |world: &WorldPlan| {
+            let site = world.sites.iter().find(|s| group == Some(&s.name));
+            world.flows.iter().any(|f| {
+                let of_class = world.classes[usize::from(f.class)] == class;
+                wanted(f) && of_class && site.is_none_or(|s| s.has(f))
+            })
+        };
+        plans.iter().any(|p| !has(&p.world))
+    };
+    let admits = |p: &VariantPlan| p.world.links.iter().any(|l| l.discipline.admits());
+    let about = group.unwrap_or(class);
+    Some(match metric.needs()? {
+        Needs::Tcp if lacks(|f| f.traffic.is_closed_loop()) => Diagnostic::error(
+            codes::BAD_BOUND,
+            format!("class `{about}` has no TCP traffic"),
+        )
+        .hint("bound `throughput`, delays or losses, or add a flow with `tcp` or `sessions` to the class"),
+        Needs::Speech if lacks(|f| f.voice.is_some()) => Diagnostic::error(
+            codes::BAD_BOUND,
+            format!("class `{about}` has no flow that carries speech"),
+        )
+        .hint("say so under `voice`: a codec for the class, such as {codec: g711}"),
+        Needs::Admission if !plans.iter().any(admits) => {
+            Diagnostic::error(codes::BAD_BOUND, "no link admits flows")
+                .hint("give a link a policy of kind `fan`; a variant without one is not judged")
+        }
+        Needs::Gaps if plans.iter().any(|p| p.world.gaps.is_none()) => {
+            Diagnostic::error(codes::BAD_BOUND, "gaps are not measured").hint(
+                "write `gaps: {}` under `measurement`, or a period: {from: 10 s, to: 20 s}",
+            )
+        }
+        _ => return None,
+    })
+}
+
 /// Which metrics may be required for certain.
 fn certain_metrics() -> String {
     let all = Metric::ALL.iter().filter(|m| m.has(Tag::Certain));
@@ -374,47 +418,11 @@ impl Lowering<'_, '_> {
 
     /// Checks that the class has flows for which the metric can be measured.
     fn has_metric(&mut self, e: &Entry, class: &str, group: Option<&str>, metric: Metric) -> bool {
-        let lacks = |wanted: fn(&FlowPlan) -> bool| {
-            let has = |world: &WorldPlan| {
-                let site = world.sites.iter().find(|s| group == Some(&s.name));
-                world.flows.iter().any(|f| {
-                    let of_class = world.classes[usize::from(f.class)] == class;
-                    wanted(f) && of_class && site.is_none_or(|s| s.has(f))
-                })
-            };
-            self.plans.iter().any(|p| !has(&p.world))
-        };
-        let about = group.unwrap_or(class);
-        let d = match metric.needs() {
-            Some(Needs::Tcp) if lacks(|f| f.traffic.is_closed_loop()) => Diagnostic::error(
-                codes::BAD_BOUND,
-                format!("class `{about}` has no TCP traffic"),
-            )
-            .hint("bound `throughput`, delays or losses, or add a flow with `tcp` or `sessions` to the class"),
-            Some(Needs::Speech) if lacks(|f| f.voice.is_some()) => Diagnostic::error(
-                codes::BAD_BOUND,
-                format!("class `{about}` has no flow that carries speech"),
-            )
-            .hint("say so under `voice`: a codec for the class, such as {codec: g711}"),
-            Some(Needs::Admission) if !self.anybody_admits() => {
-                Diagnostic::error(codes::BAD_BOUND, "no link admits flows")
-                    .hint("give a link a policy of kind `fan`; a variant without one is not judged")
-            }
-            Some(Needs::Gaps) if self.plans.iter().any(|p| p.world.gaps.is_none()) => {
-                Diagnostic::error(codes::BAD_BOUND, "gaps are not measured").hint(
-                    "write `gaps: {}` under `measurement`, or a period: {from: 10 s, to: 20 s}",
-                )
-            }
-            _ => return true,
+        let Some(d) = unmeasured(self.plans, class, group, metric) else {
+            return true;
         };
         self.error(e, &steps!["metric"], d);
         false
-    }
-
-    /// Whether any link of any variant has flow admission.
-    fn anybody_admits(&self) -> bool {
-        let mut links = self.plans.iter().flat_map(|p| &p.world.links);
-        links.any(|l| l.discipline.admits())
     }
 
     /// Reports a requirement that was stated before.
