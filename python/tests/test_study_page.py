@@ -196,6 +196,19 @@ def test_metrics_that_are_required_stay_when_there_is_little_room(
     assert few.omitted[0].endswith("of classes")
 
 
+def test_curves_of_delays_are_left_out_when_there_is_no_room(
+    found: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    for most in (6 * 2 * 13, 6 * 2 * 5, 6 * 2 * 4):
+        monkeypatch.setattr(embedded_, "MOST_DELAYS", most)
+        few = embedded_.embedded(found)
+        delays = json.loads(few.text)["delays"]
+        counts.append(len(delays["later"]) if delays else 0)
+    assert counts == [13, 5, 0]
+    assert few.omitted == ["curves of the delays of classes"]
+
+
 def test_without_requirements_the_page_has_what_was_measured() -> None:
     text = re.sub(r"sla:\n(  .*\n)*", "", FIRST) + LOADED
     results = spillgate.run(text, runs=2, set={"measurement.duration": "1 s"})

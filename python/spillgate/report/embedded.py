@@ -20,7 +20,7 @@ from spillgate.rows import Distribution
 from spillgate.tables import Column
 from spillgate.visible import visible
 
-MOST_NUMBERS = 200_000
+MOST_NUMBERS = 80_000
 """Means of classes that a page has; of more classes and points fewer metrics are kept."""
 
 MOST_TEXTS = 60_000
@@ -31,6 +31,12 @@ MOST_COMPARED = 200
 
 _LEVELS = (0.5, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9998, 0.9999, 0.99998, 0.99999, 1.0)
 """Levels of the distributions of delays that are kept."""
+
+_FEW_LEVELS = (0.5, 0.9, 0.99, 0.999, 1.0)
+"""Those of more classes and points."""
+
+MOST_DELAYS = 60_000
+"""Delays of the distributions that a page has; where few levels are too many, there are none."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,8 @@ def _omitted(
         said.append("differences between variants at each point")
     if left:
         said.append(f"{', '.join(c.head for c in left)} of classes")
+    if not _levels(study):
+        said.append("curves of the delays of classes")
     if len(requirements) < len(study.requirements):
         said.append(
             f"measured values of {len(study.requirements) - len(requirements)} requirements that "
@@ -156,8 +164,10 @@ def _requirement(
     r: Requirement, points: Sequence[Point], columns: Sequence[Column]
 ) -> dict[str, Any]:
     v = r.first
+    # Most points share a few notes: each is written once.
+    kinds: dict[str, int] = {}
     notes = {
-        i: note
+        i: kinds.setdefault(note, len(kinds))
         for i, p in enumerate(points)
         if (one := r.by.get(p.name)) and (note := one.advice or one.note)
     }
@@ -171,6 +181,7 @@ def _requirement(
         "said": {o.verdict[0]: o.said for o in r.by.values()},
         "measured": [r.by[p.name].measured if p.name in r.by else "" for p in points],
         "notes": notes,
+        "kinds": list(kinds),
         "class": v.cls,
         "metric": v.metric,
         "limit": None if column is None else _digits(v.bound * column.scale.factor),
@@ -238,13 +249,19 @@ def _losses(study: Study, points: Sequence[Point]) -> dict[str, Any] | None:
     }
 
 
+def _levels(study: Study) -> tuple[float, ...]:
+    """As many levels as there is room for."""
+    each = len(study.shown) * len(study.description.classes)
+    return next((of for of in (_LEVELS, _FEW_LEVELS) if len(of) * each <= MOST_DELAYS), ())
+
+
 def _delays(study: Study, points: Sequence[Point]) -> dict[str, Any] | None:
     """For each class and point the delays that shares of the packets exceed."""
     by = {(o.cls, o.variant): o for o in study.results.distributions()}
-    if not by:
+    if not by or not _levels(study):
         return None
     q = next(iter(by.values())).q
-    places = [i for i, level in enumerate(q) if level in _LEVELS]
+    places = [i for i, level in enumerate(q) if level in _levels(study)]
     scale = scale_for("s", _every(o.owd[i] for o in by.values() for i in places))
     return {
         "later": [_digits(100 * (1 - q[i])) for i in places],

@@ -290,7 +290,7 @@
     const places = [...(data.several ? [["variant", data.variants[data.variant[i]]]] : []), ...data.axes.map((a) => [a.name, a.labels[a.places[i]]])];
     box.append(el("dl", {}, ...places.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v)))));
     if (judged) box.append(table("What is required at this point", ["requirement", "measured", "verdict"], data.requirements.map((r) => {
-      const note = r.notes[i];
+      const note = r.kinds[r.notes[i]];
       return [`${r.whose}: ${r.text}`, r.measured[i] || "–", [verdictOf(r.verdict[i], r.said[r.verdict[i]]), note ? "; " + note : ""]];
     })));
     const rows = measured.filter((m) => data.classes.some((_, c) => has(c, m) && data.mean[c][m][i] !== null)).map((m) => {
