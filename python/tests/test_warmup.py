@@ -112,6 +112,10 @@ def test_it_is_drawn_on_request(cli, first, tmp_path):
     assert done.returncode in (0, 1, 3), done.stderr
     assert (out / "figures/settles.png").stat().st_size > 5_000
     assert (out / "figures/settles.svg").is_file()
+    alone = tmp_path / "alone.svg"
+    drawn = cli("plot", out, "warmup", "-o", alone, "--name", "voice")
+    assert drawn.returncode == 0, drawn.stderr
+    assert alone.read_text(encoding="utf-8").startswith("<?xml")
     file.write_text('[[figure]]\nfile = "settles"\nkind = "warmup"\nnames = ["dta"]\n')
     wrong = cli("run", first, "--figures", file, "--out", tmp_path / "other")
     assert wrong.returncode == 2
