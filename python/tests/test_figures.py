@@ -19,9 +19,11 @@ import spillgate
 from conftest import make_results
 from spillgate import plot
 from spillgate.cli import main
+from spillgate.plot.best import contest
 from spillgate.plot.files import draw
 from spillgate.plot.layout import dwarfed, fitted, text_size
 from spillgate.plot.pgf import escaped, write_pgf
+from spillgate.plot.search import answer
 from spillgate.plot.specs import FigureSpec
 from spillgate.plot.style import styled
 
@@ -109,6 +111,27 @@ def test_warm_ups_have_their_place() -> None:
     results = spillgate.run(f"{HEAD}variants:\n{lines}", runs=1, set=changes)
     spec = FigureSpec("w", "warmup", width=COLUMN, title="When throughput settles")
     assert overprinted(draw(results, spec)) == []
+
+
+def test_answers_have_figures_whatever_the_names() -> None:
+    names = [*HOSTILE[:4], "class-based weighted fair queueing with RED, threshold 5"]
+    lines = [
+        f"  - {{name: {json.dumps(name)}, set: {{traffic.data.source.rate: {rate} Mb/s}}}}"
+        for rate, name in enumerate(names, 1)
+    ]
+    text = "\n".join([f"{HEAD}variants:", *lines, ""])
+    best = spillgate.best(text, "voice:owd_mean", within="1 ms", most=20, set=SHORT)
+    assert overprinted(contest(best)) == []
+    found = spillgate.find(
+        FIRST,
+        "topology.links.uplink.rate",
+        "6 Mb/s",
+        "20 Mb/s",
+        variant="fifo",
+        set=SHORT,
+    )
+    named = replace(found, key=replace(found.key, path="policies." + "a_$b$." * 12 + "rate"))
+    assert overprinted(answer(named)) == []
 
 
 MULTIPLES = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillgate.metrics import scale_of
-from spillgate.plot.style import NotebookFigure, plain_numbers, shown_as, styled
+from spillgate.plot.layout import fitted, small, text_size
+from spillgate.plot.style import NotebookFigure, plain_numbers, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +26,9 @@ def contest(found: Best) -> Figure:
     systems = found.systems[:MOST]
     o = found.objective
     scale = scale_of(o.metric, o.unit, [s.mean for s in systems])
-    figure = NotebookFigure(figsize=(7.0, 1.3 + 0.34 * len(systems)), layout="constrained")
+    names = [fitted(s.name, 2.4, small()) for s in systems]
+    pitch = max(0.34, *(text_size(name, small())[1] + 0.05 for name in names))
+    figure = NotebookFigure(figsize=(7.0, 1.3 + pitch * len(systems)), layout="constrained")
     means, runs = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
     lead = systems[0].mean * scale.factor
     if found.within is not None:
@@ -47,10 +50,10 @@ def contest(found: Best) -> Figure:
     if 0 < 20 * min(s.mean for s in systems) < max(s.mean for s in systems):
         means.set_xscale("log")
         plain_numbers(means.xaxis)
-    means.set_yticks(range(len(systems)), [shown_as(s.name) for s in systems])
+    means.set_yticks(range(len(systems)), names)
     means.set_ylim(len(systems) - 0.5, -0.5)
     unit = f" ({scale.unit})" if scale.unit else ""
-    means.set_xlabel(f"{shown_as(found.what)}{unit}")
+    means.set_xlabel(fitted(f"{found.what}{unit}", 3.2, small() + 1.0))
     runs.set_xlabel("runs")
     runs.margins(x=0.25)
     for axes in (means, runs):

@@ -6,7 +6,8 @@ from matplotlib.figure import Figure
 
 from spillgate.find import Answer, Frontier
 from spillgate.metrics import scale_for
-from spillgate.plot.style import NotebookFigure, shown_as, styled
+from spillgate.plot.layout import finish, fitted, said_of, small
+from spillgate.plot.style import NotebookFigure, styled
 from spillgate.search import ladder
 
 _PANELS = 6
@@ -38,11 +39,12 @@ def answer(found: Answer) -> Figure:
         axes.axhline(of[0].bound * scale.factor, color="C1", linestyle="--", linewidth=1)
         axes.axvline(chosen, color="0.5", linestyle=":", linewidth=1)
         title = f"{of[0].whose}: {of[0].words}"
-        axes.set_title(shown_as(title), fontsize="small", loc="left")
+        axes.set_title(fitted(title, 5.6, small(), bold=True), fontsize=small(), loc="left")
         axes.set_ylabel("" if scale.unit == "1" else scale.unit)
     name = found.key.path.split(".", 1)[-1]
-    panels[-1].set_xlabel(f"{name} ({along.unit})" if along.unit not in ("", "1") else name)
-    figure.suptitle(f"{found.key.word} {name}: {found.value}", fontsize="medium")
+    unit = "" if along.unit == "1" else along.unit
+    panels[-1].set_xlabel(fitted(said_of(name, unit), 5.6, small() + 1.0))
+    finish(figure, {}, f"{found.key.word} {name}: {found.value}")
     return figure
 
 
@@ -57,10 +59,11 @@ def frontier(found: Frontier) -> Figure:
     pairs = [(along[v], there[a.value]) for v, a in found.answers if isinstance(a, Answer)]
     xs, ys = scale_for(second.unit, second.numbers), scale_for(first.unit, first.numbers)
     axes.plot([x * xs.factor for x, _ in pairs], [y * ys.factor for _, y in pairs], marker="o")
-    for set_label, key, unit in (
-        (axes.set_xlabel, found.second, xs.unit),
-        (axes.set_ylabel, found.first, ys.unit),
+    for set_label, key, unit, room in (
+        (axes.set_xlabel, found.second, xs.unit, 5.4),
+        (axes.set_ylabel, found.first, ys.unit, 3.2),
     ):
-        set_label(f"{key.path} ({unit})" if unit not in ("", "1") else key.path)
-    axes.set_title(f"{found.first.word} {found.first.path}", fontsize="medium")
+        said = said_of(key.path, "" if unit == "1" else unit)
+        set_label(fitted(said, room, small() + 1.0))
+    finish(figure, {}, f"{found.first.word} {found.first.path}")
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spillgate.plot.layout import fitted, small
 from spillgate.plot.style import NotebookFigure, shown_as, styled
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def tornado(found: Tuned) -> Figure:
                 said = f" {shown_as(trial.values[knob.axis])} "
                 axes.text(value, y, said, ha=side, va="center", size=8)
         axes.axvline(center, color="black", linewidth=1)
-        axes.set_yticks(range(len(bars)), [shown_as(b[1].axis) for b in bars])
-        axes.set_xlabel(shown_as(name))
+        axes.set_yticks(range(len(bars)), [fitted(b[1].axis, 2.2, small()) for b in bars])
+        axes.set_xlabel(fitted(name, 4.5, small() + 1.0))
         # Bars begin at the edge otherwise, and the values are beside them.
         axes.use_sticky_edges = False
         axes.margins(x=0.25)
