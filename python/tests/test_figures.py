@@ -226,7 +226,7 @@ def test_an_axis_has_one_use(study: spillgate.Results) -> None:
         plot.ccdf(study, rows="size")
     with pytest.raises(ValueError, match=r"several points in one cell: .* \(where\)"):
         plot.heatmap(study, "owd_mean", ("load", "limit"), "data")
-    with pytest.raises(ValueError, match="rows and columns are for cdf"):
+    with pytest.raises(ValueError, match=r"rows is for cdf, .* not for bars"):
         FigureSpec("x", metric="owd_mean", rows="load")
     with pytest.raises(ValueError, match="there is no axis 'lod'; there are: load, limit, size"):
         plot.tradeoff(study, "data", rows="lod")
@@ -430,6 +430,8 @@ def test_plot_draws_a_figure_of_a_run_directory(
         (["bars", "--metric", "owd"], "bars: there is no metric 'owd' of scope 'class'"),
         (["bars", "--metric", "owd_p99", "--name", "vioce"], "no class 'vioce'; there are voice"),
         (["bars", "--metric", "owd_p99", "--where", "lod=1"], "no axis 'lod'; there are: load"),
+        (["ccdf", "--axis", "load"], "axis is for sweep, heatmap, not for ccdf"),
+        (["timeline", "--log", "no"], "log is for bars, cdf, ccdf, distribution, sweep"),
         (["ccdf", "--width", "wide"], "'wide' is no width such as 8.5 cm"),
         (["ccdf", "--variant", "wfq"], "there is no variant 'wfq'; there are fifo, llq"),
     ],

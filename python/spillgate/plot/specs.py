@@ -55,6 +55,20 @@ FORMATS = ("png", "svg", "pdf", "pgf")
 OVER_AXES = ("cdf", "ccdf", "sweep", "heatmap", "tradeoff")
 """Kinds that may have panels for the values of axes."""
 
+_ONLY = {
+    "axis": ("sweep", "heatmap"),
+    "up": ("heatmap",),
+    "gain": ("tradeoff",),
+    "x": ("bars",),
+    "shades": ("bars",),
+    "rows": OVER_AXES,
+    "columns": OVER_AXES,
+    "scope": ("bars", "sweep", "heatmap"),
+    "metric": ("bars", "timeline", "sweep", "heatmap", "tradeoff"),
+    "log": tuple(kind for kind in KINDS if kind not in ("timeline", "warmup")),
+}
+"""Keys that say something of some kinds only."""
+
 _GENERIC = ("serif", "sans-serif", "monospace")
 """Families of fonts that there are everywhere."""
 
@@ -125,9 +139,11 @@ class FigureSpec:
             if one not in FORMATS:
                 msg = f"formats {one!r} is none of {', '.join(FORMATS)}"
                 raise ValueError(msg)
-        if (self.rows or self.columns) and self.kind not in OVER_AXES:
-            msg = f"rows and columns are for {', '.join(OVER_AXES)}, not for {self.kind}"
-            raise ValueError(msg)
+        for given in fields(self):
+            kinds = _ONLY.get(given.name, KINDS)
+            if self.kind not in kinds and getattr(self, given.name) != given.default:
+                msg = f"{given.name} is for {', '.join(kinds)}, not for {self.kind}"
+                raise ValueError(msg)
         if self.kind == "bars" and not self.metric:
             msg = "bars need a metric"
             raise ValueError(msg)

@@ -41,19 +41,24 @@ def add_plot(commands: Commands) -> None:
     plot.add_argument("--force", action="store_true", help="replace existing files")
     what = plot.add_argument_group("what it shows")
     add_where(what, "only these points")
+    what.add_argument(
+        "--metric",
+        default="",
+        metavar="M",
+        help="which metric; of tradeoffs the delay; not of distributions and warm-ups",
+    )
     for flag, of in (
-        ("--metric", "which metric; of tradeoffs the delay; distributions and warm-ups need none"),
         ("--axis", "of sweeps and heat maps: the axis that goes to the right"),
         ("--up", "of heat maps: the axis that goes up"),
         ("--rows", "an axis whose values have a panel each, below each other"),
         ("--columns", "an axis whose values have a panel each, side by side"),
     ):
-        what.add_argument(flag, default="", metavar=flag[2:].upper()[:6], help=of)
+        what.add_argument(flag, default="", metavar="AXIS", help=of)
     what.add_argument(
         "--scope",
         default="class",
         metavar="S",
-        help="class, dscp, queue, link, total or flow; default class",
+        help="of bars, sweeps and heat maps: class (default), dscp, queue, link, total or flow",
     )
     for flag, of in (
         ("--name", "which class, queue, ..; repeatable; default all"),
@@ -76,7 +81,8 @@ def add_plot(commands: Commands) -> None:
         "--log",
         choices=("auto", "yes", "no"),
         default="auto",
-        help="logarithmic scale; default auto: where one of what is compared dwarfs others",
+        help="logarithmic scale; default auto: where one of what is compared dwarfs others; not of "
+        "time lines",
     )
     look = plot.add_argument_group("how it looks")
     look.add_argument("--title", default="", metavar="TEXT", help="above it; default none")
