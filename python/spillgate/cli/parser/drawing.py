@@ -81,8 +81,8 @@ def add_plot(commands: Commands) -> None:
         "--log",
         choices=("auto", "yes", "no"),
         default="auto",
-        help="logarithmic scale; default auto: where one of what is compared dwarfs others; not of "
-        "time lines",
+        help="logarithmic scale, not of time lines; default auto: where one of what is compared "
+        "dwarfs others",
     )
     look = plot.add_argument_group("how it looks")
     look.add_argument("--title", default="", metavar="TEXT", help="above it; default none")
