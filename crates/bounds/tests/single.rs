@@ -153,6 +153,49 @@ fn classes_wait_for_a_packet_of_every_other() {
     near(owd(&alone, "af11"), 5.0 + 21.0 * 1.2);
 }
 
+/// What stands before a queue of 20 packets of 1500 B by each scheduler: shares of 1 : 2 : 7, of
+/// which each packet takes 1.2 ms.
+#[test]
+fn schedulers_of_classes() {
+    let random = |dscp: &str| {
+        format!(
+            "class: {dscp}, dscp: {dscp}, source: {{poisson: {{rate: 9 Mb/s, packet: 1500 B}}}}"
+        )
+    };
+    let [x, y, z] = ["af11", "af21", "cs0"].map(random);
+    let of_each = |scheduler: &str, shares: [&str; 2]| {
+        let [a, b] = shares;
+        let policy = format!(
+            "{{class-based: {{{scheduler}, classes: [{{name: x, match: {{dscp: af11}}, {a}queue_limit: 20 packets}}, {{name: y, match: {{dscp: af21}}, {b}queue_limit: 20 packets}}, {{name: class-default, queue_limit: 20 packets}}]}}}}"
+        );
+        of(&line(&policy, "", &[&x, &y, &z]), 0)
+    };
+    let shares = ["bandwidth: 10 %, ", "bandwidth: 20 %, "];
+    // Turns of 1514, 3028 and 10,598 B; 20 of its own and a packet in transmission.
+    let drr = of_each("scheduler: drr", shares);
+    let own =
+        (21.0 * 1500.0 + 20.0 * 1500.0 * (3028.0 + 10_598.0) / 1514.0 + 13_626.0 + 2.0 * 1499.0)
+            * 0.8e-3;
+    near(owd(&drr, "af11"), 5.0 + own);
+    // Each packet of its own is in a turn of 1, 2 and 7; one turn of the others, and one in front.
+    let wrr = of_each("scheduler: wrr", shares);
+    near(owd(&wrr, "af11"), 5.0 + (20.0 * 10.0 + 9.0 + 1.0) * 1.2);
+    // Of packets of one length the same.
+    let [scfq, start] = ["scheduler: scfq", "scheduler: start-time"];
+    let [scfq, start] = [scfq, start].map(|s| owd(&of_each(s, shares), "af11"));
+    near(start, scfq * 1e3);
+    // The first class waits for a packet in transmission, others for what nothing bounds.
+    let strict = of_each("scheduler: strict", ["", ""]);
+    near(owd(&strict, "af11"), 5.0 + 21.0 * 1.2);
+    let second = strict.classes.iter().find(|c| c.name == "af21").unwrap();
+    assert!(second.why.is_some());
+    for (scheduler, why) in [("wf2q+", "WF2Q+"), ("virtual-clock", "pays later")] {
+        let found = of_each(&format!("scheduler: {scheduler}"), shares);
+        let said = found.classes.iter().find(|c| c.name == "af11").unwrap();
+        assert!(said.why.as_ref().unwrap().contains(why));
+    }
+}
+
 /// A packet that waits is there as a whole, though the class's share would have served a part of
 /// it: 500 B, and what comes at 400 kb/s while the other sends 7/3 of that and a packet.
 #[test]

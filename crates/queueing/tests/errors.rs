@@ -33,6 +33,77 @@ fn warned(json: &str, text: &str) {
 const EF: &str = r#""match": {"dscp": "ef"}"#;
 
 #[test]
+fn schedulers_of_classes() {
+    let policy = |words: &str, classes: &str| {
+        format!(r#"{{"main": {{"class-based": {{{words}, "classes": [{classes}]}}}}}}"#)
+    };
+    let a = |more: &str| format!(r#"{{"name": "a", {EF}, {more}}}"#);
+    let check = |words: &str, more: &str, key: &str, found: &str, message: &str| {
+        let path = format!("policies.main.class-based.{key}");
+        refused(&policy(words, &a(more)), &path, found, message, "");
+    };
+    let limit = r#""queue_limit": "9 packets""#;
+    let half = r#""bandwidth": "50 %""#;
+    check(
+        r#""quantum": "1 kB""#,
+        limit,
+        "quantum",
+        "1000 B",
+        "with `scheduler: scfq`",
+    );
+    check(
+        r#""scheduler": "drr", "quantum": "9 B""#,
+        limit,
+        "quantum",
+        "9 B",
+        "from 64 B to 1 MiB",
+    );
+    check(
+        r#""scheduler": "ets""#,
+        limit,
+        "strict",
+        "nothing",
+        "how many classes go first",
+    );
+    check(
+        r#""scheduler": "drr", "strict": 1"#,
+        limit,
+        "strict",
+        "1",
+        "`scheduler: ets`, and no other",
+    );
+    check(
+        r#""scheduler": "ets", "strict": 0"#,
+        limit,
+        "strict",
+        "0",
+        "how many classes go first",
+    );
+    check(
+        r#""scheduler": "ets", "strict": 3"#,
+        limit,
+        "strict",
+        "3",
+        "has 2 classes with queues",
+    );
+    check(
+        r#""scheduler": "strict""#,
+        half,
+        "classes[0].bandwidth",
+        "a",
+        "shares nothing",
+    );
+    let odd = r#""bandwidth": "333.333 kb/s""#;
+    check(
+        r#""scheduler": "wrr""#,
+        odd,
+        "scheduler",
+        "wrr",
+        "whole numbers of packets",
+    );
+}
+
+#[test]
 fn names_of_policies() {
     let fifo = |name: &str| format!(r#"{{"{name}": {{"fifo": {{}}}}}}"#);
     let there = "there is no policy of this name";

@@ -1,6 +1,7 @@
 //! The crate's tests in one binary: each file is a module of it.
 
 mod announce;
+mod class_schedulers;
 mod common;
 mod compositions;
 mod contract;

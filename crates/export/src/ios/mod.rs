@@ -20,7 +20,7 @@ use spillgate_core::{Limit, Rate};
 use spillgate_import::{counted, interface_bandwidth};
 use spillgate_queueing::Longest;
 use spillgate_queueing::spec::{
-    ClassBasedSpec, DisciplineSpec, FairQueueSpec, FifoSpec, MatchSpec,
+    ClassBasedSpec, ClassScheduler, DisciplineSpec, FairQueueSpec, FifoSpec, MatchSpec,
 };
 use spillgate_scenario::Platform;
 
@@ -139,6 +139,13 @@ fn policy_map<'s>(
     notes: &mut Notes,
 ) {
     let _ = writeln!(out, "policy-map {}", quoted(name, &mut notes.at("policy")));
+    if spec.scheduler != ClassScheduler::default() {
+        let text = format!(
+            "its classes share by {}, which no command says: the router shares by its own scheduler",
+            spec.scheduler.name()
+        );
+        notes.at(&format!("policy {name}")).add(text);
+    }
     for class in &spec.classes {
         let place = place(name, &class.name);
         let everything = MatchSpec::default();

@@ -25,7 +25,7 @@ struct Band<'a> {
     /// Its place among the classes.
     index: usize,
     class: &'a ClassSpec,
-    /// Its priority level, from 1.
+    /// Its level among those that go first, from 1.
     level: Option<u8>,
     /// What it is guaranteed; the whole rate for a class that has nothing, and for priority.
     rate: Rate,
@@ -42,6 +42,7 @@ impl Script<'_> {
     /// several classes without priority.
     pub(super) fn bands(&mut self, policy: &Policy<'_>, rate: Rate) -> Result<(), Diagnostics> {
         let name = policy.name;
+        self.note_turns(policy);
         let classes = policy.classes();
         let mut bands = Vec::new();
         for Class {
@@ -64,7 +65,7 @@ impl Script<'_> {
                 bands.push(Band {
                     index: *index,
                     class,
-                    level: class.priority.as_ref().map(|p| p.level),
+                    level: division.level,
                     rate: division.guaranteed.unwrap_or(rate),
                     share: division.guaranteed.filter(|_| !division.spare),
                     place,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use spillgate_core::Rate;
+use spillgate_queueing::spec::{ClassScheduler, DisciplineSpec};
 use spillgate_queueing::{Class, PacketSet, Policy};
 
 use super::{Entry, LEAST_TURN, Script, Target, actions, comment, dscps, queue};
@@ -43,6 +44,23 @@ impl Script<'_> {
         self.lines.append(&mut self.filter_lines);
     }
 
+    /// Says so where the classes of a policy that share do not take turns by bytes.
+    pub(super) fn note_turns(&mut self, policy: &Policy<'_>) {
+        use ClassScheduler::{Drr, Ets, Scfq, Strict};
+        let DisciplineSpec::ClassBased(spec) = policy.spec else {
+            return;
+        };
+        // Of SCFQ it is said in the documentation: it is what every policy has that says nothing.
+        if !matches!(spec.scheduler, Scfq | Drr | Ets | Strict) {
+            let text = format!(
+                "its classes share by {}; those of {} take turns by bytes",
+                spec.scheduler.name(),
+                self.scheduler.name()
+            );
+            self.notes.at(&format!("policy {}", policy.name)).add(text);
+        }
+    }
+
     fn next_minor(&mut self) -> u16 {
         self.minor = self.minor.saturating_add(1);
         self.minor
@@ -59,6 +77,7 @@ impl Script<'_> {
     ) -> usize {
         let index = self.nodes.len();
         self.nodes.push(Vec::new());
+        self.note_turns(policy);
         for class in policy.classes() {
             let place = place(policy.name, &class.spec.name);
             let notes = &mut self.notes;
@@ -102,22 +121,21 @@ impl Script<'_> {
         };
         let share = guaranteed.bps() as f64 / rate.bps() as f64;
         let turn = ((TURN * share + 0.5) as u64).max(LEAST_TURN);
-        let prio = match &class.priority {
+        let prio = match division.level {
             None => LOWEST,
-            Some(p) => {
-                if p.level >= LOWEST {
+            Some(level) => {
+                if level >= LOWEST {
                     self.notes.at(place).add(format!(
-                        "htb has seven levels above the others: level {} is the last",
-                        p.level
+                        "htb has seven levels above the others: level {level} is the last"
                     ));
                 }
-                p.level.clamp(1, LOWEST) - 1
+                level.clamp(1, LOWEST) - 1
             }
         };
         if let Some((admitted, burst)) = division.priority.filter(|_| !actions::polices(class)) {
             self.notes.at(place).add(format!("priority above its rate of {admitted} (burst {burst} B) is not policed: htb lets it wait for what other classes leave"));
         }
-        if depth > 0 && class.priority.is_some() {
+        if depth > 0 && division.level.is_some() {
             self.notes.at(place).add("in htb a priority class is first among all classes of the device that borrow, not only in its policy");
         }
         let mut line = format!(

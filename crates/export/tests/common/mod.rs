@@ -372,7 +372,12 @@ pub(crate) fn policies() -> impl Strategy<Value = BTreeMap<String, DisciplineSpe
                 policy: (!inner.is_empty()).then(|| "inner".to_owned()),
                 ..default
             });
-            let spec = |classes| DisciplineSpec::ClassBased(ClassBasedSpec { classes });
+            let spec = |classes| {
+                DisciplineSpec::ClassBased(ClassBasedSpec {
+                    classes,
+                    ..ClassBasedSpec::default()
+                })
+            };
             let mut all = BTreeMap::from([("outer".to_owned(), spec(outer))]);
             if !inner.is_empty() {
                 all.insert("inner".to_owned(), spec(named(inner, "b")));

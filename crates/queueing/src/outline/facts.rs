@@ -38,7 +38,8 @@ pub struct Outline {
     pub promise: String,
     /// The share of the rate that it asks for, such as `bandwidth 30 %`; empty if none.
     pub asked: String,
-    /// Level of a priority class, 1 first.
+    /// Its place among the classes that go before all others, 1 first: the level of its priority, or
+    /// behind those where the scheduler of the policy puts it.
     pub level: Option<u8>,
     /// The rate at which it may send while all classes are backlogged; the rate of the port at the
     /// top. For a priority class the rate at which it may send while the port is congested. None if
@@ -166,7 +167,10 @@ impl Policy<'_> {
         };
         let rate = self.rate();
         match self.spec {
-            DisciplineSpec::ClassBased(_) => top.queue = None,
+            DisciplineSpec::ClassBased(s) => {
+                top.queue = None;
+                top.promise = words::sharing(s);
+            }
             DisciplineSpec::Fifo(s) => {
                 top.bound(s.limit, rate);
                 top.manage(s.aqm.as_ref(), s.limit, rate, sent);
@@ -243,7 +247,7 @@ impl Class<'_> {
             marks: words::marks(c),
             promise: words::promise(self),
             asked: words::asked(c),
-            level: c.priority.as_ref().map(|p| p.level),
+            level: d.level,
             guaranteed: self.guaranteed().map(Rate::bps),
             priority_policer: c.priority.as_ref().and_then(|p| {
                 let mut bucket = self.bucket(d.priority);

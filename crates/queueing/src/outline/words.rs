@@ -6,7 +6,9 @@ use super::condition::{condition, does};
 use super::{AdmissionLimits, Bucket, Class, Thresholds};
 use crate::leaf::Bound;
 use crate::sched::flow_wfq::{CdtPolicy, FlowWeights};
-use crate::spec::{ClassSpec, FairQueueSpec, MatchSpec, PoliceSpec, PolicingWhen};
+use crate::spec::{
+    ClassBasedSpec, ClassScheduler, ClassSpec, FairQueueSpec, MatchSpec, PoliceSpec, PolicingWhen,
+};
 
 fn rate(bps: f64) -> String {
     show::value(bps, "b/s")
@@ -85,6 +87,9 @@ pub(super) fn promise(class: &Class<'_>) -> String {
     }
     let own = class.guaranteed().map(|r| rate(r.bps() as f64));
     let Some(p) = &class.spec.priority else {
+        if let Some(level) = class.division.level {
+            return format!("goes before all that follow, level {level}, without a bound");
+        }
         return match own {
             _ if class.division.spare && class.around.is_some() => {
                 "gets nothing while the others wait, which are promised everything".to_owned()
@@ -105,6 +110,14 @@ pub(super) fn promise(class: &Class<'_>) -> String {
         None => "without a bound".to_owned(),
     };
     format!("strict priority, level {}, {bound}", p.level)
+}
+
+/// How the classes of a policy share; empty where that is as a router does it.
+pub(super) fn sharing(spec: &ClassBasedSpec) -> String {
+    match spec.scheduler {
+        ClassScheduler::Scfq => String::new(),
+        other => format!("shares by {}", other.name()),
+    }
 }
 
 /// The share that a class asks for.

@@ -17,9 +17,82 @@ use crate::tree::parts::default_burst;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassBasedSpec {
+    /// Which of the classes without `priority` sends next. Default `scfq`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub scheduler: ClassScheduler,
+    /// Bytes that the class with the smallest share may send in its turn, 64 B to 1 MiB; the others
+    /// send more in proportion. Of `drr` and `ets`. Default 1514 B, or the longest packet as the
+    /// link counts it, whichever is more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
+    /// How many classes go first, one after another in the order of the list, before those that
+    /// take turns. Of `ets`, which needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub strict: Option<u32>,
     /// The classes, in the order in which they are tried.
     #[serde(deserialize_with = "super::phb::classes")]
     pub classes: Vec<ClassSpec>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Which of the classes without priority sends next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassScheduler {
+    /// Self-clocked fair queueing: the packet that finishes first in virtual time, which is the
+    /// finish of the packet in service (Golestani 1994).
+    #[default]
+    Scfq,
+    /// Start-time fair queueing: the packet that starts first in virtual time, which is the start of
+    /// the packet in service (Goyal, Vin and Cheng 1997).
+    StartTime,
+    /// Of the packets that have started in a fluid server, the one that finishes first (Bennett and
+    /// Zhang 1997).
+    #[serde(rename = "wf2q+")]
+    Wf2qPlus,
+    /// The packet that would leave first if each class had a line of its own at its guaranteed rate
+    /// (L. Zhang 1990). A class that used what others left is behind them later.
+    VirtualClock,
+    /// Deficit round robin: classes send bytes in turns (Shreedhar and Varghese 1996).
+    Drr,
+    /// Weighted round robin: classes send whole packets in turns, whatever their length.
+    Wrr,
+    /// Each class goes before those that follow it in the list.
+    Strict,
+    /// Enhanced transmission selection (IEEE 802.1Qaz): the first `strict` classes go first, one
+    /// after another, and the others take turns as with `drr`.
+    Ets,
+}
+
+impl ClassScheduler {
+    /// Its name, as scenarios write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scfq => "scfq",
+            Self::StartTime => "start-time",
+            Self::Wf2qPlus => "wf2q+",
+            Self::VirtualClock => "virtual-clock",
+            Self::Drr => "drr",
+            Self::Wrr => "wrr",
+            Self::Strict => "strict",
+            Self::Ets => "ets",
+        }
+    }
+}
+
+impl ClassBasedSpec {
+    /// How many of its classes, those with priority aside, go before all that follow them.
+    pub fn strictly(&self) -> usize {
+        match self.scheduler {
+            ClassScheduler::Strict => usize::MAX,
+            ClassScheduler::Ets => self.strict.unwrap_or(0) as usize,
+            _ => 0,
+        }
+    }
 }
 
 /// One class of a policy.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::Limit;
 
 pub use class_based::{
-    ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec, ShaperKind,
+    ClassBasedSpec, ClassScheduler, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec, ShaperKind,
 };
 pub use matching::{AclEntry, MatchSpec, NetSpec, PortRange, Protocol};
 pub use phb::Phb;

@@ -7,7 +7,7 @@ use super::policer::{check_cos, check_exp, check_group};
 use super::resolve::DEFAULT;
 use super::shares::{ROUNDING, Want};
 use crate::recipe::At;
-use crate::spec::{ClassSpec, MatchSpec};
+use crate::spec::{ClassBasedSpec, ClassScheduler, ClassSpec, MatchSpec};
 use spillgate_core::Problem;
 
 /// The largest number of classes of one policy.
@@ -105,6 +105,61 @@ pub(crate) fn check_class(c: &ClassSpec, at: &mut At<'_>) -> Result<(), Problem>
             "a share must be above 0 %",
             "write 1 % to 100 %",
         )?;
+    }
+    Ok(())
+}
+
+/// Checks that the scheduler of a policy, its parameters and the shares of its classes fit.
+pub(crate) fn check_scheduler(
+    spec: &ClassBasedSpec,
+    classes: &[ClassSpec],
+    wants: &[Want],
+    at: &mut At<'_>,
+) -> Result<(), Problem> {
+    let name = spec.scheduler.name();
+    let in_turns = matches!(spec.scheduler, ClassScheduler::Drr | ClassScheduler::Ets);
+    if let Some(quantum) = spec.quantum.filter(|_| !in_turns) {
+        return Err(at.error(
+            "quantum",
+            quantum,
+            format!("with `scheduler: {name}` no class sends bytes in turns"),
+            "leave it out, or use `drr` or `ets`",
+        ));
+    }
+    let ets = spec.scheduler == ClassScheduler::Ets;
+    at.check(
+        ets == spec.strict.is_some() && spec.strict != Some(0),
+        "strict",
+        spec.strict.map_or_else(|| "nothing".to_owned(), |n| n.to_string()),
+        "`scheduler: ets`, and no other, says how many classes go first",
+        "write `strict: 1` with `ets`; without classes that go first it is `drr`, with all of them `strict`",
+    )?;
+    let first = wants.iter().filter(|w| **w == Want::First).count();
+    if let Some(strict) = spec.strict.filter(|n| *n as usize > first) {
+        return Err(at.error(
+            "strict",
+            strict,
+            format!("the policy has {first} classes with queues and without priority"),
+            "name at most as many",
+        ));
+    }
+    for (i, (class, _)) in (0..)
+        .zip(classes.iter().zip(wants))
+        .filter(|(_, (_, w))| **w == Want::First)
+    {
+        let mut bandwidth = class
+            .queueing_keys()
+            .filter(|(k, on)| *on && k.starts_with("bandwidth"));
+        if let Some((key, _)) = bandwidth.next() {
+            return at.index("classes", i, |at| {
+                Err(at.error(
+                    key,
+                    &class.name,
+                    format!("with `scheduler: {name}` the class goes before all that follow it, and shares nothing"),
+                    "leave its bandwidth out; `shape` or `police` keep it from taking all",
+                ))
+            });
+        }
     }
     Ok(())
 }

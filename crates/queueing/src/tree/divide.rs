@@ -2,7 +2,7 @@
 
 use spillgate_core::Rate;
 
-use super::parts::{asks_for_queue, default_burst, shaper_depth, want};
+use super::parts::{asks_for_queue, default_burst, shaper_depth, wants};
 use super::policer::{policer_depth, second_bucket};
 use super::resolve::DEFAULT;
 use super::shares::{Share, Want, shares};
@@ -52,6 +52,9 @@ pub struct Division {
     /// Whether the other classes leave nothing for it, so that it is served only while they have
     /// nothing to send.
     pub spare: bool,
+    /// Its place among the classes that go before all others, 1 first: the level of its priority, or
+    /// behind those where the scheduler of the policy puts it.
+    pub level: Option<u8>,
     /// Rate and burst of its shaper.
     pub shape: Option<(Rate, u64)>,
     /// Rate and burst of its policer.
@@ -83,17 +86,30 @@ impl ClassBasedSpec {
             .chain(missing.then_some(&added))
             .collect();
         let queued = |c: &ClassSpec| c.name == DEFAULT || asks_for_queue(c);
-        let dividing = classes.iter().filter(|c| queued(c));
-        let wants: Vec<Want> = dividing.map(|c| want(c, rate)).collect();
-        let mut shares = shares(&wants, rate).into_iter();
-        classes
+        let wants = wants(self, classes.iter().copied(), rate);
+        let both = || classes.iter().zip(&wants);
+        let dividing: Vec<Want> = both().filter(|(c, _)| queued(c)).map(|(_, w)| *w).collect();
+        let mut shares = shares(&dividing, rate).into_iter();
+        let levels = classes
             .iter()
-            .map(|c| class(c, around, queued(c).then(|| shares.next()).flatten()))
+            .filter_map(|c| Some(c.priority.as_ref()?.level));
+        let mut last = levels.max().unwrap_or(0);
+        both()
+            .map(|(c, want)| {
+                let share = queued(c).then(|| shares.next()).flatten();
+                let own = c.priority.as_ref().map(|p| p.level);
+                last = last.saturating_add(u8::from(*want == Want::First));
+                let level = own.or_else(|| (*want == Want::First).then_some(last));
+                Division {
+                    level,
+                    ..class(c, *want, around, share)
+                }
+            })
             .collect()
     }
 }
 
-fn class(c: &ClassSpec, around: Enclosing, share: Option<Share>) -> Division {
+fn class(c: &ClassSpec, wanted: Want, around: Enclosing, share: Option<Share>) -> Division {
     let Enclosing {
         rate,
         most,
@@ -117,15 +133,15 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<Share>) -> Division {
                 .map_or_else(|| default_burst::priority(r, longest), |b| b.0),
         ))
     });
-    let wanted = want(c, rate);
     let guaranteed = match wanted {
         Want::Priority(r) => r,
+        Want::First => None,
         _ => share.and_then(|s| s.of(rate)),
     };
     let bounded = |r: Rate| shape.map_or(r, |(shaped, _)| r.min(shaped));
     let inner = match (shape, wanted) {
         (Some((shaped, _)), _) => shaped,
-        (None, Want::Rest) => rate,
+        (None, Want::Rest | Want::First) => rate,
         _ => guaranteed.unwrap_or(rate),
     };
     let inner = Enclosing {
@@ -137,6 +153,7 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<Share>) -> Division {
         queued: share.is_some(),
         guaranteed: guaranteed.map(bounded),
         spare: share.is_some_and(|s| s.rank > 0),
+        level: None,
         shape,
         police: policed,
         police_excess,
@@ -197,6 +214,7 @@ mod tests {
                 },
                 named("marked"),
             ],
+            ..ClassBasedSpec::default()
         };
         let got = spec.divide(mbps(10));
         assert_eq!(got.len(), 4);

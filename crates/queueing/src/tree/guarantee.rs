@@ -1,29 +1,18 @@
 //! What a class-based policy guarantees its classes.
 //!
-//! Sources: S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications",
-//! INFOCOM 1994 (a packet of every other class at line rate); J.-Y. Le Boudec and P. Thiran,
-//! "Network Calculus", 2001, section 6.2 (what priority leaves).
+//! Source: J.-Y. Le Boudec and P. Thiran, "Network Calculus", 2001, section 6.2 (what priority
+//! leaves).
 //!
-//! Let a class with the share w wait from s on, F - V be what its tags advance for W bytes, and a
-//! class j have the share w_j. Its next packet would finish at V or later when V was last set, so
-//! until F it sends w_j (F - V) and a packet more at most; W is w (F - V). What is in transmission
-//! at s comes first; if it belongs to another class of this rank, V is its own finish, and it
-//! stands for the packet more of that class. Priority classes send what may come to them. What of
-//! theirs waits at s came since the first of it waited, and the line has sent at its rate since
-//! then: the deconvolution of their arrival curve by the line's rate bounds what they send after s.
-//!
-//! Where an AQM drops the packet that was chosen, and a longer one is sent, V is up to the
-//! difference above what others were compared with; a class that comes then begins so far behind
-//! them.
+//! How much of what a policy sends is a class's own, by its scheduler, is derived in `beside.rs`. What
+//! is in transmission when a class begins to wait comes first. Priority classes send what may come
+//! to them. What of theirs waits then came since the first of it waited, and the line has sent at
+//! its rate since: the deconvolution of their arrival curve by the line's rate bounds what they send.
 
-use spillgate_core::curve::{Curve, Exact};
+use spillgate_core::curve::Curve;
 
 use super::{ClassState, Content, Tree};
 use crate::guarantee::{FlowLoad, Guarantee, Load, Reason, Service, limit};
 use crate::share::{Whole, by_limit, shares};
-
-/// Shares are compared in parts of this, rounded to the safe side.
-const PARTS: i128 = 1 << 20;
 
 /// A service in any time in which packets wait, and one from where none is in transmission either.
 pub(super) struct Served {
@@ -225,28 +214,7 @@ impl Tree {
         };
         let beside = |c: &&u16| self.class(**c).level == 0 && self.class(**c).rank == state.rank;
         let others: Vec<u16> = others.iter().filter(beside).copied().collect();
-        let (least, most) = load.stretch(self.counted);
-        // For each part of its own the others send so many.
-        let parts = |tags: u64, of: u16| {
-            let other = i128::from(self.class(of).per_byte).max(1);
-            (i128::from(tags) * PARTS + other - 1) / other
-        };
-        let sum = others.iter().map(|c| parts(state.per_byte, *c)).sum();
-        let share = (Exact::new(sum, PARTS) * (most / least) + 1).recip();
-        // How far V may be above what was compared.
-        let above = |c: &u16| match self.judges(*c) {
-            true => {
-                let longer = self.longest(*c, load) - self.shortest(*c, load);
-                longer.saturating_mul(self.class(*c).per_byte)
-            }
-            false => 0,
-        };
-        let above = others.iter().chain([&class]).map(above).max().unwrap_or(0);
-        let early = others.iter().map(|c| parts(above, *c)).sum();
-        let early = (Exact::new(early, PARTS) * (most / least)).ceil();
-        let early = u64::try_from(early.to_integer()).unwrap_or(u64::MAX);
-        let packets: u64 = others.iter().map(|c| self.longest(*c, load)).sum();
-        let ahead = packets.saturating_add(early);
+        let (share, ahead) = self.beside(class, &others, load)?;
         let (mut waits, mut begins) = (ahead, ahead);
         if outermost {
             let spare = |c: &ClassState| c.level == 0 && c.rank > state.rank;

@@ -20,6 +20,7 @@
 //! exact arithmetic, and no share counts as less than 10⁻⁶. Cost: O(classes) per packet, which for
 //! the tens of classes of real policies is less than keeping them sorted.
 
+mod beside;
 mod buckets;
 pub(crate) mod check;
 mod divide;
@@ -28,6 +29,7 @@ mod lets_out;
 pub(crate) mod parts;
 pub(crate) mod policer;
 mod resolve;
+mod rule;
 mod select;
 mod sends;
 mod shaped;
@@ -47,7 +49,8 @@ use crate::leaf::Leaf;
 use crate::line::bytes;
 use crate::stats::{Cx, LeafGauges};
 
-use shares::RANKS;
+use rule::{Rule, Turns};
+use shares::SLOTS;
 
 pub(crate) use divide::maximum;
 pub use divide::{Division, Enclosing};
@@ -79,17 +82,37 @@ struct ClassState {
     shaper: Option<u16>,
     /// Priority level, 1 first; 0 for a class that shares.
     level: u8,
-    /// The rank of its share: lower ranks go first.
+    /// Lower ranks go first.
     rank: u8,
+    /// The virtual time by which it is tagged.
+    slot: u8,
     /// Whether its packets may have to wait for tokens, of its own shaper or of one inside.
     gated: bool,
+    /// Its turns, where classes take turns.
+    turns: Turns,
+}
+
+/// The packet that was taken last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    /// How many were taken up to it.
+    number: u64,
+    /// Its bytes, as shares count.
+    len: u32,
+    /// When it arrived, was taken, and until when it is in transmission.
+    arrived: Time,
+    from: Time,
+    until: Time,
 }
 
 /// A policy: the classes `first..end` of the tree.
 #[derive(Clone, Debug)]
 struct Node {
-    /// Virtual time of each rank: the largest F served.
-    v: [u64; RANKS],
+    rule: Rule,
+    /// The number of the last packet that it sent.
+    sent: u64,
+    /// Virtual times; by SCFQ the largest F served.
+    v: [u64; SLOTS],
     /// The number of queued packets in priority classes.
     priority_packets: u32,
     first: u16,
@@ -134,6 +157,7 @@ pub(crate) struct Tree {
     shapers: Vec<TokenBucket>,
     /// Packets that arrived for priority classes, to order those of one level.
     arrivals: u64,
+    sent: Sent,
     names: Arc<[String]>,
     /// What shapers and shares count; none: what the link adds.
     counted: Option<Overhead>,
@@ -201,7 +225,7 @@ impl Schedule for Tree {
         }
         match self.leaves[usize::from(route.leaf)].offer(packet, cx) {
             0 => {}
-            1 => self.activate(route.leaf, len),
+            1 => self.activate(route.leaf, len, cx.now),
             // At most one packet is gained.
             more => self.forget(route.leaf, more.unsigned_abs() as u32),
         }
@@ -225,13 +249,21 @@ impl Schedule for Tree {
             let Some(packet) = &left else { continue };
             let len = bytes(self.counted, packet);
             debug_assert!(len == pick.len || lost > 0);
-            self.charge(pick.leaf, len, cx.now);
+            self.sent = Sent {
+                number: self.sent.number + 1,
+                len,
+                arrived: packet.arrived,
+                from: cx.now,
+                until: cx.now,
+            };
+            self.charge(pick.leaf, len, pick.len, cx.now);
             return left;
         }
     }
 
     #[inline]
     fn transmits_until(&mut self, leaf: u16, end: Time) {
+        self.sent.until = end;
         self.leaves[usize::from(leaf)].transmits_until(end);
     }
 

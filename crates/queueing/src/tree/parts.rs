@@ -6,13 +6,14 @@ use spillgate_core::{Dscp, Limit, Problem, Rate, RateOrPercent};
 
 use super::divide::Enclosing;
 use super::policer::{check_cos, check_exp, check_group, policer};
+use super::resolve::DEFAULT;
 use super::shares::Want;
 use crate::aqm::LeafFacts;
 use crate::condition::{PriorityPolicer, Step, TokenBucket};
 use crate::leaf::{Bound, DscpBounds, Leaf, Queue};
 use crate::line::{Counting, Line, Longest};
 use crate::recipe::At;
-use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
+use crate::spec::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 
 /// Default bursts, in bytes; the specifications name their sources. All hold the longest packet of
 /// the line.
@@ -46,8 +47,26 @@ pub(crate) fn asks_for_queue(c: &ClassSpec) -> bool {
     c.queueing_keys().any(|(_, set)| set) || c.policy.is_some()
 }
 
-/// The share of the enclosing rate that it asks for.
-pub(crate) fn want(c: &ClassSpec, rate: Rate) -> Want {
+/// The shares of the enclosing rate that classes ask for.
+pub(super) fn wants<'a>(
+    spec: &ClassBasedSpec,
+    classes: impl Iterator<Item = &'a ClassSpec>,
+    rate: Rate,
+) -> Vec<Want> {
+    let mut first = spec.strictly();
+    let own = classes.map(|c| match (want(c, rate), asks_for_queue(c)) {
+        (want @ Want::Priority(_), _) => want,
+        (_, queued) if first > 0 && (queued || c.name == DEFAULT) => {
+            first -= 1;
+            Want::First
+        }
+        (want, _) => want,
+    });
+    own.collect()
+}
+
+/// The share of the enclosing rate that a class asks for by itself.
+fn want(c: &ClassSpec, rate: Rate) -> Want {
     if let Some(p) = &c.priority {
         Want::Priority(p.rate.map(|r| r.of(rate)))
     } else if let Some(b) = c.bandwidth {

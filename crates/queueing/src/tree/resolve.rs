@@ -2,13 +2,12 @@
 
 use spillgate_core::Rate;
 
-use super::check::{check_class, check_names, check_sums, warn_unqueued};
+use super::check::{check_class, check_names, check_scheduler, check_sums, warn_unqueued};
 use super::divide::{Enclosing, maximum};
-use super::parts::{
-    asks_for_queue, leaf, per_byte, priority_leaf, shaper, steps, thresholds, want,
-};
-use super::shares::{RANKS, Share, Want, shares};
-use super::{ClassState, Content, LeafPlace, Node, Route, Tree};
+use super::parts::{asks_for_queue, leaf, priority_leaf, shaper, steps, thresholds, wants};
+use super::rule::{Rule, Turns, weigh};
+use super::shares::{SLOTS, Share, Want, shares};
+use super::{ClassState, Content, LeafPlace, Node, Route, Sent, Tree};
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{Step, TokenBucket};
 use crate::leaf::Leaf;
@@ -61,6 +60,7 @@ pub(crate) fn resolve(
         classes: b.classes,
         shapers: b.shapers,
         arrivals: 0,
+        sent: Sent::default(),
         names: b.names.into(),
         counted: scope.line.counting.queues,
         refused_by: None,
@@ -136,7 +136,8 @@ impl Builder<'_> {
             at.index("classes", i, |at| check_class(c, at))?;
         }
         warn_unqueued(&classes, &queued, at);
-        let wants: Vec<Want> = classes.iter().map(|c| want(c, rate)).collect();
+        let wants = wants(spec, classes.iter(), rate);
+        check_scheduler(spec, &classes, &wants, at)?;
         check_sums(&classes, &wants, rate, at)?;
         // Classes without a queue take no part in the division.
         let dividing: Vec<Want> = wants
@@ -144,7 +145,10 @@ impl Builder<'_> {
             .zip(&queued)
             .filter_map(|(w, q)| q.then_some(*w))
             .collect();
-        let mut shares = shares(&dividing, rate).into_iter();
+        let divided = shares(&dividing, rate);
+        let weights = weigh(spec, &divided, rate, self.scope.line.longest, at)?;
+        let mut shares = divided.into_iter().zip(weights);
+        let mut before = 0;
 
         let first = self.classes.len();
         let count = dividing.len();
@@ -153,7 +157,9 @@ impl Builder<'_> {
         }
         let node = self.nodes.len() as u16;
         self.nodes.push(Node {
-            v: [0; RANKS],
+            rule: Rule::of(spec.scheduler),
+            sent: 0,
+            v: [0; SLOTS],
             priority_packets: 0,
             first: first as u16,
             end: (first + count) as u16,
@@ -173,7 +179,9 @@ impl Builder<'_> {
                 shaper: None,
                 level: 0,
                 rank: 0,
+                slot: 0,
                 gated: false,
+                turns: Turns::default(),
             });
         }
         let mut next = first;
@@ -189,7 +197,14 @@ impl Builder<'_> {
             let content = if queued[i] {
                 let id = next as u16;
                 next += 1;
-                let share = shares.next().unwrap_or_default();
+                let (share, weight) = shares.next().unwrap_or_default();
+                let state = &mut self.classes[usize::from(id)];
+                (state.per_byte, state.turns) = (weight.per_byte, weight.turns);
+                (state.rank, state.slot) = match wants[i] {
+                    Want::First => (before, SLOTS as u8 - 1),
+                    _ => (before + share.rank, share.rank),
+                };
+                before += u8::from(wants[i] == Want::First);
                 let place = Surroundings {
                     id,
                     rate,
@@ -224,7 +239,10 @@ impl Builder<'_> {
         let line = self.scope.line;
         let mut longest = around.longest;
         // What has no share may send at the whole rate when it sends.
-        let mut guaranteed = place.share.of(place.rate).unwrap_or(place.rate);
+        let mut guaranteed = match place.want {
+            Want::First => place.rate,
+            _ => place.share.of(place.rate).unwrap_or(place.rate),
+        };
         let shaped = match &class.shape {
             Some(s) => Some(at.key("shape", |at| shaper(s, place.most, line.longest, at))?),
             None => None,
@@ -243,13 +261,11 @@ impl Builder<'_> {
         }
         let level = class.priority.as_ref().map_or(0, |p| p.level);
         self.classes[id].level = level;
-        self.classes[id].per_byte = per_byte(place.share.part);
-        self.classes[id].rank = place.share.rank;
         self.classes[id].gated = shaped.is_some();
         if let Some(name) = &class.policy {
             let rate = match (shaped, place.want) {
                 (Some((rate, _)), _) => rate,
-                (None, Want::Rest) => place.rate,
+                (None, Want::Rest | Want::First) => place.rate,
                 _ => guaranteed,
             };
             let inner = Enclosing {

@@ -2,11 +2,12 @@
 
 use spillgate_core::Time;
 
+use super::rule::Rule;
 use super::{ClassState, Content, Node, Tree};
 use crate::line::bytes;
 
 /// V is rebased towards 0 above this.
-const REBASE: u64 = 1 << 60;
+pub(super) const REBASE: u64 = 1 << 60;
 
 /// A packet that may leave: its leaf and its length.
 #[derive(Clone, Copy)]
@@ -42,6 +43,9 @@ impl Tree {
             if first.is_some() || !node.gated {
                 return first;
             }
+        }
+        if node.rule != Rule::Finish {
+            return self.pick_by(node, classes, now);
         }
         let mut best = None;
         let (mut best_rank, mut best_finish) = (u8::MAX, u64::MAX);
@@ -90,7 +94,7 @@ impl Tree {
 
     /// The next packet of a backlogged class, if its shapers have tokens for it at `now`.
     #[inline]
-    fn candidate(&self, class: &ClassState, now: Time) -> Option<Pick> {
+    pub(super) fn candidate(&self, class: &ClassState, now: Time) -> Option<Pick> {
         let pick = match class.content {
             Content::Leaf(leaf) => Pick {
                 leaf,
@@ -136,7 +140,7 @@ impl Tree {
 
     /// Counts a packet of `len` bytes in its class and the enclosing classes.
     #[inline]
-    pub(super) fn activate(&mut self, leaf: u16, len: u32) {
+    pub(super) fn activate(&mut self, leaf: u16, len: u32, now: Time) {
         let own = self.places[usize::from(leaf)].class;
         let class = &mut self.classes[usize::from(own)];
         if class.packets == 0 && self.leaves[usize::from(leaf)].is_fifo() {
@@ -146,13 +150,18 @@ impl Tree {
         while let Some(c) = next {
             let class = &mut self.classes[usize::from(c)];
             let node = &mut self.nodes[usize::from(class.node)];
+            let parent = node.parent;
             if class.level > 0 {
                 node.priority_packets += 1;
             } else if class.packets == 0 {
-                class.start = class.start.max(node.v[usize::from(class.rank)]);
+                if node.rule == Rule::Finish {
+                    class.start = class.start.max(node.v[usize::from(class.slot)]);
+                } else {
+                    self.joins(c, now);
+                }
             }
-            class.packets += 1;
-            next = node.parent;
+            self.classes[usize::from(c)].packets += 1;
+            next = parent;
         }
     }
 
@@ -172,9 +181,10 @@ impl Tree {
         }
     }
 
-    /// Charges a packet that left to its class and the enclosing classes.
+    /// Charges a packet that left to its class and the enclosing classes; it was chosen because the
+    /// next packet had `chosen` bytes.
     #[inline]
-    pub(super) fn charge(&mut self, leaf: u16, len: u32, now: Time) {
+    pub(super) fn charge(&mut self, leaf: u16, len: u32, chosen: u32, now: Time) {
         let mut next = Some(self.places[usize::from(leaf)].class);
         while let Some(c) = next {
             let class = &mut self.classes[usize::from(c)];
@@ -183,16 +193,20 @@ impl Tree {
             let mut far = false;
             if class.level > 0 {
                 node.priority_packets -= 1;
-            } else {
+            } else if node.rule == Rule::Finish {
                 class.start = class.finish(len);
-                let v = &mut node.v[usize::from(class.rank)];
+                let v = &mut node.v[usize::from(class.slot)];
                 *v = class.start.max(*v);
                 far = *v > REBASE;
+            } else {
+                far = self.sends_by(c, len, chosen, now);
             }
+            let class = &self.classes[usize::from(c)];
             if let Some(s) = class.shaper {
                 self.shapers[usize::from(s)].charge(now, len);
             }
             let n = class.node;
+            let node = &self.nodes[usize::from(n)];
             let (gated, parent) = (node.gated, node.parent);
             if gated {
                 self.hold_back(n, now);
@@ -206,10 +220,19 @@ impl Tree {
 
     /// Moves the start tags of classes that wait for tokens along with virtual time.
     fn hold_back(&mut self, node: u16, now: Time) {
-        let Node { v, first, end, .. } = self.nodes[usize::from(node)];
+        let Node {
+            rule,
+            v,
+            first,
+            end,
+            ..
+        } = self.nodes[usize::from(node)];
+        if !rule.has_virtual_time() {
+            return;
+        }
         for c in first..end {
             let class = &self.classes[usize::from(c)];
-            let v = v[usize::from(class.rank)];
+            let v = v[usize::from(class.slot)];
             if class.gated
                 && class.packets > 0
                 && class.start < v
@@ -226,14 +249,14 @@ impl Tree {
     pub(super) fn rebase(&mut self, node: u16) {
         let node = &mut self.nodes[usize::from(node)];
         let classes = &mut self.classes[usize::from(node.first)..usize::from(node.end)];
-        for (rank, v) in (0_u8..).zip(&mut node.v) {
+        for (slot, v) in (0_u8..).zip(&mut node.v) {
             let base = classes
                 .iter()
-                .filter(|c| c.packets > 0 && c.level == 0 && c.rank == rank)
+                .filter(|c| c.packets > 0 && c.level == 0 && c.slot == slot)
                 .map(|c| c.start)
                 .fold(*v, u64::min);
             *v -= base;
-            for class in classes.iter_mut().filter(|c| c.rank == rank) {
+            for class in classes.iter_mut().filter(|c| c.slot == slot) {
                 class.start = class.start.saturating_sub(base);
             }
         }
@@ -242,7 +265,7 @@ impl Tree {
 
 impl ClassState {
     #[inline]
-    fn finish(&self, len: u32) -> u64 {
+    pub(super) fn finish(&self, len: u32) -> u64 {
         self.start
             .saturating_add(u64::from(len).saturating_mul(self.per_byte))
     }

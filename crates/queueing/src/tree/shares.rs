@@ -13,7 +13,11 @@
 use spillgate_core::Rate;
 
 /// The number of ranks: guaranteed classes, what they leave, what `bandwidth remaining` leaves.
-pub(super) const RANKS: usize = 3;
+const RANKS: usize = 3;
+
+/// Virtual times of a policy: one for each rank, and one for the classes that go first, of each of
+/// which there is one.
+pub(super) const SLOTS: usize = RANKS + 1;
 
 /// Percentages that miss 100 % by less come to 100 %: the rounding of sums of doubles.
 pub(super) const ROUNDING: f64 = 1e-9;
@@ -23,6 +27,8 @@ pub(super) const ROUNDING: f64 = 1e-9;
 pub(crate) enum Want {
     /// Strict priority, up to this rate if one is given.
     Priority(Option<Rate>),
+    /// To go before all classes that follow it.
+    First,
     /// A guaranteed rate.
     Rate(Rate),
     /// A fraction of the rate that priority and guaranteed classes leave.
@@ -90,7 +96,7 @@ pub(super) fn shares(wants: &[Want], rate: Rate) -> Vec<Share> {
     wants
         .iter()
         .map(|w| match w {
-            Want::Priority(_) => Share::default(),
+            Want::Priority(_) | Want::First => Share::default(),
             Want::Rate(r) => share(0, r.bps() as f64 / whole),
             Want::RemainingPercent(p) => share(below, p * left),
             Want::Rest if !by_ratio => rest,

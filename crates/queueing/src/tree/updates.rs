@@ -53,8 +53,10 @@ impl Tree {
             if class.rank != f.rank {
                 class.rank = f.rank;
                 // Each rank has a virtual time of its own.
-                class.start = self.nodes[usize::from(class.node)].v[usize::from(f.rank)];
+                class.slot = f.slot;
+                class.start = self.nodes[usize::from(class.node)].v[usize::from(f.slot)];
             }
+            class.turns.retune(f.turns);
         }
         for (shaper, f) in self.shapers.iter_mut().zip(&fresh.shapers) {
             shaper.retune(now, f);

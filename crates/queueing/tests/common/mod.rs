@@ -114,6 +114,43 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "start-time, nested WF2Q+, turns and strict",
+        json: r#"{"main": {"class-based": {"scheduler": "start-time", "classes": [
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {"rate": "20 %"}},
+            {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "40 %", "policy": "wf2q"},
+            {"name": "b", "match": {"dscp": ["af21", "af23"]}, "bandwidth": "20 %", "policy": "turns"},
+            {"name": "class-default", "policy": "strict"}]}},
+         "wf2q": {"class-based": {"scheduler": "wf2q+", "classes": [
+            {"name": "a", "match": {"dscp": "af31"}, "bandwidth": "70 %", "aqm": {"codel": {}}}]}},
+         "turns": {"class-based": {"scheduler": "ets", "strict": 1, "quantum": "300 B", "classes": [
+            {"name": "a", "match": {"dscp": "af11"}, "queue_limit": "5 packets"},
+            {"name": "b", "match": {"dscp": "af21"}, "bandwidth_remaining": "60 %", "fair_queue": {}}]}},
+         "strict": {"class-based": {"scheduler": "strict", "classes": [
+            {"name": "a", "match": {"dscp": "af11"}, "queue_limit": "9 packets"}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "virtual clocks, shaped",
+        json: r#"{"main": {"class-based": {"scheduler": "virtual-clock", "classes": [
+            {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "40 %", "shape": {"rate": "30 %"}},
+            {"name": "b", "match": {"dscp": ["af21", "af23"]}, "bandwidth": "20 %", "aqm": {"pie": {}}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "turns by packets, shaped",
+        json: r#"{"main": {"class-based": {"scheduler": "wrr", "classes": [
+            {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "40 %", "shape": {"rate": "30 %"}},
+            {"name": "b", "match": {"dscp": ["af21", "af23"]}, "bandwidth": "20 %", "drr": {}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "deficits, shaped",
+        json: r#"{"main": {"class-based": {"scheduler": "drr", "quantum": "200 B", "classes": [
+            {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "40 %", "shape": {"rate": "30 %"}, "aqm": {"codel": {}}},
+            {"name": "b", "match": {"dscp": ["af21", "af23"]}, "bandwidth": "20 %"}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
         name: "fifo, packets",
         json: r#"{"main": {"fifo": {"limit": "5 packets"}}}"#,
         work_conserving: true,

@@ -105,6 +105,7 @@ fn class(percent: f64) -> DisciplineSpec {
     };
     DisciplineSpec::ClassBased(ClassBasedSpec {
         classes: vec![class("a"), class("b")],
+        ..ClassBasedSpec::default()
     })
 }
 

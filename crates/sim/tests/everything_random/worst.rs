@@ -141,6 +141,15 @@ const CLASSES: [&[&str]; 4] = [
     ],
 ];
 
+/// How classes share. By `wrr` shares would have to be in ratios of whole numbers.
+const SHARING: [&str; 5] = [
+    "",
+    "scheduler: start-time, ",
+    "scheduler: drr, ",
+    "scheduler: drr, quantum: 300 B, ",
+    "scheduler: wf2q+, ",
+];
+
 /// What stands around the classes.
 const AROUND: [&str; 5] = [
     "",
@@ -173,6 +182,8 @@ const FAIR: [&str; 16] = [
 #[derive(Clone, Debug)]
 struct Edge {
     classes: [Option<usize>; 4],
+    /// By what classes share.
+    scheduler: usize,
     /// Packets of the default class that wait.
     limit: u32,
     around: usize,
@@ -187,20 +198,24 @@ fn edge() -> impl Strategy<Value = Edge> {
     let class = |i: usize| prop::option::weighted(0.7, 0..CLASSES[i].len());
     (
         [class(0), class(1), class(2), class(3)],
+        prop::sample::select(&[0, 0, 0, 1, 2, 3, 4][..]),
         1_u32..40,
         0..AROUND.len() + FAIR.len(),
         [15_u32..40, 10_u32..60, 10_u32..60],
         [0_usize..100, 0_usize..100, 0_usize..100, 0_usize..100],
         prop::collection::vec((0..OFFERED.len(), 0..3_usize), 1..9),
     )
-        .prop_map(|(classes, limit, around, rates, words, flows)| Edge {
-            classes,
-            limit,
-            around,
-            rates,
-            words,
-            flows,
-        })
+        .prop_map(
+            |(classes, scheduler, limit, around, rates, words, flows)| Edge {
+                classes,
+                scheduler,
+                limit,
+                around,
+                rates,
+                words,
+                flows,
+            },
+        )
 }
 
 impl Edge {
@@ -219,7 +234,9 @@ impl Edge {
             let ring = if i == 0 { ring(self.words[3]) } else { "" };
             writeln!(out, "    {name}: {{from: {from}, to: {to}, rate: {rate} kb/s, delay: {} us, overhead: {}, policy: {policy}{ring}, duplex: true}}", 37 * words, overhead(words)).unwrap();
         }
-        out += "policies:\n  F: {fifo: {limit: 60 packets}}\n  C: {class-based: {classes: [";
+        out += "policies:\n  F: {fifo: {limit: 60 packets}}\n  C: {class-based: {";
+        out += SHARING[self.scheduler];
+        out += "classes: [";
         for (chosen, of) in self.classes.iter().zip(CLASSES) {
             if let Some(chosen) = chosen {
                 write!(out, "{}, ", of[*chosen]).unwrap();

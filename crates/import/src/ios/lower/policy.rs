@@ -95,7 +95,10 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             }
         }
         specs.extend(default);
-        ClassBasedSpec { classes: specs }
+        ClassBasedSpec {
+            classes: specs,
+            ..ClassBasedSpec::default()
+        }
     }
 
     fn class(&mut self, class: &Class<'a>, policy: &str, path: &str) -> ClassSpec {
