@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -89,7 +90,12 @@ def p_value(values: Sequence[float], bound: float, *, again: bool = True) -> flo
         0.0474
         >>> round(p_value([1, 2, 3, 4, 5], 5), 2)
         0.56
+        >>> p_value([5, 5, 5], 5)
+        1.0
     """
+    if all(value == bound or math.isnan(value) for value in values):
+        # No deviation is known, and nothing speaks against the bound.
+        return 1.0
     return _engine.p_value(values, bound, again=again)
 
 
