@@ -2,7 +2,8 @@
 """Time the command line: what users wait for before anything runs, and whole studies.
 
 Each case is a whole process. Figures are the operating system's account of it: CPU time, time on
-the wall and peak resident memory; each is the least of five, of studies of three.
+the wall and peak resident memory (VmHWM of Linux, looked at until it ends); each is the least of
+five, of studies of three.
 
     .venv/bin/python bench/tools.py [--check] [CASE ...]
 
@@ -13,6 +14,7 @@ PYTHONDONTWRITEBYTECODE must not be set.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -95,6 +97,13 @@ def cases(made: Path) -> Iterator[Case]:
     yield Case("run of 10,000 times 1 s, 100 points", many, (None, 25.0, 300.0))
 
 
+def resident_mb(process: int) -> float:
+    """The most memory that a process has had resident so far, in MB of 10^6 bytes; 0 at its end."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return 0.0 if found is None else int(found[1]) * 1024 / 1e6
+
+
 def spent(arguments: list[str]) -> tuple[float, float, float]:
     """CPU-seconds, seconds on the wall and MB of a process of the command line."""
     begun = time.monotonic()
@@ -102,12 +111,17 @@ def spent(arguments: list[str]) -> tuple[float, float, float]:
         child = subprocess.Popen(
             [sys.executable, "-m", "spillgate", *arguments], stdout=nowhere, stderr=nowhere
         )
-        _, status, usage = os.wait4(child.pid, 0)
+        peak, ended = 0.0, 0
+        while not ended:
+            # Of a child whose parent was larger, ru_maxrss says how large that was.
+            peak = max(peak, resident_mb(child.pid))
+            time.sleep(0.005)
+            ended, status, usage = os.wait4(child.pid, os.WNOHANG)
     wall = time.monotonic() - begun
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in (0, 1, 3):
         sys.exit(f"spillgate {' '.join(arguments)}: exit status {child.returncode}")
-    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
+    return usage.ru_utime + usage.ru_stime, wall, peak
 
 
 def main() -> int:

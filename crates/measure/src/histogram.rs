@@ -11,11 +11,13 @@
 //! Recording is O(1), a few instructions and one memory access; it allocates
 //! when a half octave is seen for the first time, at most 128 times.
 
+mod packed;
+
 use std::collections::BTreeMap;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use spillgate_core::{Dur, time::PS_PER_SEC};
+
+pub use packed::PackedHistogram;
 
 /// A log-linear histogram of delays.
 ///
@@ -239,52 +241,6 @@ impl Histogram {
         })
     }
 
-    /// All of it as plain numbers, to be stored.
-    fn parts(&self) -> Parts {
-        let (buckets, counts) = self.buckets().unzip();
-        let sum = self.sum.get();
-        Parts {
-            bits: self.bits,
-            buckets,
-            counts,
-            sum: ((sum >> 64) as u64, sum as u64),
-            min: self.min,
-            max: self.max,
-        }
-    }
-
-    /// The histogram of these parts; none if no histogram has them.
-    fn from_parts(parts: &Parts) -> Option<Self> {
-        let mut all = Self::new(parts.bits);
-        if all.bits != parts.bits || parts.buckets.len() != parts.counts.len() {
-            return None;
-        }
-        let last = bucket_of(u64::MAX, parts.bits);
-        for (&bucket, &n) in parts.buckets.iter().zip(&parts.counts) {
-            if bucket > last || n == 0 {
-                return None;
-            }
-            all.add(bucket, n);
-            all.count = all.count.checked_add(n)?;
-        }
-        let sum = u128::from(parts.sum.0) << 64 | u128::from(parts.sum.1);
-        all.sum.add(sum);
-        (all.min, all.max) = (parts.min, parts.max);
-        let ends = |b: Option<u32>| b.unwrap_or_default();
-        let (first, last) = (all.buckets().next(), all.buckets().last());
-        let fits = match all.count {
-            0 => (sum, parts.min, parts.max) == (0, u64::MAX, 0),
-            n => {
-                let least = u128::from(n) * u128::from(parts.min);
-                let most = u128::from(n) * u128::from(parts.max);
-                ends(first.map(|b| b.0)) == bucket_of(parts.min, parts.bits)
-                    && ends(last.map(|b| b.0)) == bucket_of(parts.max, parts.bits)
-                    && (least..=most).contains(&sum)
-            }
-        };
-        fits.then_some(all)
-    }
-
     fn buckets(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let carry = |b| {
             self.carries
@@ -347,36 +303,6 @@ impl Histogram {
         (coarse.count, coarse.sum) = (self.count, self.sum);
         (coarse.min, coarse.max) = (self.min, self.max);
         *self = coarse;
-    }
-}
-
-/// A histogram as stored runs have it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Parts {
-    /// The logarithm to base 2 of the buckets per octave.
-    bits: u8,
-    /// Numbers of the buckets that hold something, ascending.
-    buckets: Vec<u32>,
-    /// How much each holds.
-    counts: Vec<u64>,
-    /// Sum of the values in ps: its high and its low half.
-    sum: (u64, u64),
-    /// The smallest value in ps; [`u64::MAX`] if there is none.
-    min: u64,
-    /// The largest in ps; 0 if there is none.
-    max: u64,
-}
-
-impl Serialize for Histogram {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.parts().serialize(to)
-    }
-}
-
-impl<'de> Deserialize<'de> for Histogram {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let all = Self::from_parts(&Parts::deserialize(from)?);
-        all.ok_or_else(|| D::Error::custom("no histogram has these parts"))
     }
 }
 

@@ -4,6 +4,7 @@
 //! says what each of them is. NaN is "undefined in this run".
 
 pub use crate::catalog::{Better, Metric, Scope};
+pub use crate::row::Row;
 use crate::stats::{Interval, TQuantiles};
 
 /// What one number of a row is.
@@ -44,7 +45,7 @@ impl Layout {
 /// one after the other in the order of the layout. A number that a row lacks counts as undefined.
 pub fn summarize_each<'a>(
     layout: &'a Layout,
-    runs: &'a [&'a [f64]],
+    runs: &'a [&'a Row],
     wanted: impl Fn(&Key) -> bool + 'a,
 ) -> impl Iterator<Item = (&'a Key, Interval)> + 'a {
     let mut t = TQuantiles::new(Interval::LEVEL);
@@ -53,8 +54,8 @@ pub fn summarize_each<'a>(
         .map(move |(i, key)| (key, interval_at(i, runs, &mut t)))
 }
 
-fn interval_at(i: usize, runs: &[&[f64]], t: &mut TQuantiles) -> Interval {
-    let column = runs.iter().map(|r| r.get(i).copied().unwrap_or(f64::NAN));
+fn interval_at(i: usize, runs: &[&Row], t: &mut TQuantiles) -> Interval {
+    let column = runs.iter().map(|r| r.get(i).unwrap_or(f64::NAN));
     Interval::collect(column, Interval::LEVEL, t)
 }
 
@@ -72,12 +73,14 @@ mod tests {
         out.of(Scope::Link, || "wan").put(Metric::Utilization, 0.0);
         let layout = out.layout;
         let nan = f64::NAN;
-        let runs: [&[f64]; 4] = [
-            &[1.0, nan, 0.5],
-            &[2.0, nan, 0.5],
-            &[3.0, 0.25, 0.5],
-            &[6.0],
+        let runs = [
+            vec![1.0, nan, 0.5],
+            vec![2.0, nan, 0.5],
+            vec![3.0, 0.25, 0.5],
+            vec![6.0],
         ];
+        let runs = runs.map(Row::from);
+        let runs: Vec<&Row> = runs.iter().collect();
         let all: Vec<_> = summarize_each(&layout, &runs, |_| true).collect();
         assert_eq!(
             all.iter().map(|(k, _)| **k).collect::<Vec<_>>(),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use parquet::errors::ParquetError;
+use spillgate_measure::table::Row;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::layout;
 
@@ -63,7 +64,7 @@ impl Dataset {
         plan: &Arc<Plan>,
         variant: usize,
         run: u32,
-        values: &[f64],
+        values: &Row,
     ) -> Result<(), DatasetError> {
         let known = self.last.take();
         let known = known.filter(|(p, v, _)| Arc::ptr_eq(p, plan) && *v == variant);

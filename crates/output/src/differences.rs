@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use spillgate_measure::sla::{self, Correction};
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Better, Key, Layout, Scope};
+use spillgate_measure::table::{Better, Key, Layout, Row, Scope};
 
 use crate::report::Report;
 
@@ -145,11 +145,11 @@ impl Report {
     fn differences_of(&self, variant: usize, against: usize) -> Vec<Found> {
         let name = |v: usize| self.plan().variants[v].name.clone();
         let (mine, theirs) = (self.layout(variant), self.layout(against));
-        let base: BTreeMap<u32, &[f64]> = (self.of(against))
-            .map(|f| (f.info.run, &f.outcome.values[..]))
+        let base: BTreeMap<u32, &Row> = (self.of(against))
+            .map(|f| (f.info.run, &f.outcome.values))
             .collect();
         let pairs: Vec<_> = (self.of(variant))
-            .filter_map(|f| Some((&f.outcome.values[..], *base.get(&f.info.run)?)))
+            .filter_map(|f| Some((&f.outcome.values, *base.get(&f.info.run)?)))
             .collect();
         let row = |(at, key): (usize, &Key)| {
             let other = theirs.position(key.scope, mine.name(key), key.metric)?;

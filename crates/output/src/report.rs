@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Key, Layout, summarize_each};
+use spillgate_measure::table::{Key, Layout, Row, summarize_each};
+use spillgate_measure::{Histogram, PackedHistogram};
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Finished, QUANTILES, Replication, layout};
 
@@ -210,7 +211,7 @@ impl Report {
         mut take: impl FnMut(SummaryRow) -> Result<(), E>,
     ) -> Result<(), E> {
         for (variant, layout) in self.layouts.iter().enumerate() {
-            let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
+            let runs: Vec<&Row> = self.of(variant).map(|f| &f.outcome.values).collect();
             for (key, i) in summarize_each(layout, &runs, |key| wanted(layout, key)) {
                 take(SummaryRow {
                     variant: self.variant_name(variant),
@@ -274,42 +275,53 @@ impl Report {
         let mut curves = Vec::new();
         for (variant, v) in self.plan.variants.iter().enumerate() {
             for (class, name) in v.world.classes.iter().enumerate() {
-                let runs: Vec<_> = self
-                    .of(variant)
-                    .map(|f| &f.outcome.class_delays[class])
-                    .collect();
-                let Some((first, others)) = runs.split_first() else {
-                    continue;
-                };
-                let mut pooled = (*first).clone();
-                others.iter().for_each(|h| pooled.merge(h));
-                let mut curve = DelayCurve {
-                    variant: v.name.clone(),
-                    class: name.clone(),
-                    q: Vec::new(),
-                    owd: Vec::new(),
-                    least: Vec::new(),
-                    most: Vec::new(),
-                };
-                for (q, owd) in QUANTILES.into_iter().zip(pooled.quantiles(&QUANTILES)) {
-                    let Some(owd) = owd else { continue };
-                    curve.q.push(q);
-                    curve.owd.push(owd);
-                }
-                // The pooled quantile is one of the packets between those of the runs; that
-                // buckets are coarse must not put it outside.
-                curve.least.clone_from(&curve.owd);
-                curve.most.clone_from(&curve.owd);
-                for run in runs {
-                    let ends = curve.least.iter_mut().zip(&mut curve.most);
-                    for ((least, most), owd) in ends.zip(run.quantiles(&curve.q)) {
-                        let Some(owd) = owd else { continue };
-                        (*least, *most) = (least.min(owd), most.max(owd));
-                    }
-                }
-                curves.push(curve);
+                let runs = self.of(variant).map(|f| &f.outcome.class_delays[class]);
+                curves.extend(DelayCurve::of(&v.name, name, runs));
             }
         }
         curves
+    }
+}
+
+impl DelayCurve {
+    /// That of the delays of a class in some runs; none without a run.
+    fn of<'a>(
+        variant: &str,
+        class: &str,
+        runs: impl Iterator<Item = &'a PackedHistogram>,
+    ) -> Option<Self> {
+        let mut pooled: Option<Histogram> = None;
+        let mut ends = QUANTILES.map(|_| (f64::INFINITY, f64::NEG_INFINITY));
+        for run in runs {
+            let run = run.unpacked();
+            for ((least, most), owd) in ends.iter_mut().zip(run.quantiles(&QUANTILES)) {
+                let Some(owd) = owd else { continue };
+                (*least, *most) = (least.min(owd), most.max(owd));
+            }
+            match &mut pooled {
+                Some(pooled) => pooled.merge(&run),
+                None => pooled = Some(run),
+            }
+        }
+        let pooled = pooled?;
+        let mut curve = Self {
+            variant: variant.to_owned(),
+            class: class.to_owned(),
+            q: Vec::new(),
+            owd: Vec::new(),
+            least: Vec::new(),
+            most: Vec::new(),
+        };
+        let all = pooled.quantiles(&QUANTILES).zip(ends);
+        for (q, (owd, (least, most))) in QUANTILES.into_iter().zip(all) {
+            let Some(owd) = owd else { continue };
+            curve.q.push(q);
+            curve.owd.push(owd);
+            // The pooled quantile is one of the packets between those of the runs; that buckets
+            // are coarse must not put it outside.
+            curve.least.push(least.min(owd));
+            curve.most.push(most.max(owd));
+        }
+        Some(curve)
     }
 }

@@ -24,7 +24,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{Type, TypePtr};
-use spillgate_measure::table::{Key, Layout, Metric, Scope};
+use spillgate_measure::table::{Key, Layout, Metric, Row, Scope};
 use spillgate_scenario::plan::{Axis, Plan};
 
 use crate::ceilings::Limits;
@@ -291,7 +291,8 @@ impl Table {
     }
 
     /// Adds a run.
-    pub(crate) fn add(&mut self, point: &Rc<Point>, run: u32, values: &[f64]) -> Result<()> {
+    pub(crate) fn add(&mut self, point: &Rc<Point>, run: u32, values: &Row) -> Result<()> {
+        let values = Vec::from(values);
         for (chunk, values) in (0..).step_by(GROUP).zip(values.chunks(GROUP)) {
             let texts = point.texts(chunk);
             let mut from = 0;

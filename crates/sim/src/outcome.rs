@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Time};
-use spillgate_measure::{Bounds, Histogram, Sampled};
+use spillgate_measure::table::Row;
+use spillgate_measure::{Bounds, PackedHistogram, Sampled};
 
 use crate::admission::Admission;
 use crate::arrivals::Unsettled;
@@ -53,12 +54,12 @@ impl Curve {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// One value for every key of [`layout`](crate::layout); NaN where undefined.
-    pub values: Vec<f64>,
+    pub values: Row,
     /// The possible range of each value that depends on packets or transfers outstanding when the
     /// run ended, ascending by index.
     pub bounds: Vec<Bounds>,
     /// One-way delays of each class of service.
-    pub class_delays: Vec<Histogram>,
+    pub class_delays: Vec<PackedHistogram>,
     /// Time series, if the run was observed.
     pub series: Vec<Curve>,
     /// Token buckets that drain for longer than the warm-up, if the run was observed.

@@ -414,7 +414,7 @@ proptest! {
         for tapped in [false, true] {
             let (found, of) = run(&plan, Engine::Express, tapped);
             prop_assert_eq!(&found, &digest);
-            let bits = |v: &[f64]| -> Vec<u64> { v.iter().map(|x| x.to_bits()).collect() };
+            let bits = |v: &spillgate_measure::table::Row| -> Vec<u64> { v.iter().map(|x| x.to_bits()).collect() };
             prop_assert_eq!(bits(&of.values), bits(&values.values));
         }
     }

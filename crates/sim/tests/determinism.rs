@@ -59,7 +59,8 @@ fn threads_change_nothing() {
     assert_eq!(one.len(), 24);
     assert_eq!(common::digests(&one), common::digests(&four));
     for (a, b) in one.iter().zip(&four) {
-        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let bits =
+            |v: &spillgate_measure::table::Row| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(a.info, b.info);
         assert_eq!(bits(&a.outcome.values), bits(&b.outcome.values));
         assert_eq!(a.outcome.series, b.outcome.series);

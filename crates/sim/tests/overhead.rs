@@ -207,7 +207,9 @@ fn both_engines_agree_on_every_kind_of_link() {
                     world.outcome()
                 });
                 assert_eq!(plain.digest, express.digest, "{overhead} {source} {policy}");
-                let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                let bits = |values: &spillgate_measure::table::Row| {
+                    values.iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+                };
                 assert_eq!(
                     bits(&plain.values),
                     bits(&express.values),

@@ -100,7 +100,9 @@ fn run(plan: &Plan) -> (impl Fn(Scope, &str, Metric) -> f64 + use<>, Log) {
         world.outcome()
     });
     assert_eq!(express.digest, plain.digest);
-    let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let bits = |values: &spillgate_measure::table::Row| {
+        values.iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+    };
     assert_eq!(bits(&express.values), bits(&plain.values));
     let core = world.links.iter().position(|l| l.name == CORE).unwrap() as u32;
     let tap = Box::new(Log {

@@ -136,8 +136,10 @@ fn listening_changes_nothing() {
     for (a, b) in with.iter().zip(&without) {
         let n = b.outcome.values.len();
         assert!(a.outcome.values.len() > n);
-        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&a.outcome.values[..n]), bits(&b.outcome.values));
+        let bits = |v: &spillgate_measure::table::Row| -> Vec<u64> {
+            v.iter().take(n).map(|x| x.to_bits()).collect()
+        };
+        assert_eq!(bits(&a.outcome.values), bits(&b.outcome.values));
     }
 }
 

@@ -1,3 +1,4 @@
+use super::packed::Parts;
 use super::*;
 use proptest::prelude::*;
 use spillgate_core::Rng;
@@ -158,9 +159,11 @@ proptest! {
         for (v, shift, n) in delays {
             h.record_many(Dur::from_ps(v >> shift), n);
         }
-        let parts = h.parts();
-        let back = Histogram::from_parts(&parts).unwrap();
-        prop_assert_eq!(back.parts(), parts.clone());
+        let packed = PackedHistogram::from(&h);
+        let parts = packed.parts();
+        let back = parts.histogram().unwrap();
+        prop_assert_eq!(&PackedHistogram::from(&back), &packed);
+        prop_assert_eq!(format!("{:?}", packed.unpacked()), format!("{back:?}"));
         for q in [0.0, 0.1, 0.5, 0.99, 1.0] {
             prop_assert_eq!(back.quantile(q), h.quantile(q));
         }
@@ -174,7 +177,7 @@ proptest! {
             Parts { counts: [&parts.counts[..], &[1]].concat(), ..parts.clone() },
         ];
         for parts in wrong {
-            prop_assert!(Histogram::from_parts(&parts).is_none());
+            prop_assert!(parts.histogram().is_none());
         }
     }
 }

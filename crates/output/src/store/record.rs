@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use spillgate_core::Dur;
 use spillgate_measure::table::Metric;
-use spillgate_measure::{Histogram, Sampled};
+use spillgate_measure::{PackedHistogram, Sampled};
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_sim::{Admission, Bounds, Curve, Draining, Outcome, Unsettled};
 
@@ -72,7 +72,7 @@ pub(super) struct Record {
     pub(super) bounds: Vec<Bounds>,
     /// Of the classes in the order of the names.
     #[serde(default)]
-    pub(super) delays: Vec<Histogram>,
+    pub(super) delays: Vec<PackedHistogram>,
     /// If it was observed.
     #[serde(default)]
     pub(super) sampling: Option<Sampling>,
@@ -129,7 +129,7 @@ impl Record {
             digest: outcome.digest,
             events: outcome.events,
             packets: outcome.packets,
-            values: outcome.values,
+            values: (&outcome.values).into(),
             bounds: outcome.bounds,
             delays: outcome.class_delays,
             sampling: observed.then(|| Sampling::of(world)),
@@ -203,7 +203,7 @@ impl Record {
             here(&mut u.class, classes)?;
         }
         Ok(Some(Outcome {
-            values,
+            values: values.into(),
             bounds,
             class_delays,
             series: self.series,

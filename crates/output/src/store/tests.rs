@@ -91,10 +91,8 @@ fn a_run_of_a_later_version_is_given_as_far_as_this_one_knows_it() {
     let found = store.get(info, true).unwrap();
     assert_eq!(store.notes(), Vec::<String>::new());
     let last = outcome.values.len() - 1;
-    assert_eq!(
-        format!("{:?}", &found.values[..last]),
-        format!("{:?}", &outcome.values[..last])
-    );
+    let but_last = |of: &Outcome| format!("{:?}", of.values.iter().take(last).collect::<Vec<_>>());
+    assert_eq!(but_last(&found), but_last(&outcome));
     assert!(found.values[last].is_nan());
     assert_eq!(found.series.len(), outcome.series.len());
     // The first is not known; the last is the first once more.

@@ -9,7 +9,7 @@ mod sharing;
 
 use serde::Serialize;
 use spillgate_core::show::general;
-use spillgate_measure::table::summarize_each;
+use spillgate_measure::table::{Row, summarize_each};
 use spillgate_scenario::plan::{Plan, Traffic};
 use spillgate_scenario::schema::Looks;
 use spillgate_sim::quantile_error;
@@ -123,11 +123,14 @@ impl Report {
         facts.finished = (usize::MAX, 0);
         for variant in 0..facts.variants.len() {
             let layout = self.layout(variant);
-            let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
+            let runs: Vec<&Row> = self.of(variant).map(|f| &f.outcome.values).collect();
             let (least, most) = facts.finished;
             facts.finished = (least.min(runs.len()), most.max(runs.len()));
-            let same =
-                |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+            let same = |a: &Row, b: &Row| {
+                a.iter()
+                    .zip(b.iter())
+                    .all(|(a, b)| a.to_bits() == b.to_bits())
+            };
             if !runs.windows(2).all(|pair| same(pair[0], pair[1])) {
                 remarks.differ(variant);
             }

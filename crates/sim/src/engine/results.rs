@@ -2,7 +2,7 @@
 
 use spillgate_core::Table;
 use spillgate_events::EventSet;
-use spillgate_measure::Histogram;
+use spillgate_measure::{Histogram, PackedHistogram};
 
 use super::World;
 use crate::admission::Admission;
@@ -112,9 +112,9 @@ impl<S: EventSet> World<S> {
         let arrivals = self.arrivals.as_ref();
         let settled = arrivals.filter(|_| self.now >= self.window.end());
         Outcome {
-            values: found.values,
+            values: found.values.into(),
             bounds: found.bounds,
-            class_delays,
+            class_delays: class_delays.iter().map(PackedHistogram::from).collect(),
             series: series.map(SeriesRecorder::into_curves).unwrap_or_default(),
             draining: draining.map_or_else(Vec::new, |t| {
                 t.draining(
