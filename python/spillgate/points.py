@@ -53,6 +53,28 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Shift:
+    """What a failure does to paths and loads once routes have followed, worked out without a run.
+
+    Loads are what sources offer as IP packets, relative to the rate of a link: what connections
+    send depends on the network.
+
+    Attributes:
+        moved: Flows whose path changes, of those that can be active before the repair is noticed.
+        cut: Those of them that have no path left.
+        link: The busiest of the links that are offered more; "" where none is.
+        load: Its load then.
+        without: Its load without the failure.
+    """
+
+    moved: int
+    cut: int
+    link: str
+    load: float
+    without: float
+
+
+@dataclass(frozen=True)
 class Point:
     """A point.
 
@@ -60,14 +82,17 @@ class Point:
         name: Its name in rows and tables: `LLQ (load=2 Mb/s)`; that of the variant without axes.
         variant: Name of its variant; "" if the scenario has none.
         places: Its place on each axis, from 0.
-        same: The number of an earlier point whose results it has, because what fails here no
-            packet would have crossed; none if it was run itself.
+        same: The number of an earlier point whose results it has, because what fails here changes
+            no path and no load; none if it was run itself.
+        shift: What fails here compared with the point without that failure; none where nothing
+            does, or the scenario has failures of its own.
     """
 
     name: str
     variant: str
     places: tuple[int, ...] = ()
     same: int | None = None
+    shift: Shift | None = None
 
 
 def counted(n: int, what: str) -> str:
@@ -91,9 +116,11 @@ def points_of(names: Sequence[str], records: Sequence[Mapping[str, Any]]) -> tup
     """The points of a description of the core, which has no records of them without axes."""
     if not records:
         return tuple(Point(name, name) for name in names)
-    return tuple(
-        Point(p["name"], p["variant"], tuple(p["places"]), p.get("same")) for p in records
-    )
+    points = []
+    for p in records:
+        shift = Shift(**p["shift"]) if "shift" in p else None
+        points.append(Point(p["name"], p["variant"], tuple(p["places"]), p.get("same"), shift))
+    return tuple(points)
 
 
 def chosen(

@@ -19,6 +19,7 @@ from spillgate.metrics import (
     scale_for,
     scale_of,
 )
+from spillgate.outages import screening
 from spillgate.result import Results
 from spillgate.rows import Row
 
@@ -255,12 +256,11 @@ def outage_table(results: Results) -> Table | None:
                 format_value(o.without, o.unit),
                 o.worst or "as without",
                 format_value(o.value, o.unit),
+                "–" if o.load is None else f"{o.busiest} {format_value(o.load, '1')}",
                 broken or "–",
             ]
         )
-    idle = max(o.idle for o in found)
-    head = ["class", "requirement", "without failure", "worst failure", "then", "broken by"]
-    note = f"{found[0].of} failures"
-    if idle:
-        note += f"; {idle} of them hit what no packet would cross and were not simulated"
+    head = ["class", "requirement", "without failure", "worst failure", "then"]
+    head += ["busiest link then", "broken by"]
+    note = screening(results.description.axes, results.description.points)
     return Table(["variant", *head] if several else head, rows, note, names=2 + several)

@@ -162,10 +162,23 @@ def test_each_failure_is_judged(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert delay.without < 0.006 < 0.04 < delay.value
     assert (loss.metric, loss.requirement, loss.without) == ("loss_ratio", "", 0.0)
     assert "is worst when" in loss.said()
+    # All goes over `ad` and `dc`, of which sources loaded neither.
+    assert (delay.busiest, delay.load, delay.load_without) == ("ad", 0.0064, 0.0)
+    assert "sources then offer ad 0.64 % of its rate" in delay.said()
+    assert [p.shift and (p.shift.moved, p.shift.cut) for p in d.points] == [
+        None,
+        (1, 0),
+        (0, 0),
+        (1, 0),
+        (0, 0),
+        (0, 0),
+    ]
     outage_tables(wide(120), results)
     said = capsys.readouterr().out
     assert "2 of 5: " in said
-    assert "3 of them hit what no packet would cross" in said
+    words = " ".join(said.split())
+    assert "3 of 5 failures change no path and no load and were not simulated: ad, dc, de" in words
+    assert "when ab fails: ad 0.64 % of its rate, 0 % without" in words
     assert "Each failure" in report.render(results)
     results.save(tmp_path / "run")
     found = json.loads((tmp_path / "run" / "results.json").read_text())["outages"]

@@ -194,6 +194,7 @@ mod tests {
                     coordinates: labels.get(at).map(|_| at as u32).into_iter().collect(),
                     text: 0,
                     same: None,
+                    shift: None,
                     world: Arc::clone(&world),
                 });
             }

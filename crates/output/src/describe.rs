@@ -10,6 +10,7 @@ use spillgate_scenario::plan::{
     SessionSpec, SlaPlan, Traffic, Unmodelled, UntilPlan, VariantPlan, WorldPlan,
 };
 use spillgate_scenario::schema::{LossSpec, VerdictsSpec};
+use spillgate_scenario::shift::Shift;
 use spillgate_sim::quantile_error;
 
 /// What a plan is about, before it runs.
@@ -162,9 +163,27 @@ pub struct PointDescription {
     pub variant: String,
     /// Its place on each axis.
     pub places: Vec<u32>,
-    /// Index of an earlier point whose results it has: what fails here, no packet would cross.
+    /// Index of an earlier point whose results it has: what fails here changes no path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same: Option<usize>,
+    /// What a failure does to paths and loads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shift: Option<ShiftDescription>,
+}
+
+/// What a failure does to paths and loads.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShiftDescription {
+    /// Flows whose path changes.
+    pub moved: u32,
+    /// Those of them that have none left.
+    pub cut: u32,
+    /// The busiest of the links that are offered more; empty where none is.
+    pub link: String,
+    /// What sources offer it, relative to its rate.
+    pub load: f64,
+    /// The same without the failure.
+    pub without: f64,
 }
 
 /// A link, in base units.
@@ -376,6 +395,21 @@ fn point_of(point: &VariantPlan) -> PointDescription {
         variant: point.variant.clone(),
         places: point.coordinates.clone(),
         same: point.same,
+        shift: point.shift.as_ref().map(|s| shift_of(s, &point.world)),
+    }
+}
+
+fn shift_of(shift: &Shift, world: &WorldPlan) -> ShiftDescription {
+    let (link, load, without) = match &shift.busiest {
+        Some(b) => (&*world.links[b.link as usize].name, b.load, b.without),
+        None => ("", 0.0, 0.0),
+    };
+    ShiftDescription {
+        moved: shift.moved,
+        cut: shift.cut,
+        link: link.to_owned(),
+        load,
+        without,
     }
 }
 

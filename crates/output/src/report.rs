@@ -142,8 +142,10 @@ impl Report {
             return self.finished.len() < self.plan.variants.len() * self.plan.runs as usize;
         };
         (0..self.plan.variants.len()).any(|point| {
+            let mut tally = rule.tally();
             let of = self.of(point).map(|f| rule.values(point, &f.outcome));
-            rule.ends_after(&of.collect::<Vec<_>>()).is_none()
+            of.for_each(|values| tally.take(values));
+            tally.ended().is_none()
         })
     }
 

@@ -121,7 +121,7 @@ impl Job {
         points: Option<Vec<usize>>,
         edges: bool,
         apart: bool,
-        variant: Option<&str>,
+        variant: Option<String>,
     ) -> PyResult<Self> {
         let engine = Engine::named(engine)
             .ok_or_else(|| PyRuntimeError::new_err(format!("there is no engine {engine:?}")))?;
@@ -133,10 +133,11 @@ impl Job {
             runs,
             confine,
             memory: available,
-            points: match points {
-                Some(numbers) => Chosen::These(numbers),
-                None if edges => Chosen::Edges,
-                None => Chosen::All,
+            points: match (variant, points) {
+                (Some(name), _) => Chosen::Named(name),
+                (None, Some(numbers)) => Chosen::These(numbers),
+                (None, None) if edges => Chosen::Edges,
+                (None, None) => Chosen::All,
             },
         };
         let loaded = waiting(py, move || {
@@ -148,11 +149,7 @@ impl Job {
         } else {
             jobs
         };
-        let mut plan: Plan = loaded.plan;
-        if let Some(name) = variant {
-            plan.keep_only(name)
-                .map_err(|d| input_error(py, &Diagnostics(vec![*d])))?;
-        }
+        let plan: Plan = loaded.plan;
         let memory_bytes = plan.memory_estimate(threads);
         if let Some(available) = available.filter(|_| !apart) {
             if let Some(problem) = plan.check_memory(threads, available) {
@@ -505,9 +502,9 @@ impl Job {
             let mut finished = Vec::new();
             let rule = Replication::of(plan);
             for (variant, point) in plan.variants.iter().enumerate() {
-                let mut seen = Vec::new();
+                let mut tally = rule.as_ref().map(Replication::tally);
                 for run in 0..plan.runs {
-                    if rule.as_ref().is_some_and(|r| r.ends_after(&seen).is_some()) {
+                    if tally.as_ref().is_some_and(|t| t.ended().is_some()) {
                         break;
                     }
                     let info = RunInfo { variant, run };
@@ -520,8 +517,8 @@ impl Job {
                     let found = found.map_err(|why| {
                         PyValueError::new_err(format!("run {run} of {}: {why}", point.name))
                     })?;
-                    if let (Some(rule), Some(outcome)) = (&rule, &found) {
-                        seen.push(rule.values(variant, outcome));
+                    if let (Some(rule), Some(tally), Some(outcome)) = (&rule, &mut tally, &found) {
+                        tally.take(rule.values(variant, outcome));
                     }
                     finished.extend(found.map(|outcome| Finished {
                         info,

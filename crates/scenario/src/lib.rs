@@ -49,6 +49,7 @@ mod scalar;
 pub mod schema;
 mod schema_path;
 mod set;
+pub mod shift;
 mod splice;
 pub mod survey;
 mod table;

@@ -97,7 +97,7 @@ impl WorldPlan {
 
 /// The rate in bit/s and the packets per second of an open-loop source; and whether the traffic is
 /// closed-loop.
-fn sent(flow: &FlowPlan) -> (Option<(f64, f64)>, bool) {
+pub(crate) fn sent(flow: &FlowPlan) -> (Option<(f64, f64)>, bool) {
     let Traffic::Source(source) = &flow.traffic else {
         return (None, flow.traffic.is_closed_loop());
     };

@@ -62,6 +62,8 @@ pub enum Chosen {
     Edges,
     /// Those with these numbers, in this order. Numbers from [`Plan::extent`] on are passed over.
     These(Vec<usize>),
+    /// The one of this name, without the axes that it is on.
+    Named(String),
 }
 
 /// A scenario that was read and found valid.
@@ -252,7 +254,11 @@ pub(crate) fn run<'o>(
     }
     let mut shared = Shared::default();
     let grid = Grid::of(ctx, &scenario, root)?;
-    let axes = grid.axes();
+    let wanted = chosen(ctx, &grid, opts)?.len();
+    let axes = match opts.points {
+        Chosen::Named(_) => Vec::new(),
+        _ => grid.axes(),
+    };
     let mut plans = Vec::new();
     let whole = points(ctx, &source, &scenario, &grid, |ctx, t| {
         let Some(world) = lower::world(ctx, &mut shared, &t.scenario, &t.root) else {
@@ -261,7 +267,6 @@ pub(crate) fn run<'o>(
         // Further points are about as large as the first.
         let first = opts.memory.filter(|_| plans.is_empty());
         let runs = scenario.runs.count;
-        let wanted = grid.chosen(&opts.points).len();
         if let Some(d) = first.and_then(|m| world.check_points(wanted, runs, m)) {
             let of = if grid.has_axes() { "axes" } else { "variants" };
             ctx.error(d, root, &steps![of]);
@@ -274,6 +279,7 @@ pub(crate) fn run<'o>(
             text: hash::of_point(&t.root, &world),
             world: Arc::new(world),
             same: None,
+            shift: None,
         });
         true
     });
@@ -283,7 +289,6 @@ pub(crate) fn run<'o>(
     if let Some(axis) = grid.failures() {
         outages::screen(&mut plans, axis);
         // The others were made to compare with.
-        let wanted = grid.chosen(&opts.points).len();
         plans.truncate(wanted);
         for plan in &mut plans {
             plan.same = plan.same.filter(|same| *same < wanted);
@@ -335,6 +340,19 @@ pub(crate) fn run<'o>(
         hash: hash::of(&scenario, ctx, &beside),
     };
     Some((scenario, plan, source))
+}
+
+/// The numbers of the points that are chosen; none after an error was reported.
+fn chosen(ctx: &mut Ctx<'_>, grid: &Grid<'_>, opts: &Options) -> Option<Vec<usize>> {
+    let found = grid.chosen(&opts.points);
+    let (Chosen::Named(name), []) = (&opts.points, &*found) else {
+        return Some(found);
+    };
+    let names: Vec<String> = (0..grid.len()).map(|i| grid.point(i).name).collect();
+    let message = format!("there is no variant `{name}`");
+    let d = Diagnostic::error(codes::UNKNOWN_VARIANT, message);
+    ctx.report(d.hint(format!("variants: {}", names.join(", "))));
+    None
 }
 
 /// The title, or the file's name without its ending.

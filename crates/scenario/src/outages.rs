@@ -12,8 +12,9 @@ use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::lower::{self, Ends, GroupNames};
 use crate::node::{Key, Node, Span, Value, steps};
-use crate::plan::{VariantPlan, WorldPlan};
+use crate::plan::VariantPlan;
 use crate::schema::{AxisSpec, Each, Repair, Scenario, TrafficSpec};
+use crate::shift::Shift;
 
 /// The label of the point without a failure, the first of such an axis.
 pub(crate) const NONE: &str = "none";
@@ -168,8 +169,8 @@ fn failure(spec: &AxisSpec, link: &str, span: Span) -> Node {
     }
 }
 
-/// Notes of which points no packet can tell from the point without the failure: no flow's path
-/// takes a link that fails. `axis`: which one has the failures.
+/// Notes what each failure does to paths and loads, and which points no packet can tell from the
+/// point without: those of which neither changes. `axis`: which one has the failures.
 ///
 /// Paths change only where a link fails that is on one: removing an edge that is on no shortest
 /// path changes no shortest path.
@@ -189,16 +190,14 @@ pub(crate) fn screen(points: &mut [VariantPlan], axis: usize) {
             continue;
         };
         let reference = &points[same].world;
-        if reference.failures.is_empty() && !takes_any(&point.world) {
+        if !reference.failures.is_empty() {
+            continue;
+        }
+        let shift = Shift::of(&point.world);
+        if shift.is_none() {
             points[i].same = Some(same);
             points[i].world = Arc::clone(reference);
         }
+        points[i].shift = Some(shift);
     }
-}
-
-/// Whether a path takes a link that fails.
-fn takes_any(world: &WorldPlan) -> bool {
-    let down: BTreeSet<u32> = world.failures.iter().map(|f| f.link).collect();
-    let mut links = world.routes.iter().flat_map(|r| r.iter());
-    links.any(|l| down.contains(l))
 }

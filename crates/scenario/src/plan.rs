@@ -19,10 +19,9 @@ use spillgate_nodes::{Holdings, Names, NodePlan};
 use spillgate_queueing::Recipe;
 use spillgate_voice::Profile;
 
-use crate::codes;
-use crate::error::Diagnostic;
 use crate::routes::{Edge, Routes};
 use crate::schema::{Correction, Looks, LossSpec, ReorderSpec};
+use crate::shift::Shift;
 
 /// The name of the policy of a link without one, in reports.
 pub const NO_POLICY: &str = "none";
@@ -72,28 +71,6 @@ pub struct Plan {
     pub outside: Vec<String>,
     /// Hash of the canonical scenario with all its files, 32 hexadecimal digits.
     pub hash: String,
-}
-
-impl Plan {
-    /// Leaves out all points but the one of this name, which is then compared with none.
-    ///
-    /// # Errors
-    /// That there is no such point, and which there are.
-    pub fn keep_only(&mut self, name: &str) -> Result<(), Box<Diagnostic>> {
-        if !self.variants.iter().any(|v| v.name == name) {
-            let names: Vec<&str> = self.variants.iter().map(|v| &*v.name).collect();
-            let message = format!("there is no variant `{name}`");
-            return Err(Box::new(
-                Diagnostic::error(codes::UNKNOWN_VARIANT, message)
-                    .hint(format!("variants: {}", names.join(", "))),
-            ));
-        }
-        self.variants.retain(|v| v.name == name);
-        self.variants.iter_mut().for_each(|v| v.same = None);
-        self.against = vec![0];
-        self.axes.clear();
-        Ok(())
-    }
 }
 
 /// A configuration line that has no effect on the simulation.
@@ -164,8 +141,11 @@ pub struct VariantPlan {
     /// What runs.
     pub world: Arc<WorldPlan>,
     /// Index of an earlier point with the same world, whose outcomes are also those of this point:
-    /// what fails here, no packet would have crossed.
+    /// what fails here changes no path and no load.
     pub same: Option<usize>,
+    /// What fails here compared with the point without that failure, on an axis of failures of a
+    /// scenario that has no others.
+    pub shift: Option<Shift>,
     /// Fingerprint of all that is written of it: the scenario without title, number of runs and
     /// requirements, and the files that it refers to.
     pub text: u128,

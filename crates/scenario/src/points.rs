@@ -149,6 +149,10 @@ impl<'n> Grid<'n> {
         match which {
             Chosen::All => (0..all).collect(),
             Chosen::These(numbers) => numbers.iter().copied().filter(|n| *n < all).collect(),
+            Chosen::Named(name) => {
+                let named = (0..all).find(|i| self.point(*i).name == *name);
+                named.into_iter().collect()
+            }
             Chosen::Edges => {
                 let variants = self.variants.len().max(1);
                 let each = all / variants;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::common::{Router, SMALL, memory};
 use spillgate_scenario::plan::Plan;
+use spillgate_scenario::shift::{Busiest, Shift};
 use spillgate_scenario::{Options, load};
 
 const AXES: &str = "axes:
@@ -257,6 +258,27 @@ fn each_link_fails_in_turn() {
         p.variants[3].world.failures[0].up,
         spillgate_core::Time::from_secs_f64(8.0)
     );
+    // Of what moves, the loads: 1 Mb/s over the other side of the ring.
+    let shift = |i: usize| p.variants[i].shift.clone().unwrap();
+    assert_eq!(p.variants[0].shift, None);
+    let world = &p.variants[1].world;
+    let ad = world.links.iter().position(|l| l.name == "ad").unwrap() as u32;
+    let busiest = Busiest {
+        link: ad,
+        without: 0.0,
+        load: 0.1,
+    };
+    for failing in [1, 3] {
+        assert_eq!(
+            shift(failing),
+            Shift {
+                moved: 1,
+                cut: 0,
+                busiest: Some(busiest.clone()),
+            }
+        );
+    }
+    assert_eq!(shift(2), Shift::default());
     // What is not a failure of the axis may make a way the shortest: nothing is screened then.
     let own = RING.replace(
         "policies: {}",
@@ -270,7 +292,11 @@ fn each_link_fails_in_turn() {
         .unwrap()
         .plan;
     assert_eq!(p.axes[0].labels, ["none", "bc", "dc"]);
-    assert!(p.variants.iter().all(|v| v.same.is_none()));
+    assert!(
+        p.variants
+            .iter()
+            .all(|v| v.same.is_none() && v.shift.is_none())
+    );
     assert_eq!(p.variants[2].world.failures.len(), 4);
 }
 

@@ -44,7 +44,7 @@ pub use express::taken_plainly;
 pub use measured::layout;
 pub use observe::{explain, sampled, tap};
 pub use outcome::{Curve, Outcome, QUANTILES};
-pub use replication::Replication;
+pub use replication::{Replication, Tally};
 pub use spillgate_measure::{Bounds, Window};
 pub use tokens::Draining;
 

@@ -69,16 +69,44 @@ impl Replication {
         self.rule.until.iter().enumerate().all(known)
     }
 
-    /// How many runs a point gets whose runs give these values in order; none as long as one
-    /// cannot tell.
-    pub fn ends_after(&self, runs: &[Vec<f64>]) -> Option<u32> {
-        let mut look = self.next_look(0);
-        loop {
-            let seen = runs.get(..look as usize)?;
-            if self.is_enough(seen) {
-                return Some(look);
-            }
-            look = self.next_look(look);
+    /// To count the runs of a point.
+    pub fn tally(&self) -> Tally<'_> {
+        Tally {
+            look: self.next_look(0),
+            rule: self,
+            runs: Vec::new(),
+            is_enough: false,
         }
+    }
+}
+
+/// The runs of a point as they come in order, up to those that are enough. All looks together take
+/// no more than a few times as long as the last one.
+#[derive(Debug)]
+pub struct Tally<'r> {
+    rule: &'r Replication,
+    runs: Vec<Vec<f64>>,
+    /// After how many one looks next.
+    look: u32,
+    is_enough: bool,
+}
+
+impl Tally<'_> {
+    /// Takes the [values](Replication::values) of the next run. Behind those that are enough
+    /// nothing counts.
+    pub fn take(&mut self, values: Vec<f64>) {
+        if self.is_enough {
+            return;
+        }
+        self.runs.push(values);
+        if self.runs.len() == self.look as usize {
+            self.is_enough = self.rule.is_enough(&self.runs);
+            self.look = self.rule.next_look(self.look);
+        }
+    }
+
+    /// How many runs the point gets; none as long as one cannot tell.
+    pub fn ended(&self) -> Option<u32> {
+        self.is_enough.then_some(self.runs.len() as u32)
     }
 }

@@ -3,7 +3,7 @@
 use crate::common;
 use std::sync::Arc;
 
-use spillgate_sim::{Campaign, Replication};
+use spillgate_sim::{Campaign, Outcome, Replication};
 
 /// Two variants, each run about 10,000 packets.
 fn scenario(runs: u32) -> String {
@@ -106,7 +106,14 @@ fn points_have_as_many_runs_as_they_need() {
         let values: Vec<_> = of.map(|f| rule.values(point, &f.outcome)).collect();
         let n = values.len() as u32;
         assert!(looks.contains(&n), "{n} runs");
-        assert_eq!(rule.ends_after(&values), Some(n));
+        let mut tally = rule.tally();
+        for run in &values {
+            assert_eq!(tally.ended(), None);
+            tally.take(run.clone());
+        }
+        // What comes behind counts for nothing.
+        tally.take(values[0].clone());
+        assert_eq!(tally.ended(), Some(n));
         for look in looks.iter().filter(|l| **l < n) {
             assert!(!rule.is_enough(&values[..*look as usize]), "{look}");
         }
@@ -149,5 +156,44 @@ axes: [{name: failure, each: link, at: 2 s}]
         assert_eq!(of(0, run), of(2, run));
         assert_eq!(of(0, run), of(3, run));
         assert_ne!(of(0, run), of(1, run));
+    }
+}
+
+/// What is repaired before the first flow begins changes no load: with the failure written out, so
+/// that it is simulated, all values are those without.
+#[test]
+fn a_failure_before_any_flow_begins_is_not_simulated() {
+    let text = |rest: &str| {
+        format!(
+            "
+schema_version: 1
+topology:
+  nodes: [a, b, c]
+  links:
+    ab: {{from: a, to: b, rate: 10 Mb/s}}
+    ac: {{from: a, to: c, rate: 10 Mb/s}}
+    cb: {{from: c, to: b, rate: 10 Mb/s}}
+  routing: {{detection: 50 ms, convergence: 200 ms}}
+{rest}traffic:
+  - flow: {{name: f, start: 3 s, from: a, to: b, source: {{poisson: {{rate: 5 Mb/s, packet: 1000 B}}}}}}
+measurement: {{warmup: 1 s, duration: 5 s}}
+runs: {{count: 2}}
+"
+        )
+    };
+    let axis = |repair: &str| {
+        let axis =
+            format!("axes: [{{name: failure, each: link, of: [ab], at: 2 s, repair: {repair}}}]\n");
+        common::plan(&format!("{}{axis}", text("")))
+    };
+    // Routes follow a quarter of a second after the repair.
+    assert_eq!(axis("2.7 s").variants[1].same, Some(0));
+    assert_eq!(axis("2.8 s").variants[1].same, None);
+    let written = text("  failures: [{link: ab, at: 2 s, repair: 2.7 s}]\n");
+    let [with, without] = [&*written, &text("")].map(|t| common::run(&common::plan(t), 1));
+    assert_eq!(common::digests(&with), common::digests(&without));
+    for (a, b) in with.iter().zip(&without) {
+        let bits = |o: &Outcome| o.values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&a.outcome), bits(&b.outcome));
     }
 }
