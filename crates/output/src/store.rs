@@ -6,7 +6,9 @@
 //! it makes to one of its own, so that processes and machines share a directory without locks, and
 //! directories are merged by copying. `docs/reference/stored-runs.md` has the format.
 
+mod about;
 mod file;
+mod index;
 mod names;
 mod record;
 #[cfg(test)]
@@ -26,178 +28,13 @@ use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Failure, Outcome, RunInfo, Shelf};
 
-use file::{ENDING, FAILED, Header, NAMES, RUN, STUDY, Writer, frame, scan};
+use file::{FAILED, NAMES, RUN, STUDY, Writer, frame, scan};
+use index::{Index, Place};
 use names::{Named, Names, Places};
 use record::{Record, packed, unpacked};
 
+pub use about::{note_study, stored, study};
 pub use record::Damage;
-
-/// Where a frame is.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    header: Header,
-    file: usize,
-    at: u64,
-}
-
-/// What a directory has.
-#[derive(Debug, Default)]
-struct Index {
-    files: Vec<Known>,
-    /// By key, then in the order of the files.
-    runs: Vec<Place>,
-    /// Places in `runs`, by the fingerprint of the text.
-    by_text: Vec<u32>,
-    names: BTreeMap<(usize, u128), Place>,
-    /// Runs that failed, by behavior and key: where their causes are.
-    failed: BTreeMap<(u32, u128), Place>,
-    /// The study with the highest number.
-    study: Option<Place>,
-    /// Files that are not read to their end, and why.
-    unreadable: BTreeMap<PathBuf, String>,
-}
-
-/// A file, and how much of it is known.
-#[derive(Debug)]
-struct Known {
-    path: PathBuf,
-    length: u64,
-    /// Where the last frame ends.
-    end: u64,
-}
-
-impl Index {
-    fn of(directory: &Path) -> io::Result<Self> {
-        let mut all = Self::default();
-        all.refresh(directory)?;
-        Ok(all)
-    }
-
-    /// Adds what has been appended since, and new files.
-    fn refresh(&mut self, directory: &Path) -> io::Result<()> {
-        let mut new = Vec::new();
-        for entry in fs::read_dir(directory)? {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default();
-            if name.as_encoded_bytes().ends_with(ENDING.as_bytes())
-                && self.files.iter().all(|f| f.path != path)
-            {
-                new.push(path);
-            }
-        }
-        new.sort();
-        self.files.extend(new.into_iter().map(|path| Known {
-            path,
-            length: 0,
-            end: 0,
-        }));
-        let before = self.runs.len();
-        for (file, known) in self.files.iter_mut().enumerate() {
-            let length = fs::metadata(&known.path).map_or(known.length, |m| m.len());
-            if std::mem::replace(&mut known.length, length) == length {
-                continue;
-            }
-            let found = File::open(&known.path).and_then(|f| scan(f, &mut known.end));
-            let (frames, why) = found.unwrap_or_else(|e| (Vec::new(), Some(e.to_string())));
-            self.unreadable
-                .extend(why.map(|why| (known.path.clone(), why)));
-            for (header, at) in frames {
-                let place = Place { header, file, at };
-                match header.kind {
-                    RUN => self.runs.push(place),
-                    NAMES => drop(self.names.insert((file, header.key), place)),
-                    FAILED => drop(self.failed.insert((header.behavior, header.key), place)),
-                    STUDY if self.study.is_none_or(|s| s.header.key < header.key) => {
-                        self.study = Some(place);
-                    }
-                    // What a later version has added.
-                    _ => {}
-                }
-            }
-        }
-        if self.runs.len() > before {
-            self.runs.sort_by_key(|p| p.header.key);
-            self.by_text = (0..self.runs.len() as u32).collect();
-            self.by_text
-                .sort_by_key(|n| self.runs[*n as usize].header.text);
-        }
-        Ok(())
-    }
-
-    /// The runs with a key, and then those of the same text.
-    fn of_run(&self, key: u128, text: Option<u128>) -> impl Iterator<Item = &Place> {
-        let from = self.runs.partition_point(|p| p.header.key < key);
-        let same = self.runs[from..]
-            .iter()
-            .take_while(move |p| p.header.key == key);
-        let texts = text.into_iter().flat_map(|text| {
-            let of = |n: &u32| self.runs[*n as usize].header.text;
-            let from = self.by_text.partition_point(|n| of(n) < text);
-            let same = self.by_text[from..].iter().map(|n| &self.runs[*n as usize]);
-            same.take_while(move |p| p.header.text == text)
-        });
-        same.chain(texts.filter(move |p| p.header.key != key))
-    }
-}
-
-/// The keys of the runs that are stored in a directory, each once, ascending; none if it is not
-/// there.
-///
-/// # Errors
-/// If it cannot be read.
-pub fn stored(directory: &Path) -> io::Result<Vec<u128>> {
-    if !directory.exists() {
-        return Ok(Vec::new());
-    }
-    let mut keys: Vec<_> = Index::of(directory)?
-        .runs
-        .iter()
-        .map(|p| p.header.key)
-        .collect();
-    keys.dedup();
-    Ok(keys)
-}
-
-/// What a directory says of the study whose runs it has, as it was noted last; none if it is not
-/// there, or nothing is noted.
-///
-/// # Errors
-/// If it cannot be read, or is damaged.
-pub fn study(directory: &Path) -> io::Result<Option<String>> {
-    if !directory.exists() {
-        return Ok(None);
-    }
-    let all = Index::of(directory)?;
-    let bad = |said: String| io::Error::new(io::ErrorKind::InvalidData, said);
-    // The last one might be in it.
-    if let Some((path, why)) = all.unreadable.first_key_value() {
-        return Err(bad(format!("{}: {why}", path.display())));
-    }
-    let Some(Place { header, file, at }) = all.study else {
-        return Ok(None);
-    };
-    let path = &all.files[file].path;
-    let mut content = vec![0; header.length as usize];
-    let mut open = File::open(path)?;
-    open.seek(SeekFrom::Start(at))?;
-    open.read_exact(&mut content)?;
-    let intact = header.is_of(&content).then_some(&content);
-    let read = intact.ok_or(Damage::Checksum).and_then(|c| unpacked(c));
-    let said = |why| format!("{} is damaged at byte {at}: {why}", path.display());
-    read.map(Some).map_err(|why| bad(said(why)))
-}
-
-/// Notes in a directory, which is made if it is not there, what study its runs are of.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn note_study(directory: &Path, text: &str) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
-    let before = Index::of(directory)?.study;
-    let number = before.map_or(0, |s| s.header.key + 1);
-    let frame = frame(STUDY, 0, [number, 0], &packed(&text)?)?;
-    Writer::create(directory)?.append(&frame)
-}
 
 /// A directory of stored runs, opened for the runs of a plan on an engine.
 pub struct Store {

@@ -14,14 +14,17 @@ mod files;
 mod job;
 mod lint;
 mod memory;
+mod results;
 mod show;
+mod stored;
 mod voice;
 mod waiting;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use job::{InputError, Job, Results};
+use job::{InputError, Job};
+use results::Results;
 
 use spillgate_core::{DropReason, Kind, suggest};
 use spillgate_endpoints::{cc::CcSpec, source};
@@ -259,10 +262,10 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(quantile_interval, m)?)?;
     m.add_function(wrap_pyfunction!(p_value, m)?)?;
     m.add_function(wrap_pyfunction!(judge, m)?)?;
-    m.add_function(wrap_pyfunction!(job::stored_runs, m)?)?;
-    m.add_function(wrap_pyfunction!(job::study, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::stored_runs, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::study, m)?)?;
     m.add_function(wrap_pyfunction!(dataset::write_dataset, m)?)?;
-    m.add_function(wrap_pyfunction!(job::note_study, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::note_study, m)?)?;
     m.add_function(wrap_pyfunction!(nearest, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
