@@ -167,7 +167,8 @@ def connected(where: str, jobs: int | None = None) -> Iterator[Cluster]:
                 n_workers=jobs or None,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                # Any port: the usual one may belong to another study.
+                dashboard_address=":0",
             ) as local,
             distributed.Client(local) as client,
         ):
@@ -219,7 +220,7 @@ class Cluster:
                 self._refuse(worker, f"it has no Spillgate that can be used ({who})")
             if who != identity():
                 self._refuse(worker, f"it has Spillgate {_version(who)}")
-        client.run_on_scheduler(_allow, DEATHS)
+        self._deaths: int = client.run_on_scheduler(_allow, DEATHS) + 1
 
     def _refuse(self, worker: str, why: str) -> None:
         ours = _version(identity())
@@ -265,7 +266,7 @@ class Cluster:
             for key in suspects:
                 # Alone, so that it is known what the workers died of.
                 if not self._stop.is_set() and self._pass([key], block, pace, most=1):
-                    cause = f"killed its worker {DEATHS + 1} times"
+                    cause = f"killed its worker {self._deaths} times"
                     job.put_failure(where, *key, cause)
             asked, (left, _) = set(left), job.lacking(where, again=False)
             if asked <= set(left) and not self._stop.is_set():
@@ -331,9 +332,11 @@ def _filled(of: Block, runs: list[Key]) -> Block:
     return replace(of, points=points, runs=[(places[point], run) for point, run in runs])
 
 
-def _allow(deaths: int, dask_scheduler: Any = None) -> None:  # noqa: ANN401 - of Dask, untyped
-    """Lets a scheduler put up with dead workers; called there."""
-    dask_scheduler.allowed_failures = max(dask_scheduler.allowed_failures or 0, deaths)
+def _allow(deaths: int, dask_scheduler: Any = None) -> int:  # noqa: ANN401 - of Dask, untyped
+    """Lets a scheduler put up with dead workers, and says with how many; called there."""
+    allowed: int = max(dask_scheduler.allowed_failures or 0, deaths)
+    dask_scheduler.allowed_failures = allowed
+    return allowed
 
 
 class _Pace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -30,8 +30,8 @@ from spillgate.source import ScenarioLike, Source
 FIRST, MOST = 10, 100
 """Runs of the first and of the last look at a value."""
 
-_ROWS = 5
-"""Values of the second key of a frontier."""
+VALUES = 5
+"""Values of the second key of a frontier, unless another number is asked for."""
 
 Judged = tuple[Verdict, ...]
 
@@ -158,6 +158,16 @@ class Answer:
         return point.number < own if self.key.largest else point.number > own
 
 
+def _as_asked(error: InputError, keys: Sequence[Key]) -> InputError:
+    """An error about the value of a key, under the name of the option that has its path."""
+    text, diagnostics = str(error), error.diagnostics
+    for key in keys:
+        given, asked = f"--set {key.path}", f"--{key.word} {key.path}"
+        text = text.replace(f"{given}:", f"{asked}:")
+        diagnostics = tuple(replace(d, file=asked) if d.file == given else d for d in diagnostics)
+    return InputError(text, diagnostics)
+
+
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -247,8 +257,8 @@ class Finder:
         count = tests or most_tests(len(texts), scan=scan)
         level = 1.0 - (1.0 - self.level) / count
         fixed = dict(at or {})
-        self._check({**fixed, key.path: texts[0]})
-        self._check({**fixed, key.path: texts[-1]})
+        for end in (texts[0], texts[-1]):
+            self._check({**fixed, key.path: end}, key)
 
         def look(step: int, runs: int) -> Look[Judged]:
             return self._look({**fixed, key.path: texts[step]}, runs, level)
@@ -291,17 +301,18 @@ class Finder:
         points = {step: note(t) for step, t in found.tested.items()}
         return self._answer(key, rungs, found, points, fixed)
 
-    def frontier(self, first: Key, second: Key) -> Frontier:
+    def frontier(self, first: Key, second: Key, *, values: int = VALUES) -> Frontier:
         """The answer for the first key at some values of the second, from end to end.
 
-        The level holds for all of them together.
+        The level holds for all of them together: the more there are, the more runs each takes.
+        `values`: how many of the second, at least 2; fewer where its ends are nearer.
         """
         rungs = second.ladder
         last = len(rungs.texts) - 1
-        steps = sorted({last * part // (_ROWS - 1) for part in range(_ROWS)})
+        steps = sorted({last * part // (values - 1) for part in range(values)})
         tests = len(steps) * most_tests(len(first.ladder.texts), scan=False)
-        self._check({first.path: first.start, second.path: second.start})
-        self._check({first.path: first.stop, second.path: second.stop})
+        for ends in ((first.start, second.start), (first.stop, second.stop)):
+            self._check(dict(zip((first.path, second.path), ends, strict=True)), first, second)
         answers: list[tuple[str, Answer | str]] = []
         for step in steps:
             at = {second.path: rungs.texts[step]}
@@ -316,9 +327,12 @@ class Finder:
             raise InputError(msg)
         return Frontier(first, second, tuple(answers))
 
-    def _check(self, values: Mapping[str, str]) -> None:
+    def _check(self, values: Mapping[str, str], *keys: Key) -> None:
         """Loads the scenario with these values; that there is nothing to judge is an error."""
-        simulation = self._simulation(set=[*self._set, *override_texts(values)])
+        try:
+            simulation = self._simulation(set=[*self._set, *override_texts(values)])
+        except InputError as error:
+            raise _as_asked(error, keys) from None
         d = simulation.description
         if not d.sla:
             msg = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from spillgate import _engine
 from spillgate.errors import InputError
@@ -32,6 +33,11 @@ class Settled:
 
     warmup: float
     length: float
+
+    @property
+    def override(self) -> dict[str, str]:
+        """What takes the place of `auto`."""
+        return {"measurement.warmup": f"{self.warmup!r} s"}
 
     def said(self) -> str:
         """For a reader of the results."""
@@ -73,6 +79,16 @@ def find(d: Description, pilot: Callable[[float], Sequence[Transient] | None]) -
         "warm-up, such as 60 s, if that is meant"
     )
     raise InputError(msg)
+
+
+def check(d: Description, path: Path) -> None:
+    """Raises `InputError` if there is still a warm-up to be found, in a variant's own settings."""
+    if d.auto_warmup:
+        msg = (
+            f"error: {path}: a variant sets measurement.warmup to auto\n    hint: write "
+            "it in the scenario's own `measurement`: all variants have one warm-up"
+        )
+        raise InputError(msg)
 
 
 def overrides(length: float) -> dict[str, str]:

@@ -344,16 +344,10 @@ class Simulation:
             self._job = unstarted
             self._job.cancel()
             return
-        warmup = f"{found.warmup!r} s"
-        self.overrides = pilot.replaced(self.overrides, {"measurement.warmup": warmup})
+        self.overrides = pilot.replaced(self.overrides, found.override)
         self._job = self._open(set=self.overrides)
         described = Description.from_json(self._job.describe())
-        if described.auto_warmup:
-            msg = (
-                f"error: {self.path}: a variant sets measurement.warmup to auto\n    hint: write "
-                "it in the scenario's own `measurement`: all variants have one warm-up"
-            )
-            raise InputError(msg)
+        pilot.check(described, self.path)
         self.description = replace(described, warnings=(*described.warnings, found.said()))
 
     def _pilot(self, store: str | Path | None, length: float) -> tuple[Transient, ...] | None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from spillgate import pilot
 from spillgate.errors import InputError
+from spillgate.rows import Transient, records
 from spillgate.run import POLL_S, Failed, Limits, Progress, paced, watched
 from spillgate.scenario import Description
 
@@ -88,7 +91,7 @@ class Part:
         points: How many points the scenario has.
     """
 
-    def __init__(self, opened: Callable[..., _engine.Job], number: int, of: int) -> None:
+    def __init__(self, opened: partial[_engine.Job], number: int, of: int) -> None:
         """Takes part `number`, from 1, of a study in `of` parts; raises `InputError`.
 
         Every value of every axis is checked, whichever of them are of this part. `opened` is
@@ -102,12 +105,6 @@ class Part:
         job = opened(edges=True)
         self.description = Description.from_json(job.describe())
         self.points = job.extent()
-        if self.description.auto_warmup:
-            msg = (
-                "error: measurement.warmup: auto is found by a pilot run of all points, which a "
-                "part does not make\n    hint: write the warm-up that `spillgate run` finds"
-            )
-            raise InputError(msg)
         self._running: _engine.Job | None = None
         self._stopped = False
 
@@ -149,12 +146,14 @@ class Part:
             OutputError: If the store can be neither read nor made.
         """
         sampled = watched(series, self.description.runs)
-        filled = Filled()
+        filled = Filled(runs=self.runs)
+        if self.description.auto_warmup and not self._settle(store, filled):
+            filled.interrupted = True
+            return filled
         # Each part makes the points that it needs, not those of the others.
         many = self.points > CHUNK
         mine = range(self._first, self.points, self._of) if many else range(self.points)
         part = None if many else (self._first, self._of)
-        filled.runs = self.runs
         begun, events = time.monotonic(), 0
 
         def report() -> None:
@@ -192,3 +191,37 @@ class Part:
             filled.runs = counted
         filled.interrupted = self._stopped and filled.done + len(filled.failed) < filled.runs
         return filled
+
+    def _settle(self, store: str | Path, filled: Filled) -> bool:
+        """Finds the warm-up of the study by pilot runs of all its points; false if it was stopped.
+
+        All parts find the same, as what the runs draw depends on the seed alone. Those that the
+        store has are not made again.
+        """
+        texts: Sequence[str] = self._opened.keywords.get("set") or ()
+
+        def made(length: float) -> list[Transient] | None:
+            values = pilot.replaced(texts, pilot.overrides(length))
+            seed = pilot.seed(self.description.seed)
+            opened = partial(self._opened, seed=seed, runs=1, set=values)
+            found: list[Transient] = []
+            for job in chunks(opened, range(self.points), []):
+                self._running = job
+                if not self._stopped:
+                    job.start([0], str(store))
+                    while not job.join(POLL_S):
+                        pass
+                if self._stopped:
+                    return None
+                found += records(Transient, job.outcome().part("transients"))
+            return found
+
+        settled = pilot.find(self.description, made)
+        if settled is None:
+            return False
+        filled.notes.append(settled.said())
+        values = pilot.replaced(texts, settled.override)
+        self._opened = partial(self._opened, set=values)
+        path = self._opened.args[0].path
+        pilot.check(Description.from_json(self._opened(edges=True).describe()), path)
+        return True

@@ -10,6 +10,8 @@ import sys
 import time
 
 import pytest
+from studies import UNTIL, saved
+from studies import study as a_study
 
 import spillgate
 from spillgate import cluster
@@ -19,27 +21,15 @@ from spillgate.errors import InputError
 pytest.importorskip("distributed")
 
 QUICK = ("--no-figures", "--no-report")
-STUDY = """
-schema_version: 1
-topology:
-  nodes: [a, b]
-  links: {wan: {from: a, to: b, rate: 10 Mb/s, policy: FIFO}}
-policies: {FIFO: {fifo: {limit: 20 packets}}, FQ: {fq: {}}}
-traffic:
-  - flow: {name: f, from: a, to: b, source: {poisson: {rate: 7 Mb/s, packet: 500 B}}}
-measurement: {warmup: 0 s, duration: 20 s}
-runs: {count: 12}
-variants:
-  - {name: FIFO, set: {}}
-  - {name: FQ, set: {topology.links.wan.policy: FQ}}
-"""
+STUDY = a_study(link="10 Mb/s", load="7 Mb/s", measured="duration: 20 s", runs=12)
 
 
 class Machines:
     """A scheduler and workers in processes of their own."""
 
-    def __init__(self, where):
+    def __init__(self, where, **settings):
         self.where = where
+        self.environment = {**os.environ, **settings}
         self.file = where / "scheduler.json"
         self.processes = []
         self.start("scheduler", "--port", "0", "--no-dashboard")
@@ -54,7 +44,11 @@ class Machines:
         command = [sys.executable, "-m", "dask", kind, "--scheduler-file", self.file, *options]
         with (self.where / f"{kind}-{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
-                list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                list(map(str, command)),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
             )
         self.processes.append(process)
         return self.processes[-1]
@@ -85,11 +79,6 @@ def study(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(STUDY)
     return path
-
-
-def saved(directory):
-    runs = json.loads((directory / "results.json").read_text())["runs"]
-    return runs, (directory / "results.parquet").read_bytes()
 
 
 def frames(store):
@@ -155,6 +144,69 @@ def test_workers_of_this_machine(cli, study, tmp_path):
     # The clock is looked at now and then: short runs are through before.
     assert " runs could not be made:" in failed.stderr
     assert "run 0 of FQ: took longer than 0.000000001 s" in failed.stderr
+
+
+def test_workers_stop_where_one_process_does(cli, study, tmp_path):
+    study.write_text(
+        a_study(link="1 Mb/s", load="1 kb/s", measured="duration: 2 s", runs=40, more=UNTIL)
+    )
+    whole = cli("sweep", study, *QUICK, "--out", "whole")
+    assert whole.returncode == 0, whole.stderr
+    made = cli("sweep", study, *QUICK, "--on", "dask-local", "--jobs", "2", "--out", "out")
+    assert made.returncode == 0, made.stderr
+    assert saved(tmp_path / "out") == saved(tmp_path / "whole")
+
+
+DEADLY = """
+import os, signal
+from spillgate import cluster
+
+# It is loaded more than once.
+made = cluster.__dict__.setdefault("whole", cluster.make)
+
+def make(block):
+    if (1, 3) in [(block.points[place], run) for place, run in block.runs]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return made(block)
+
+cluster.make = make
+"""
+"""Run 3 of the second point kills whoever tries it."""
+
+
+def test_a_run_that_kills_every_worker_is_put_down(
+    cli, monkeypatch, capsys, study, tmp_path, tmp_path_factory
+):
+    monkeypatch.setattr(cluster, "DEATHS", 1)
+    monkeypatch.setattr(cluster, "PATIENCE_S", 60.0)
+    monkeypatch.chdir(tmp_path)
+    deadly = tmp_path / "deadly.py"
+    deadly.write_text(DEADLY)
+    short = ("--set", "measurement.duration=1 s", *QUICK)
+    few = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+    machines = Machines(tmp_path_factory.mktemp("dask"), **few)
+    try:
+        # It has a nanny, which starts another one each time.
+        machines.worker("--preload", deadly)
+        status = main(
+            ["sweep", str(study), *short, "--on", machines.on, "--store", "s", "--out", "out"]
+        )
+    finally:
+        machines.stop()
+    said = capsys.readouterr().err
+    assert status == 3, said
+    assert "1 run could not be made:\n    run 3 of FQ: killed its worker 2 times" in said
+    found = frames(tmp_path / "s")
+    assert len(found) == len(set(found)) == 23
+    # Nor is it tried here, unless that is wanted.
+    again = cli("sweep", study, *short, "--store", "s", "--out", "again")
+    assert again.returncode == 3
+    assert "run 3 of FQ: killed its worker 2 times" in again.stderr
+    options = ("--store", "s", "--retry-failed", "--out", "tried")
+    tried = cli("sweep", study, *short, *options)
+    whole = cli("sweep", study, *short, "--out", "whole")
+    assert tried.returncode == whole.returncode, tried.stderr
+    assert saved(tmp_path / "tried") == saved(tmp_path / "whole")
 
 
 def test_a_worker_with_another_version_is_refused_and_named(cli, machines, study, tmp_path):

@@ -462,6 +462,25 @@ def test_what_it_prints(cli, tmp_path):
     assert cli("estimate", run, "--set", "runs.count=4").returncode == 2
 
 
+def test_it_prints_what_fits_and_says_what_is_left(cli, tmp_path):
+    made = scenario(ENDLESS, poisson("f", "8 Mb/s", "1250 B"))
+    loads = [f"{n} kb/s" for n in range(1_000, 1_300)]
+    made["axes"] = [{"name": "load", "set": "traffic.f.source.rate", "values": loads}]
+    path = tmp_path / "x.yaml"
+    path.write_text(json.dumps(made))
+    done = cli("estimate", path, LINES="40")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 40
+    of = sum(len(point.estimates) for point in spillgate.estimate(made))
+    shown = sum(line.endswith(" exact") for line in lines)
+    assert 0 < shown < of
+    assert lines[-1] == f"Not shown: estimates ({of - shown:,} of {of:,}): --all, or --format json"
+    whole = cli("estimate", path, "--all", LINES="40").stdout
+    assert sum(line.endswith(" exact") for line in whole.splitlines()) == of
+    assert "Not shown" not in whole
+
+
 def test_json_is_the_same(cli, first):
     done = cli("estimate", first, "--variant", "fifo", "--format", "json")
     [record] = json.loads(done.stdout)

@@ -113,6 +113,19 @@ def test_a_frontier_of_two_keys(find, tmp_path):
     assert figure.stat().st_size > 1_000
 
 
+def test_a_frontier_has_as_many_values_as_are_asked_for(find):
+    keys = (*RATE, *ENDS, "--within", "2 Mb/s", "--largest", "policies.fifo.fifo.limit")
+    ends = ("--from", "5 packets", "--to", "45 packets", "--within", "5 packets")
+    quick = ("--format", "json", "--quiet")
+    done = find(*keys, *ends, "--values", "3", *quick)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["frontier"]
+    assert [row["at"] for row in rows] == [f"{n} packets" for n in (5, 25, 45)]
+    done = find(*keys, *ends, "--values", "1", *quick)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--values 1: at least 2" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -134,8 +147,9 @@ def test_a_frontier_of_two_keys(find, tmp_path):
         ((*RATE, *ENDS, "--set", "sla=[]"), "no requirement is stated"),
         (
             ("--smallest", "topology.links.uplinc.rate", *ENDS),
-            "there is no `uplinc` in `topology.links`; did you mean `uplink`?",
+            "--smallest topology.links.uplinc.rate: error: there is no `uplinc` in `topol",
         ),
+        ((*RATE, *ENDS, "--values", "3"), "--values is of a second key"),
         ((*RATE, "--from", "10 ms", "--to", "20 ms"), "10 ms"),
     ],
 )

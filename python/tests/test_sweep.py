@@ -5,9 +5,12 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import partial
 
 import pytest
+from studies import UNTIL, saved
+from studies import study as a_study
 
 from spillgate import _engine
 from spillgate import study as studies
@@ -17,22 +20,15 @@ from spillgate.source import Source
 from spillgate.study import CHUNK, Part
 
 QUICK = ("--no-figures", "--no-report")
-STUDY = """
-schema_version: 1
-topology:
-  nodes: [a, b]
-  links: {wan: {from: a, to: b, rate: 1 Mb/s, policy: FIFO}}
-policies: {FIFO: {fifo: {limit: 20 packets}}, FQ: {fq: {}}}
-traffic:
-  - flow: {name: f, from: a, to: b, source: {poisson: {rate: 700 kb/s, packet: 500 B}}}
-measurement: {warmup: 0 s, duration: 200 ms, interval: 50 ms}
-runs: {count: 3}
-variants:
-  - {name: FIFO, set: {}}
-  - {name: FQ, set: {topology.links.wan.policy: FQ}}
-axes:
+STUDY = a_study(
+    link="1 Mb/s",
+    load="700 kb/s",
+    measured="duration: 200 ms, interval: 50 ms",
+    runs=3,
+    more="""axes:
   - {name: load, set: traffic.f.source.rate, values: [200 kb/s, 500 kb/s, 900 kb/s]}
-"""
+""",
+)
 
 
 @pytest.fixture
@@ -40,15 +36,6 @@ def study(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(STUDY)
     return path
-
-
-def digests(directory):
-    runs = json.loads((directory / "results.json").read_text())["runs"]
-    return {(r["variant"], r["run"]): r["digest"] for r in runs}
-
-
-def tables(directory):
-    return (directory / "results.parquet").read_bytes()
 
 
 def stored(directory):
@@ -77,11 +64,59 @@ def test_parts_make_what_the_whole_makes(cli, study, tmp_path):
     assert again.stdout == "part 1 of 1: 18 of 18 runs are in all, 0 of them new\n"
     merged = cli("sweep", study, *QUICK, "--store", "all", "--out", "merged")
     assert merged.returncode == whole.returncode
-    assert digests(tmp_path / "merged") == digests(tmp_path / "whole")
-    assert tables(tmp_path / "merged") == tables(tmp_path / "whole")
+    assert saved(tmp_path / "merged") == saved(tmp_path / "whole")
     assert sorted(stored(tmp_path / "merged/runs")) == sorted(stored(tmp_path / "whole/runs"))
     # None was made again.
     assert len(list((tmp_path / "all").iterdir())) == 5
+
+
+def test_parts_stop_where_the_whole_does(cli, study, tmp_path):
+    study.write_text(
+        a_study(link="1 Mb/s", load="1 kb/s", measured="duration: 2 s", runs=40, more=UNTIL)
+    )
+    whole = cli("sweep", study, *QUICK, "--out", "whole")
+    assert whole.returncode == 0, whole.stderr
+    for i in range(1, 4):
+        made = cli("sweep", study, "--shard", f"{i}/3", "--store", "all")
+        assert made.returncode == 0, made.stderr
+    keys = stored(tmp_path / "all")
+    merged = cli("sweep", study, *QUICK, "--store", "all", "--out", "merged")
+    assert merged.returncode == 0, merged.stderr
+    assert saved(tmp_path / "merged") == saved(tmp_path / "whole")
+    # The parts have made what the points need, and not what is more than that.
+    assert (
+        sorted(stored(tmp_path / "all")) == sorted(keys) == sorted(stored(tmp_path / "whole/runs"))
+    )
+    runs, _ = saved(tmp_path / "whole")
+    each = Counter(r["variant"] for r in runs)
+    assert len(each) == 6
+    assert min(each.values()) < max(each.values())
+
+
+def test_parts_find_the_warm_up_of_the_whole(cli, study, tmp_path):
+    text = a_study(link="1 Mb/s", load="700 kb/s", measured="duration: 2 s", runs=3)
+    study.write_text(text.replace("warmup: 0 s", "warmup: auto"))
+    whole = cli("sweep", study, *QUICK, "--out", "whole")
+    assert whole.returncode == 0, whole.stderr
+    (tmp_path / "all").mkdir()
+    for i in (1, 2):
+        made = cli("sweep", study, "--shard", f"{i}/2", "--store", f"part{i}")
+        assert made.returncode == 0, made.stderr
+        assert "spillgate: the warm-up of " in made.stderr
+        assert made.stdout == f"part {i} of 2: 3 of 3 runs are in part{i}, 3 of them new\n"
+        for file in (tmp_path / f"part{i}").iterdir():
+            (tmp_path / "all" / file.name).write_bytes(file.read_bytes())
+    files = sorted((tmp_path / "all").iterdir())
+    merged = cli("sweep", study, *QUICK, "--store", "all", "--out", "merged")
+    assert merged.returncode == 0, merged.stderr
+    assert saved(tmp_path / "merged") == saved(tmp_path / "whole")
+    # Nothing was left to be made.
+    assert sorted((tmp_path / "all").iterdir()) == files
+    own = text.replace("set: {}", "set: {measurement.warmup: auto}")
+    study.write_text(own)
+    failed = cli("sweep", study, "--shard", "1/2", "--store", "own")
+    assert failed.returncode == 2
+    assert "a variant sets measurement.warmup to auto" in failed.stderr
 
 
 @pytest.mark.parametrize(
@@ -129,13 +164,12 @@ def test_a_run_that_exceeds_its_limits_is_put_down_and_the_others_go_on(cli, stu
     assert made.returncode == 3, made.stderr
     assert "3 runs could not be made:" in made.stderr
     assert "run 0 of HEAVY: took longer than 1 s" in made.stderr
-    assert len(digests(tmp_path / "out")) == 6
+    assert len(saved(tmp_path / "out")[0]) == 6
     # It is known, and not tried again.
     again = cli(*options, "--out", "again")
     assert again.returncode == 3
     assert "run 0 of HEAVY: took longer than 1 s" in again.stderr
-    assert digests(tmp_path / "again") == digests(tmp_path / "out")
-    assert tables(tmp_path / "again") == tables(tmp_path / "out")
+    assert saved(tmp_path / "again") == saved(tmp_path / "out")
     part = cli("sweep", study, "--shard", "1/1", "--store", "s", "--timeout", "1")
     assert part.returncode == 3
     assert part.stdout == "part 1 of 1: 6 of 9 runs are in s, 0 of them new\n"
@@ -148,7 +182,7 @@ def test_a_run_that_exceeds_its_limits_is_put_down_and_the_others_go_on(cli, stu
     assert tight.returncode == 3
     assert "may need " in tight.stderr
     assert "the limit is 0 MB" in tight.stderr
-    assert digests(tmp_path / "tight") == {}
+    assert saved(tmp_path / "tight")[0] == []
 
 
 def test_two_studies_write_one_store_at_once(cli, study, tmp_path):
@@ -167,8 +201,7 @@ def test_two_studies_write_one_store_at_once(cli, study, tmp_path):
         process.communicate(timeout=120)
         assert process.returncode in (0, 1, 3)
     for i in range(2):
-        assert tables(tmp_path / f"out{i}") == tables(tmp_path / "whole")
-        assert digests(tmp_path / f"out{i}") == digests(tmp_path / "whole")
+        assert saved(tmp_path / f"out{i}") == saved(tmp_path / "whole")
     assert len(stored(tmp_path / "s")) == 240 + 80
 
 
@@ -179,7 +212,7 @@ def test_a_store_of_a_newer_version_is_named(cli, study, tmp_path):
     assert made.returncode in (0, 1, 3)
     said = "newer.runs: it has version 2 of the format; this Spillgate reads version 1"
     assert said in made.stderr
-    assert len(digests(tmp_path / "out")) == 18
+    assert len(saved(tmp_path / "out")[0]) == 18
     assert (tmp_path / "s/newer.runs").read_bytes() == b"spillgate runs 2\nwhatever"
 
 

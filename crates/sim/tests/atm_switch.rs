@@ -10,7 +10,7 @@ use spillgate_core::DropReason;
 use spillgate_core::testkit::effort;
 use spillgate_events::WinnerTree;
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::table::{Metric, Row, Scope};
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
@@ -414,7 +414,7 @@ proptest! {
         for tapped in [false, true] {
             let (found, of) = run(&plan, Engine::Express, tapped);
             prop_assert_eq!(&found, &digest);
-            let bits = |v: &spillgate_measure::table::Row| -> Vec<u64> { v.iter().map(|x| x.to_bits()).collect() };
+            let bits = |v: &Row| -> Vec<u64> { v.iter().map(|x| x.to_bits()).collect() };
             prop_assert_eq!(bits(&of.values), bits(&values.values));
         }
     }

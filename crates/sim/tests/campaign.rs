@@ -175,7 +175,8 @@ topology:
     cb: {{from: c, to: b, rate: 10 Mb/s}}
   routing: {{detection: 50 ms, convergence: 200 ms}}
 {rest}traffic:
-  - flow: {{name: f, start: 3 s, from: a, to: b, source: {{poisson: {{rate: 5 Mb/s, packet: 1000 B}}}}}}
+  - flow:
+      {{name: f, start: 3 s, from: a, to: b, source: {{cbr: {{rate: 5 Mb/s, packet: 1 kB}}}}}}
 measurement: {{warmup: 1 s, duration: 5 s}}
 runs: {{count: 2}}
 "

@@ -45,7 +45,7 @@ def _main(arguments: list[str], stop: Stop) -> int:
     options = None
     try:
         try:
-            options = build_parser().parse_args(arguments)
+            options = build_parser(*arguments[:1]).parse_args(arguments)
         except SystemExit:
             # The help, say, has gone to standard output.
             sys.stdout.flush()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.machine import write_json
+from spillgate.cli.screen import Part, present
 from spillgate.cli.text import console, fresh, item, legend, show, table
 from spillgate.errors import InputError
 from spillgate.estimates import Beside, Estimate, Estimates
@@ -42,7 +44,7 @@ def estimate(options: argparse.Namespace) -> int:
     if options.format == "json":
         write_json([record(f) for f in found])
     else:
-        _print(found, is_run=is_run)
+        _print(found, is_run=is_run, whole=options.all)
     return 0
 
 
@@ -65,17 +67,19 @@ def record(found: Estimates) -> dict[str, Any]:
     }
 
 
-def _print(found: Sequence[Estimates], *, is_run: bool) -> None:
-    out = console()
-    for f in found:
-        out.print(Text(f.point, style="bold"))
-        if f.estimates:
-            show(out, _table(f, simulated=is_run))
-        else:
-            out.print("No formula applies.")
-        for line in _remarks(f):
-            item(out, line)
-        out.print()
+def _print(found: Sequence[Estimates], *, is_run: bool, whole: bool) -> None:
+    count = sum(len(f.estimates) for f in found)
+
+    def some(out: Console, n: int) -> int:
+        left = n
+        for f in found:
+            shown = replace(f, estimates=f.estimates[:left])
+            left -= len(shown.estimates)
+            _point(out, shown, is_run=is_run)
+            if left <= 0 < len(f.estimates):
+                break
+        return n - left
+
     text = (
         "exact: what runs have in the mean; a model: an approximation; rough: something that the "
         "formula assumes does not hold; sojourn: until transmission begins; backlog, bytes: of "
@@ -83,7 +87,22 @@ def _print(found: Sequence[Estimates], *, is_run: bool) -> None:
     )
     if is_run:
         text += "; distance: of the simulated mean, in half-widths of its 95 % interval"
-    legend(out, text)
+    parts = (
+        Part(lambda out: some(out, count + 1), 1, "estimates", count, some),
+        Part(lambda out: legend(out, text)),
+    )
+    present(console(), parts, "--all, or --format json", whole=whole)
+
+
+def _point(out: Console, found: Estimates, *, is_run: bool) -> None:
+    out.print(Text(found.point, style="bold"))
+    if found.estimates:
+        show(out, _table(found, simulated=is_run))
+    else:
+        out.print("No formula applies.")
+    for line in _remarks(found):
+        item(out, line)
+    out.print()
 
 
 def _label(metric: str) -> str:

@@ -14,7 +14,7 @@ from spillgate.cli import INTERRUPTED, drawing
 from spillgate.cli.machine import write_json
 from spillgate.cli.text import console, show, table
 from spillgate.errors import InputError
-from spillgate.find import Answer, Finder, Frontier, Key, Point
+from spillgate.find import VALUES, Answer, Finder, Frontier, Key, Point
 from spillgate.labels import mark_of
 from spillgate.run import Interrupted
 
@@ -48,7 +48,9 @@ def find(options: argparse.Namespace) -> int:
         try:
             with stop.raising():
                 found: Answer | Frontier = (
-                    finder.answer(keys[0]) if len(keys) == 1 else finder.frontier(*keys)
+                    finder.answer(keys[0])
+                    if len(keys) == 1
+                    else finder.frontier(*keys, values=options.values or VALUES)
                 )
         except Interrupted:
             kept = f"; its runs are in {options.store}" if options.store else ""
@@ -75,6 +77,12 @@ def _keys(options: argparse.Namespace) -> list[Key]:
         raise InputError(msg)
     if len(paths) > 2:
         msg = f"error: {len(paths)} paths\n    hint: one, or two, whose frontier is then found"
+        raise InputError(msg)
+    if options.values is not None and len(paths) == 1:
+        msg = "error: --values is of a second key: name one with --smallest or --largest"
+        raise InputError(msg)
+    if options.values is not None and options.values < 2:
+        msg = f"error: --values {options.values}: at least 2, the ends of the second key"
         raise InputError(msg)
     if not len(lows) == len(highs) == len(paths):
         msg = "error: each --smallest or --largest PATH has one --from and one --to"

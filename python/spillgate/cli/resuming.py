@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from spillgate.cli.parser import command_parsers
+from spillgate.cli.parser import build_parser, command_parsers
 from spillgate.errors import InputError
 from spillgate.rundir import RunDirectory, read_study, runs_of, source_of, stores
 
@@ -111,7 +111,8 @@ def rest(given: argparse.Namespace, directory: RunDirectory, scenario: Path) -> 
 
 def repeated(given: argparse.Namespace) -> list[str]:
     """The options of `spillgate run` or `sweep` that differ from their defaults, as words."""
-    actions = dict(command_parsers())[given.command]._actions  # noqa: SLF001
+    parser = build_parser(given.command)
+    actions = dict(command_parsers(parser))[given.command]._actions  # noqa: SLF001
     options = [a for a in actions if a.option_strings]
     return [w for a in options if a.dest not in _INSTEAD for w in _words(a, options, given)]
 

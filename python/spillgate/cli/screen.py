@@ -79,16 +79,16 @@ def present(out: Console, parts: Sequence[Part], rest: str, *, whole: bool) -> N
         whole: Whether everything is printed, however long.
     """
     room = max(_LEAST, shutil.get_terminal_size(SIZE).lines - _PROMPT)
-    measure = _Measure(out.width, room)
+    measure = _Measure(out, room)
     if whole or _fit(measure, parts, room):
         for part in parts:
-            part.draw(out)
+            measure.draw(part, _WHOLE)
         return
     # The last line says what is missing, and may take two.
     chosen = _choose(measure, parts, room - 2)
     missing = []
     for part in parts:
-        shown = _draw(out, part, chosen[id(part)])
+        shown = measure.draw(part, chosen[id(part)])
         if part.name and shown < max(part.entries, 1):
             of = f"{part.entries - shown:,} of {part.entries:,}" if shown else f"{part.entries:,}"
             missing.append(f"{part.name} ({of})" if part.entries else part.name)
@@ -98,16 +98,18 @@ def present(out: Console, parts: Sequence[Part], rest: str, *, whole: bool) -> N
 
 
 class _Measure:
-    """Lines that parts take on the screen, each looked at once.
+    """Lines that parts take on a console, each laid out once.
 
     Ten thousand rows are not laid out to see that they are too many: of what does not fit it says
     no more than that.
     """
 
-    def __init__(self, width: int, room: int) -> None:
-        self._width = width
+    def __init__(self, out: Console, room: int) -> None:
+        self._out = out
+        self._width = out.width
         self._room = room
         self._known: dict[tuple[int, int], int] = {}
+        self._texts: dict[tuple[int, int], tuple[int, str]] = {}
 
     def lines(self, part: Part, n: int) -> int:
         """Of so many entries of a part, lines that the terminal breaks included."""
@@ -116,12 +118,22 @@ class _Measure:
             self._known[at] = self._lines(part, n)
         return self._known[at]
 
+    def draw(self, part: Part, n: int) -> int:
+        """Prints so many entries of a part; how many of them it has said."""
+        if (id(part), n) not in self._texts:
+            return _draw(self._out, part, n)
+        shown, text = self._texts[id(part), n]
+        self._out.file.write(text)
+        return shown
+
     def _lines(self, part: Part, n: int) -> int:
         measuring = Measuring(self._width, self._room)
         try:
-            _draw(measuring, part, n)
+            shown = _draw(measuring, part, n)
         except TooLong as found:
             return found.lines
+        if measuring.color_system == self._out.color_system:
+            self._texts[id(part), n] = shown, measuring.text()
         lines = measuring.text().splitlines()
         return sum(max(1, -(-cell_len(line) // self._width)) for line in lines)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import cache
 
 from spillgate import __commit__, __version__
 from spillgate.cli.parser.configs import add_check, add_export, add_import, add_profile
@@ -41,8 +42,39 @@ exit status:
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser; each command stores its name in `command`."""
+_COMMANDS = {
+    "run": add_run,
+    "sweep": add_sweep,
+    "find": add_find,
+    "best": add_best,
+    "tune": add_tune,
+    "report": add_report,
+    "plot": add_plot,
+    "dataset": add_dataset,
+    "check": add_check,
+    "bound": add_bound,
+    "estimate": add_estimate,
+    "import": add_import,
+    "export": add_export,
+    "explain": add_explain,
+    "fluid": add_fluid,
+    "pcap": add_pcap,
+    "reproduce": add_reproduce,
+    "profile": add_profile,
+    "schema": add_schema,
+    "list": add_list,
+    "completion": add_completion,
+}
+"""In the order of the help."""
+
+
+@cache
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser; each command stores its name in `command`.
+
+    `command`: of this one only, as all of them take longer to make than some commands run; of all
+    if there is none of this name.
+    """
     parser = argparse.ArgumentParser(
         prog="spillgate",
         description="Simulates congestion management in network nodes, packet by packet.",
@@ -56,30 +88,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", title="commands"
     )
-    for add in (
-        add_run,
-        add_sweep,
-        add_find,
-        add_best,
-        add_tune,
-        add_report,
-        add_plot,
-        add_dataset,
-        add_check,
-        add_bound,
-        add_estimate,
-        add_import,
-        add_export,
-        add_explain,
-        add_fluid,
-        add_pcap,
-        add_reproduce,
-        add_profile,
-        add_schema,
-        add_list,
-        add_completion,
-    ):
-        add(commands)
+    for name, add in _COMMANDS.items():
+        if command not in _COMMANDS or name == command:
+            add(commands)
     return parser
 
 

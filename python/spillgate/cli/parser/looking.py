@@ -6,6 +6,7 @@ from pathlib import Path
 
 from spillgate.cli.parser.options import (
     Commands,
+    add_all,
     add_command,
     add_confine,
     add_format,
@@ -129,6 +130,7 @@ def add_estimate(commands: Commands) -> None:
     add_set(estimate)
     add_confine(estimate)
     estimate.add_argument("--variant", metavar="V", help="of this variant only; default all")
+    add_all(estimate)
     add_format(estimate, "table", "json")
 
 

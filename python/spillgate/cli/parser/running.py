@@ -187,6 +187,12 @@ def add_find(commands: Commands) -> None:
         metavar="STEP",
         help="how far apart values are; default a round number, about a 64th of the way",
     )
+    find.add_argument(
+        "--values",
+        type=int,
+        metavar="N",
+        help="of two keys: for how many values of the second, from end to end; default 5",
+    )
     find.add_argument("--variant", metavar="V", help="of a scenario with variants: whose value")
     find.add_argument(
         "--class",
