@@ -103,7 +103,7 @@ def index_page():
     ]
     said = (
         f"{base} of {claims} claims are reproduced as everything was chosen beforehand, and "
-        f"{best} of {claims} under the choices that searches found for {' and '.join(searched)}."
+        f"{best} of {claims} under the choices that searches found for {', '.join(searched)}."
     )
     made = {("text", "counts"): f"{said}\n", ("table", "counts"): "\n".join(rows) + "\n"}
     return replaced(INDEX.read_text(encoding="utf-8"), made)
