@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use spillgate_queueing::spec::{AqmSpec, FanSpec};
+use spillgate_queueing::spec::{AqmSpec, FanSpec, FifoSpec, WhenFull};
 
 /// Which parameters of a part differ from their defaults, but for those `told` elsewhere, as a
 /// scenario writes them: `min_th 7, ecn true`. None: an empty text.
@@ -44,6 +44,16 @@ pub(crate) fn no_aqm_of(system: &str, aqm: &AqmSpec) -> String {
         aqm.kind(),
         shown(aqm)
     )
+}
+
+/// What a system does that drops what finds a full queue, for a note.
+pub(crate) fn drops_others(f: &FifoSpec) -> Option<String> {
+    (f.full != WhenFull::Tail).then(|| {
+        format!(
+            "a full queue drops what arrives, not others (`full: {}`)",
+            shown(&f.full)
+        )
+    })
 }
 
 /// What a system without this fair queue by flow does, for a note.

@@ -246,7 +246,12 @@ numbers! {
     AdaptedLoss "adapted_loss" ["1"] "Loss estimates" "average loss" "share of packets dropped or marked, as load-adaptive RED averages it";
     AdaptedReference "adapted_reference" ["b/s"] "References" "reference rate" "rate with which adaptive RIO compares arrivals";
     AdaptedArrivalRate "adapted_arrival_rate" ["b/s"] "Arrival estimates" "arrival rate" "rate of arrivals, as adaptive RIO or GREEN estimates it";
-    DropProbability "drop_probability" ["1"] "Drop probabilities" "drop probability" "probability with which PIE or GREEN drops or marks what comes";
+    DropProbability "drop_probability" ["1"] "Drop probabilities" "drop probability" "probability with which an AQM that keeps one (PIE, GREEN, BLUE, ...) drops or marks what comes";
+    RemPrice "rem_price" ["1"] "REM's price" "price" "price of the link, as REM has set it";
+    AvqCapacity "avq_capacity" ["b/s"] "AVQ's virtual capacity" "virtual capacity" "rate at which AVQ serves its virtual queue";
+    AvqQueue "avq_queue" ["B"] "AVQ's virtual queue" "virtual queue" "bytes in AVQ's virtual queue";
+    SredHits "sred_hits" ["1"] "SRED's hits" "hits" "share of arrivals that hit SRED's list of flows: about 1 over the number of active ones";
+    SfbProbability "sfb_probability" ["1"] "SFB's probabilities" "highest probability" "highest probability among the bins of SFB's first level";
     PieDelay "pie_delay" ["s"] "PIE's delay" "delay as PIE takes it" "delay by which PIE has set its probability last";
     PieBurst "pie_burst" ["s"] "PIE's burst allowance" "burst allowance" "rest of the burst in which PIE drops nothing";
     CodelDropping "codel_dropping" ["1"] "CoDel's dropping state" "dropping" "whether CoDel is in its dropping state (1) or not (0)";

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use spillgate_core::{Drops, Dur, FlowKey, Packet, Rate, Rng, Time};
+use spillgate_queueing::aqm::AqmSpec;
 use spillgate_queueing::testkit::{self, BareFairQueue};
 use spillgate_queueing::{Discipline, FlowNumbers, Recipe};
 
@@ -284,7 +285,12 @@ fn main() {
     for aqm in families.filter(|f| f.name == "aqm").flat_map(|f| f.kinds) {
         let keys = format!(r#", "aqm": {{"{}": {{}}}}"#, aqm.kind);
         let name = format!("FQ, {}, whole", aqm.kind);
-        table.rows(&name, MTU, |n| Whole::with("fq", &keys, n));
+        // Those that tell flows apart are not for fair queues.
+        let json = format!(r#"{{"{}": {{}}}}"#, aqm.kind);
+        let spec: AqmSpec = serde_json::from_str(&json).expect("an AQM");
+        if !spec.tells_flows() {
+            table.rows(&name, MTU, |n| Whole::with("fq", &keys, n));
+        }
     }
     announcements(repetitions.min(30));
     let worst = table.worst;

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::guarantee::{Guarantee, Load, Reason, Sends};
-use crate::leaf::{Leaf, Queue};
+use crate::leaf::{Leaf, Queue, WhenFull};
 use crate::recipe::Origin;
 use crate::stats::{Cx, LeafGauges, LeafStats, State, Total};
 use spillgate_core::Problem;
@@ -311,6 +311,7 @@ impl Discipline {
         match &self.engine {
             Engine::Queue(leaf)
                 if leaf.thresholds.is_none()
+                    && leaf.full == WhenFull::Tail
                     && !leaf.watches_upstream()
                     && matches!(leaf.queue, Queue::Ring(_) | Queue::Judged(_))
                     && leaf.aqm.as_ref().is_none_or(Aqm::decides_by_packets) =>

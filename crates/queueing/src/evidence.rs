@@ -64,31 +64,82 @@ pub struct DelayOdds {
     pub draw: Option<f64>,
 }
 
-/// The rate of arrivals and the probability by which GREEN dropped or marked a packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateOdds {
-    /// The estimated rate of arrivals in b/s.
-    pub rate: f64,
-    /// The rate that is aimed at, in b/s.
-    pub target: f64,
-    /// Probability with which the packet was to be dropped or marked, 0 to 1.
-    pub probability: f64,
-    /// The uniform number on [0, 1) that fell below the probability.
-    pub draw: f64,
+/// What a [`Fact`] counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactUnit {
+    /// Bits a second.
+    BitsPerSecond,
+    /// Seconds.
+    Seconds,
+    /// Packets, or a part of one.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Flows.
+    Flows,
+    /// Nothing: a bare number.
+    One,
 }
 
-/// The number of flows and the probability by which GREEN by TCP's equation dropped or marked a
-/// packet.
+/// A number that decided on a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowOdds {
-    /// Flows that share the link.
-    pub flows: u32,
-    /// Their round-trip time.
-    pub rtt: Dur,
+pub struct Fact {
+    /// Its name for programs; empty if there is none.
+    pub key: &'static str,
+    /// The number.
+    pub value: f64,
+    /// What it counts.
+    pub unit: FactUnit,
+}
+
+impl Fact {
+    const NONE: Self = Self {
+        key: "",
+        value: 0.0,
+        unit: FactUnit::One,
+    };
+}
+
+/// What the probability of an AQM follows that chooses packets by chance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GoesBy {
+    /// Its name for programs.
+    pub kind: &'static str,
+    /// The sentence that says it, with `{}` for each of the numbers.
+    pub words: &'static str,
+    facts: [Fact; 2],
+}
+
+impl GoesBy {
+    /// What is said in `words` without numbers.
+    pub const fn plain(kind: &'static str, words: &'static str) -> Self {
+        let facts = [Fact::NONE; 2];
+        Self { kind, words, facts }
+    }
+
+    /// The same with one number more, two at most.
+    pub const fn and(mut self, key: &'static str, value: f64, unit: FactUnit) -> Self {
+        let free = if self.facts[0].key.is_empty() { 0 } else { 1 };
+        self.facts[free] = Fact { key, value, unit };
+        self
+    }
+
+    /// The numbers, in the order of `words`.
+    pub fn facts(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.iter().filter(|fact| !fact.key.is_empty())
+    }
+}
+
+/// The probability by which an AQM dropped or marked a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChanceOdds {
+    /// What it follows.
+    pub by: GoesBy,
     /// Probability with which the packet was to be dropped or marked, 0 to 1.
     pub probability: f64,
-    /// The uniform number on [0, 1) that fell below the probability.
-    pub draw: f64,
+    /// The uniform number on [0, 1) that fell below the probability; none where chance did not
+    /// decide.
+    pub draw: Option<f64>,
 }
 
 /// A token bucket at the instant at which a packet was refused.
@@ -160,10 +211,8 @@ pub enum Cause {
     Aqm(Odds),
     /// PIE: the delay of the queue.
     Delay(DelayOdds),
-    /// GREEN: the rate of arrivals.
-    Rate(RateOdds),
-    /// GREEN by TCP's equation: the number of flows.
-    Flows(FlowOdds),
+    /// A probability that something else than an average queue or a delay sets.
+    Chance(ChanceOdds),
     /// CoDel: it waited too long.
     Waited(Waited),
     /// The policer of a class, its buckets as after the decision.

@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
 use crate::aqm::{Aqm, Custom, DropStage, Managed, Upstream, UpstreamUse, Waiting};
@@ -133,6 +135,27 @@ impl Queue {
             Self::Fair(_) | Self::Flows(_) => None,
         }
     }
+
+    /// The packet at this place from the head, if packets leave in order.
+    pub(crate) fn at(&self, place: u32) -> Option<&Packet> {
+        match self {
+            Self::Ring(r) | Self::Judged(r) => r.get(place as usize),
+            Self::Fair(_) | Self::Flows(_) => None,
+        }
+    }
+}
+
+/// What a full queue drops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenFull {
+    /// What arrives.
+    #[default]
+    Tail,
+    /// What has waited longest, so that senders learn of it sooner.
+    Front,
+    /// Any queued packet, each as likely.
+    Random,
 }
 
 // What every packet touches comes first.
@@ -143,6 +166,8 @@ pub(crate) struct Leaf {
     pub(crate) bound: Bound,
     pub(crate) thresholds: Option<DscpBounds>,
     pub(crate) aqm: Option<Aqm>,
+    /// What it drops when it is full, if it is a ring.
+    pub(crate) full: WhenFull,
     /// What waits in front of it.
     upstream: Upstream,
 }
@@ -160,6 +185,7 @@ impl Leaf {
             bound,
             aqm,
             thresholds: None,
+            full: WhenFull::Tail,
             upstream: Upstream::NONE,
         }
     }
@@ -303,23 +329,31 @@ impl Leaf {
                 queue: &self.queue,
                 upstream: &self.upstream,
             };
-            let (verdict, average) = aqm.judge_arrival(cx.now, &waiting, packet, cx.rng);
-            if let Some(average) = average {
+            let judged = aqm.judge_arrival(cx.now, &waiting, packet, cx.rng);
+            if let Some(average) = judged.average {
                 cx.averaged(packet, average);
             }
-            match verdict {
+            match judged.verdict {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
                 Verdict::Drop(reason) => {
+                    let change = judged.victim.map_or(0, |at| self.evict(at, reason, cx));
+                    if change < 0 {
+                        self.emptied_if_empty(cx.now);
+                    }
                     cx.refused(*packet, reason);
-                    return 0;
+                    return change;
                 }
             }
         }
+        let mut change = 1;
         let fits = self.bound.admits(packets, bytes, packet.len);
         if !fits || self.is_above(packet, packets, bytes) {
-            self.refuse(packet, cx);
-            return 0;
+            let Some(lost) = self.make_room(packet, cx) else {
+                self.refuse(packet, cx);
+                return 0;
+            };
+            change += lost;
         }
         let unmarked = packet.ecn;
         if marked {
@@ -351,7 +385,50 @@ impl Leaf {
             }
         }
         cx.enqueued(packet, marked);
-        1
+        change
+    }
+
+    /// Drops queued packets until this one fits, and returns the change of their number; none, and
+    /// nothing is done, if that is not what a full queue drops, or is of no help.
+    #[cold]
+    fn make_room(&mut self, packet: &Packet, cx: &mut Cx<'_>) -> Option<i64> {
+        let (packets, bytes) = cx.backlog(packet.leaf);
+        let helps = self.full != WhenFull::Tail && self.bound.admits(0, 0, packet.len);
+        if !helps || self.is_above(packet, packets, bytes) {
+            return None;
+        }
+        let mut change = 0;
+        loop {
+            let (packets, bytes) = cx.backlog(packet.leaf);
+            if self.bound.admits(packets, bytes, packet.len) {
+                break;
+            }
+            let at = match self.full {
+                WhenFull::Tail | WhenFull::Front => 0,
+                WhenFull::Random => cx.rng.below(packets),
+            };
+            change += self.evict(at, DropReason::PushedOut, cx);
+        }
+        if let Some(aqm) = &mut self.aqm {
+            aqm.pushed_out(-change as u32);
+        }
+        Some(change)
+    }
+
+    /// Drops the queued packet at this place of a ring, and returns the change of their number.
+    #[cold]
+    fn evict(&mut self, at: u32, reason: DropReason, cx: &mut Cx<'_>) -> i64 {
+        let (Queue::Ring(ring) | Queue::Judged(ring)) = &mut self.queue else {
+            return 0;
+        };
+        let Some(packet) = ring.remove(at as usize) else {
+            return 0;
+        };
+        cx.evicted(packet, reason);
+        if let Some(aqm) = &mut self.aqm {
+            aqm.evicted(at, &packet);
+        }
+        -1
     }
 
     /// Whether the packet would exceed the threshold of its DSCP.

@@ -186,14 +186,17 @@ proptest! {
     ) {
         // Of ticks out of phase with the start, the first only begins an interval: once. The
         // average of a marker starts at its committed rate, and a pause takes it to 0. GREEN's
-        // probability changes at packets only, and what self-configuring and load-adaptive RED have
-        // set stays.
+        // probability changes at packets only, what self-configuring and load-adaptive RED have set
+        // stays, as do SRED's list of flows and SFB's bins, and DRED's filter says how long the queue was empty.
         let own = [
             "tick_phase",
             "window",
             "\"green\"",
             "\"self-configuring-red\"",
             "\"load-adaptive-red\"",
+            "\"sred\"",
+            "\"sfb\"",
+            "\"dred\"",
         ];
         let restarts = |p: &&Preset| !own.iter().any(|key| p.json.contains(key));
         for preset in presets().iter().filter(restarts) {
@@ -307,11 +310,11 @@ fn presets_reach_every_outcome() {
         }));
         d.drain();
         let marked: u64 = d.discipline.leaves().iter().map(|s| s.marks_ce).sum();
-        // No source sends CE, so every CE that leaves is a mark; a fair queue may push a
-        // marked packet out.
+        // No source sends CE, so every CE that leaves is a mark; a fair queue, a queue that makes
+        // room and CHOKe may drop a marked packet.
         let sent = d.ledger.iter();
         let ce = sent.filter(|e| matches!(e, Entry::Sent(_, p) if p.ecn == Ecn::Ce));
-        if !["fair_queue", "\"drr\"", "\"fq\""]
+        if !["fair_queue", "\"drr\"", "\"fq\"", "\"full\"", "\"choke\""]
             .iter()
             .any(|k| preset.json.contains(k))
         {

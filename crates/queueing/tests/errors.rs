@@ -515,6 +515,102 @@ fn ranges() {
         ),
         (r#""aqm": {"green-tcp": {"c": 0}}"#, "aqm.green-tcp.c", "0"),
         (
+            r#""aqm": {"blue": {"increment": 0}}"#,
+            "aqm.blue.increment",
+            "0",
+        ),
+        (
+            r#""aqm": {"blue": {"decrement": 1.5}}"#,
+            "aqm.blue.decrement",
+            "1.5",
+        ),
+        (
+            r#""aqm": {"blue": {"freeze": "0 s"}}"#,
+            "aqm.blue.freeze",
+            "0 s",
+        ),
+        (
+            r#""aqm": {"blue": {"threshold": 4000000000}}"#,
+            "aqm.blue.threshold",
+            "4000000000",
+        ),
+        (r#""aqm": {"pi": {"b": 0.1}}"#, "aqm.pi.b", "0.1"),
+        (r#""aqm": {"pi": {"target": -1}}"#, "aqm.pi.target", "-1"),
+        (
+            r#""aqm": {"pi": {"update": "1 us"}}"#,
+            "aqm.pi.update",
+            "1 us",
+        ),
+        (
+            r#""aqm": {"pi": {"mean_packet": "0 B"}}"#,
+            "aqm.pi.mean_packet",
+            "0 B",
+        ),
+        (r#""aqm": {"rem": {"phi": 1}}"#, "aqm.rem.phi", "1"),
+        (r#""aqm": {"rem": {"gamma": 0}}"#, "aqm.rem.gamma", "0"),
+        (r#""aqm": {"rem": {"weight": 0}}"#, "aqm.rem.weight", "0"),
+        (
+            r#""aqm": {"rem": {"update": "11 s"}}"#,
+            "aqm.rem.update",
+            "11 s",
+        ),
+        (
+            r#""aqm": {"avq": {"utilization": 1.1}}"#,
+            "aqm.avq.utilization",
+            "1.1",
+        ),
+        (r#""aqm": {"avq": {"alpha": 0}}"#, "aqm.avq.alpha", "0"),
+        (
+            r#""aqm": {"avq": {"buffer": "0 B"}}"#,
+            "aqm.avq.buffer",
+            "0 B",
+        ),
+        (
+            r#""aqm": {"sred": {"zombies": 0}}"#,
+            "aqm.sred.zombies",
+            "0",
+        ),
+        (
+            r#""aqm": {"sred": {"overwrite": 0}}"#,
+            "aqm.sred.overwrite",
+            "0",
+        ),
+        (r#""aqm": {"sred": {"max_p": 2}}"#, "aqm.sred.max_p", "2"),
+        (
+            r#""aqm": {"dred": {"target": 4000000000}}"#,
+            "aqm.dred.target",
+            "4000000000",
+        ),
+        (
+            r#""aqm": {"dred": {"no_drop": 4000000000}}"#,
+            "aqm.dred.no_drop",
+            "4000000000",
+        ),
+        (r#""aqm": {"dred": {"beta": 0}}"#, "aqm.dred.beta", "0"),
+        (
+            r#""aqm": {"choke": {"min_th": 15}}"#,
+            "aqm.choke.max_th",
+            "15",
+        ),
+        (
+            r#""aqm": {"choke": {"weight": 0}}"#,
+            "aqm.choke.weight",
+            "0",
+        ),
+        (r#""aqm": {"sfb": {"max": 20}}"#, "aqm.sfb.max", "20"),
+        (r#""aqm": {"sfb": {"levels": 0}}"#, "aqm.sfb.levels", "0"),
+        (r#""aqm": {"sfb": {"bins": 1}}"#, "aqm.sfb.bins", "1"),
+        (
+            r#""aqm": {"sfb": {"increment": 0}}"#,
+            "aqm.sfb.increment",
+            "0",
+        ),
+        (
+            r#""aqm": {"sfb": {"warmup": "601 s"}}"#,
+            "aqm.sfb.warmup",
+            "601 s",
+        ),
+        (
             r#""aqm": {"self-configuring-red": {"alpha": 1}}"#,
             "aqm.self-configuring-red.alpha",
             "1",
@@ -797,4 +893,19 @@ fn warnings() {
           {"name": "class-default", "shape": {"rate": "50 %"}, "policy": "child"}]}},
         "child": {"class-based": {"classes": [{"name": "x", "match": {"dscp": "af11"}}]}}}"#;
     assert_eq!(resolve(json, BPS).unwrap().1.len(), 1);
+}
+
+/// An AQM that compares flows has no place where each has a queue of its own.
+#[test]
+fn what_compares_flows_is_refused_in_fair_queues() {
+    for aqm in ["choke", "sred", "sfb"] {
+        for queue in ["drr", "fq"] {
+            let json = format!(r#"{{"main": {{"{queue}": {{"aqm": {{"{aqm}": {{}}}}}}}}}}"#);
+            let why = resolve(&json, 1_000_000).map(|_| ()).unwrap_err();
+            let said = why.to_string();
+            let expected =
+                "it compares flows that share a queue, and each flow has a queue of its own here";
+            assert!(said.contains(expected) && said.contains(queue), "{said}");
+        }
+    }
 }

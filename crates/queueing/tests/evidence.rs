@@ -2,7 +2,7 @@
 
 use crate::common::{build, packet};
 use spillgate_core::{DropReason, Drops, Dur, Rng, Time};
-use spillgate_queueing::{Cause, Evidence};
+use spillgate_queueing::{Cause, ChanceOdds, Evidence};
 
 /// One policy, a packet of flow `i % 8` every `gap`, and a server that takes one every 120 us:
 /// every drop with its evidence and the number that the stream would have given before the call.
@@ -247,6 +247,15 @@ fn pie_says_the_delay_and_its_probability() {
 }
 
 /// GREEN says the rate of arrivals, or the number of flows, and the draw. Packets of 1500 B every
+/// The odds of a drop by chance, and the two numbers that they follow.
+fn by_chance(evidence: &Evidence) -> (ChanceOdds, [f64; 2]) {
+    let Cause::Chance(odds) = evidence.cause else {
+        panic!("{evidence:?}")
+    };
+    let known: Vec<f64> = odds.by.facts().map(|fact| fact.value).collect();
+    (odds, known.try_into().unwrap())
+}
+
 /// 100 us are 120 Mb/s for 100.
 #[test]
 fn green_says_the_rate_or_the_flows() {
@@ -258,21 +267,16 @@ fn green_says_the_rate_or_the_flows() {
         all
     };
     for (_, evidence, next) in early(r#"{"green": {"time_constant": "10 ms", "gain": 0.001}}"#) {
-        let Cause::Rate(odds) = evidence.cause else {
-            panic!("{evidence:?}")
-        };
-        assert_eq!((odds.target, odds.draw), (97e6, next));
-        assert!(odds.draw < odds.probability && odds.rate < 120e6 * 1.01);
+        let (odds, [rate, target]) = by_chance(&evidence);
+        assert_eq!((target, odds.draw), (97e6, Some(next)));
+        assert!(next < odds.probability && rate < 120e6 * 1.01);
     }
     // 8 flows: (8 * 1000 * 1.31 / (12.5e6 * 0.002))^2.
     let root = 8.0 * 1000.0 * 1.31 / (12.5e6 * 0.002);
     let expected: f64 = root * root;
     for (_, evidence, next) in early(r#"{"green-tcp": {"rtt": "2 ms"}}"#).split_off(8) {
-        let Cause::Flows(odds) = evidence.cause else {
-            panic!("{evidence:?}")
-        };
-        assert_eq!((odds.flows, odds.rtt), (8, Dur::from_ms(2)));
-        assert_eq!(odds.draw, next);
+        let (odds, known) = by_chance(&evidence);
+        assert_eq!((known, odds.draw), ([8.0, 0.002], Some(next)));
         assert!((odds.probability - expected).abs() < 1e-12);
     }
 }

@@ -1,6 +1,7 @@
 //! The crate's tests in one binary: each file is a module of it.
 
 mod announce;
+mod aqm_ns2;
 mod class_schedulers;
 mod common;
 mod compositions;
@@ -11,6 +12,7 @@ mod evidence;
 mod fairness;
 mod fan_errors;
 mod fan_on_link;
+mod full;
 mod gps;
 mod idle;
 mod longest;

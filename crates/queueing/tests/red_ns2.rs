@@ -54,14 +54,14 @@ fn accepted(keys: &str, seed: u64) -> f64 {
 
 /// Mean over runs, and how far one run more is from it at most with 99.9 %: Student's t with 4
 /// degrees of freedom.
-fn interval(of: [f64; RUNS]) -> (f64, f64) {
+pub(crate) fn interval(of: [f64; RUNS]) -> (f64, f64) {
     let n = RUNS as f64;
     let mean = of.iter().sum::<f64>() / n;
     let var = of.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
     (mean, 8.61 * (var * (1.0 + 1.0 / n)).sqrt())
 }
 
-const RUNS: usize = 5;
+pub(crate) const RUNS: usize = 5;
 
 #[test]
 fn as_many_packets_get_through_as_in_ns_2() {

@@ -50,7 +50,14 @@ fn names_of_state_are_series() {
             let spec = format!(r#"{{"{queue}": {{"aqm": {{"{}": {{}}}}}}}}"#, aqm.kind);
             let spec = serde_json::from_str(&spec).unwrap_or_else(|e| panic!("{spec}: {e}"));
             let rate = spillgate_core::Rate::from_bps(10_000_000).unwrap();
-            let (recipe, _) = Recipe::of(spec, rate).unwrap();
+            let recipe = match Recipe::of(spec, rate) {
+                Ok((recipe, _)) => recipe,
+                // One that tells flows apart has no place in a queue of one flow.
+                Err(why) if queue == "fq" && why.to_string().contains("flows that share") => {
+                    continue;
+                }
+                Err(why) => panic!("{}: {why}", aqm.kind),
+            };
             for gauges in recipe.gauges() {
                 for (name, _) in gauges.state {
                     assert!(Sampled::from_name(name).is_some(), "{}: {name}", aqm.kind);

@@ -24,7 +24,7 @@ use spillgate_queueing::spec::{
 };
 use spillgate_scenario::Platform;
 
-use crate::settings::shown;
+use crate::settings::{drops_others, shown};
 use crate::source::inner_first;
 use crate::{Circuit, Exported, Here, Input, Notes, Port, Source, Tag, place};
 use class::Writer;
@@ -244,6 +244,9 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
                 let _ = writeln!(out, "  service-policy output {policy}");
             }
             Some(DisciplineSpec::Fifo(fifo)) if fifo.aqm.is_none() => {
+                if let Some(note) = drops_others(fifo) {
+                    notes.add(note);
+                }
                 if let Some(packets) = flows::hold_queue(fifo.limit, port.rate, notes) {
                     let _ = writeln!(out, "  vc-hold-queue {packets}");
                 }
@@ -422,6 +425,9 @@ fn fifo_queue(
     notes: &mut Here<'_>,
 ) {
     out.push_str(" no fair-queue\n");
+    if let Some(note) = drops_others(fifo) {
+        notes.add(note);
+    }
     let at = class::Place {
         platform,
         limit: fifo.limit,

@@ -11,6 +11,7 @@
 
 mod actions;
 mod bands;
+mod choke_sfb;
 mod cubes;
 mod filter;
 mod flows;
@@ -322,10 +323,7 @@ impl<'s> Script<'s> {
                 }
                 return Ok(());
             }
-            Some(DisciplineSpec::Fifo(f)) => match &f.aqm {
-                None => queue::fifo(f.limit, rate),
-                Some(aqm) => queue::managed(aqm, f.limit, rate, u64::MAX, &mut notes.at(&place)),
-            },
+            Some(DisciplineSpec::Fifo(f)) => queue::whole_fifo(f, rate, &mut notes.at(&place)),
             Some(DisciplineSpec::Drr(d)) => flows::drr(d, line, &mut notes.at(&place)),
             Some(DisciplineSpec::Fq(f)) => flows::fq(f, line, &mut notes.at(&place)),
             Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, line, &mut notes.at(&place)),

@@ -8,12 +8,12 @@ use spillgate_queueing::aqm::{
     AqmSpec, CodelSpec, InverseSqrt, RedIdle, RedMarks, RedShape, RedSpec, RedSpread, RedUnit,
     SizeScaling, WredProfile, WredSpec, WredUnit,
 };
-use spillgate_queueing::spec::ClassSpec;
+use spillgate_queueing::spec::{ClassSpec, FifoSpec, WhenFull};
 
-use super::flows;
+use super::{choke_sfb, flows};
 use crate::Here;
 use crate::limits::{in_packets, in_whole, weight_log};
-use crate::settings::{changed_after, no_aqm_of, no_queue_of, shown};
+use crate::settings::{changed_after, drops_others, no_aqm_of, no_queue_of, shown};
 
 /// What one packet of a threshold counts in bytes, as `avpkt` of `tc red`.
 pub const PACKET_BYTES: u32 = 1000;
@@ -78,7 +78,26 @@ pub(super) fn fifo(limit: Limit, rate: Rate) -> String {
     }
 }
 
-/// `red` or `codel`.
+/// A FIFO of a port: `pfifo_head_drop` where it drops from its front.
+pub(super) fn whole_fifo(f: &FifoSpec, rate: Rate, notes: &mut Here<'_>) -> String {
+    match (&f.aqm, f.full) {
+        (None, WhenFull::Front) => {
+            let packets = in_packets(f.limit, Some(rate), "pfifo_head_drop", notes);
+            format!("pfifo_head_drop limit {}", packets.unwrap_or(1000))
+        }
+        (aqm, _) => {
+            if let Some(note) = drops_others(f) {
+                notes.add(note);
+            }
+            match aqm {
+                None => fifo(f.limit, rate),
+                Some(aqm) => managed(aqm, f.limit, rate, u64::MAX, notes),
+            }
+        }
+    }
+}
+
+/// `red`, `codel`, `choke` or `sfb`.
 pub(super) fn managed(
     aqm: &AqmSpec,
     limit: Limit,
@@ -107,6 +126,8 @@ pub(super) fn managed(
             red(&one, limit, rate, notes)
         }
         AqmSpec::Codel(c) => codel(c, limit, rate, notes),
+        AqmSpec::Choke(c) => choke_sfb::choke(c, limit, rate, notes),
+        AqmSpec::Sfb(s) => choke_sfb::sfb(s, limit, rate, notes),
         other => {
             notes.add(no_aqm_of("tc", other));
             fifo(limit, rate)
@@ -334,7 +355,7 @@ fn one_profile(
 
 /// The `burst` from which `tc red` computes 2^-n as its weight: the smallest that does, or comes
 /// nearest. It takes the first n with b + 1 - min / avpkt <= (1 - (1 - 2^-n)^b) 2^n (tc-red(8)).
-fn burst_of(n: u32, min: u64) -> u64 {
+pub(super) fn burst_of(n: u32, min: u64) -> u64 {
     let packets = min as f64 / f64::from(PACKET_BYTES);
     let computed = |burst: u64| {
         let asked = burst as f64 + 1.0 - packets;

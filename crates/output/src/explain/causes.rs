@@ -3,7 +3,7 @@
 use spillgate_core::show::{general, rough, value, whole};
 use spillgate_core::{DropReason, Dur, Time};
 use spillgate_queueing::{
-    BucketLevel, Cause, DelayOdds, Evidence, FlowOdds, Odds, QueueLimit, RateOdds, Refusal,
+    BucketLevel, Cause, ChanceOdds, DelayOdds, Evidence, Fact, FactUnit, Odds, QueueLimit, Refusal,
     Refused, Waited,
 };
 
@@ -47,8 +47,7 @@ pub(super) fn mark(e: &Evidence) -> String {
     match &e.cause {
         Cause::Waited(w) => format!("{}; {waiting}", waited(w)),
         Cause::Delay(o) => format!("{}; {waiting}", delay(o)),
-        Cause::Rate(o) => format!("{}; {waiting}", arrivals(o)),
-        Cause::Flows(o) => format!("{}; {waiting}", flows(o)),
+        Cause::Chance(o) => format!("{}; {waiting}", chance(o)),
         Cause::Aqm(o) => format!("{}; {waiting}", odds(o)),
         _ => waiting,
     }
@@ -76,8 +75,7 @@ pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
         Cause::Plain => format!("{said}; {waiting}"),
         Cause::Waited(w) => format!("{}; {waiting}", waited(w)),
         Cause::Delay(o) => format!("{}{}; {waiting}", chosen(o.draw), delay(o)),
-        Cause::Rate(o) => format!("random {said}: {}; {waiting}", arrivals(o)),
-        Cause::Flows(o) => format!("random {said}: {}; {waiting}", flows(o)),
+        Cause::Chance(o) => format!("{}{}; {waiting}", chosen(o.draw), chance(o)),
         Cause::Aqm(o) => format!("{}{}; {waiting}", chosen(o.draw), odds(o)),
         Cause::Policer { committed, excess } => {
             let other = excess.map_or_else(String::new, |b| {
@@ -170,29 +168,34 @@ fn delay(o: &DelayOdds) -> String {
     )
 }
 
-/// The rate of arrivals that GREEN knew, and by which chance the packet was chosen.
-fn arrivals(o: &RateOdds) -> String {
-    format!(
-        "packets arrived at {} (target {}), the probability was {:.4}, and {:.4} was drawn",
-        rate(o.rate),
-        rate(o.target),
-        o.probability,
-        o.draw
-    )
+/// A number with what it counts.
+fn fact(f: &Fact) -> String {
+    let counted = |one: &str| match f.value {
+        1.0 => format!("1 {one}"),
+        n => format!("{} {one}s", general(n, 6)),
+    };
+    match f.unit {
+        FactUnit::BitsPerSecond => rate(f.value),
+        FactUnit::Seconds => rough(f.value, "s"),
+        FactUnit::Packets => counted("packet"),
+        FactUnit::Bytes => format!("{} B", whole(f.value.round_ties_even() as u64)),
+        FactUnit::Flows => counted("flow"),
+        FactUnit::One => general(f.value, 6),
+    }
 }
 
-/// The flows among which GREEN divided the link, and by which chance the packet was chosen.
-fn flows(o: &FlowOdds) -> String {
-    let n = match o.flows {
-        1 => "1 flow".to_owned(),
-        n => format!("{} flows", whole(n.into())),
-    };
-    format!(
-        "{n} with a round-trip time of {} shared the link, so the probability was {:.4}, and {:.4} was drawn",
-        duration(o.rtt),
-        o.probability,
-        o.draw
-    )
+/// What the probability of an AQM follows, and by which chance the packet was chosen.
+fn chance(o: &ChanceOdds) -> String {
+    let known = o.by.facts().fold(o.by.words.to_owned(), |words, known| {
+        words.replacen("{}", &fact(known), 1)
+    });
+    match o.draw {
+        Some(draw) => format!(
+            "{known}, the probability was {:.4}, and {draw:.4} was drawn",
+            o.probability
+        ),
+        None => known,
+    }
 }
 
 /// The average queue, and by which chance the packet was chosen.
@@ -266,7 +269,7 @@ fn refusal(said: &str, r: &Refusal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use spillgate_queueing::AverageRate;
+    use spillgate_queueing::{AverageRate, GoesBy};
 
     /// Why a packet of 1500 B was dropped where 31 of 64 packets wait.
     #[track_caller]
@@ -365,32 +368,38 @@ mod tests {
             &format!("random early drop: {known}WAITING"),
         );
         assert!(mark(&evidence(Cause::Delay(pie))).starts_with(known));
-        let green = Cause::Rate(RateOdds {
-            rate: 10_400_000.0,
-            target: 9_700_000.0,
-            probability: 0.0123,
-            draw: 0.0045,
-        });
-        let known = "packets arrived at 10.4 Mb/s (target 9.7 Mb/s), the probability was 0.0123, and 0.0045 was drawn; ";
-        says(
-            DropReason::Early,
-            green,
-            &format!("random early drop: {known}WAITING"),
-        );
-        assert!(mark(&evidence(green)).starts_with(known));
-        let equation = Cause::Flows(FlowOdds {
-            flows: 12,
-            rtt: Dur::from_ms(100),
-            probability: 0.0123,
-            draw: 0.0045,
-        });
-        let known = "12 flows with a round-trip time of 100 ms shared the link, so the probability was 0.0123, and 0.0045 was drawn; ";
-        says(
-            DropReason::Early,
-            equation,
-            &format!("random early drop: {known}WAITING"),
-        );
-        assert!(mark(&evidence(equation)).starts_with(known));
+    }
+
+    /// Numbers stand in the sentence in their order, each with what it counts.
+    #[test]
+    fn what_a_probability_follows_is_said_with_its_numbers() {
+        let rates = GoesBy::plain("rate", "packets arrived at {} (target {})")
+            .and("rate", 10_400_000.0, FactUnit::BitsPerSecond)
+            .and("target", 9_700_000.0, FactUnit::BitsPerSecond);
+        let flows = GoesBy::plain("flows", "{} with a round-trip time of {} shared the link")
+            .and("flows", 12.0, FactUnit::Flows)
+            .and("rtt", 0.1, FactUnit::Seconds);
+        for (by, known) in [
+            (rates, "packets arrived at 10.4 Mb/s (target 9.7 Mb/s)"),
+            (
+                flows,
+                "12 flows with a round-trip time of 100 ms shared the link",
+            ),
+            (
+                GoesBy::plain("events", "losses moved it"),
+                "losses moved it",
+            ),
+        ] {
+            let drawn = Cause::Chance(ChanceOdds {
+                by,
+                probability: 0.0123,
+                draw: Some(0.0045),
+            });
+            let known = format!("{known}, the probability was 0.0123, and 0.0045 was drawn; ");
+            let said = format!("random early drop: {known}WAITING");
+            says(DropReason::Early, drawn, &said);
+            assert!(mark(&evidence(drawn)).starts_with(&known));
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub use words::PARTS;
 
 use serde_json::{Map, Value, json};
 use spillgate_core::{Dur, Time};
-use spillgate_queueing::{BucketLevel, Cause, Color, Evidence, QueueLimit, Refused};
+use spillgate_queueing::{BucketLevel, Cause, Color, Evidence, FactUnit, QueueLimit, Refused};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 use spillgate_sim::explain::{
     Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, MarkGroup, MarkedPacket, Relation,
@@ -122,14 +122,16 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
             "kind": "delay", "delay": ps(o.delay), "target": ps(o.target),
             "probability": o.probability, "sum": o.sum, "draw": o.draw,
         }),
-        Cause::Rate(o) => json!({
-            "kind": "rate", "rate": o.rate, "target": o.target,
-            "probability": o.probability, "draw": o.draw,
-        }),
-        Cause::Flows(o) => json!({
-            "kind": "flows", "flows": o.flows, "rtt": ps(o.rtt),
-            "probability": o.probability, "draw": o.draw,
-        }),
+        Cause::Chance(o) => {
+            let mut said = json!({"kind": o.by.kind, "probability": o.probability, "draw": o.draw});
+            for fact in o.by.facts() {
+                said[fact.key] = match fact.unit {
+                    FactUnit::Seconds => ps(Dur::from_secs_f64(fact.value)).into(),
+                    _ => fact.value.into(),
+                };
+            }
+            said
+        }
         Cause::Waited(w) => json!({
             "kind": "waited", "waited": ps(w.waited), "target": ps(w.target),
             "interval": ps(w.interval), "count": w.count, "due": w.due.and_then(at),

@@ -102,22 +102,14 @@ fn cause(out: &mut String, e: &Evidence) {
                 let _ = write!(out, " draw={draw:.6}");
             }
         }
-        Cause::Rate(o) => {
-            let _ = write!(
-                out,
-                " arrivals={:.1} target={:.1} probability={:.6} draw={:.6}",
-                o.rate, o.target, o.probability, o.draw
-            );
-        }
-        Cause::Flows(o) => {
-            let _ = write!(
-                out,
-                " flows={} rtt={:.12} probability={:.6} draw={:.6}",
-                o.flows,
-                o.rtt.as_secs_f64(),
-                o.probability,
-                o.draw
-            );
+        Cause::Chance(o) => {
+            for fact in o.by.facts() {
+                let _ = write!(out, " {}={:.6}", fact.key, fact.value);
+            }
+            let _ = write!(out, " probability={:.6}", o.probability);
+            if let Some(draw) = o.draw {
+                let _ = write!(out, " draw={draw:.6}");
+            }
         }
         Cause::Waited(w) => {
             let _ = write!(

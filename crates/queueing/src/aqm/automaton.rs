@@ -59,6 +59,17 @@ impl Backlog {
         self.bytes as f64 + self.upstream.bytes
     }
 
+    /// The backlog with this packet at its head, from which it was taken.
+    #[inline]
+    pub(crate) fn with(&self, packet: &Packet) -> Self {
+        Self {
+            packets: self.packets + 1,
+            bytes: self.bytes + u64::from(packet.len),
+            head: Some(packet.arrived),
+            ..*self
+        }
+    }
+
     /// How long what counts as waiting takes to leave at the drain rate (Little's law); none while
     /// the rate is unknown.
     pub fn drains_in(&self) -> Option<Dur> {
@@ -97,6 +108,11 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     const FORESEES: bool = false;
     /// Whether it treats packets of one queue by their code points.
     const TELLS_PRECEDENCES: bool = false;
+    /// Whether it compares an arrival with a queued packet before it judges it
+    /// ([`Automaton::picks`]).
+    const PICKS: bool = false;
+    /// Whether it compares packets by their flows, which makes no sense in a queue of one flow.
+    const TELLS_FLOWS: bool = false;
 
     /// The state of a queue that has never held a packet.
     fn vars(&self) -> Self::Vars;
@@ -122,10 +138,26 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     ) -> Verdict {
         Verdict::Pass
     }
+    /// The place, from the head of the queue, of the packet with which an arriving one is compared;
+    /// if both are of one flow they are dropped, else the arriving one is judged. Asked about every
+    /// arrival, and only if [`Automaton::PICKS`].
+    fn picks<D: Draw>(
+        &mut self,
+        _: &mut Self::Vars,
+        _now: Time,
+        _: &Backlog,
+        _: &mut D,
+    ) -> Option<u32> {
+        None
+    }
+    /// The packet that it picked is of the flow of the arriving one.
+    fn matched(&mut self) {}
     /// The hard limit refused the packet that was just passed.
     fn overflowed(&self, _: &mut Self::Vars) {}
     /// That many packets were dropped from the head of the queue to make room.
     fn pushed_out(&self, _: &mut Self::Vars, _packets: u32) {}
+    /// This packet, which was `at` in the queue, was dropped to make room for another one.
+    fn evicted(&self, _: &mut Self::Vars, _at: u32, _: &Packet) {}
     /// The queue's last packet left. Called a second time when the end of its transmission is
     /// known, with that time.
     fn emptied(&self, _: &mut Self::Vars, _at: Time) {}

@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use spillgate_core::{DropReason, Packet, Time, Verdict};
 
 use super::automaton::DropStage;
+use super::chance::signal;
 use super::curve::{RedCurve, Region};
 use super::gap::{Fell, Gap};
 use super::red_spec::{RedMarks, RedRules, RedSpread};
@@ -312,10 +313,7 @@ impl<L: Law> Automaton for Early<L> {
                     RedMarks::BelowCertain => reason == DropReason::Early,
                     RedMarks::Always => true,
                 };
-                match self.ecn && marks && packet.ecn.is_capable() {
-                    true => Verdict::Mark,
-                    false => Verdict::Drop(reason),
-                }
+                signal(self.ecn && marks, packet, reason)
             }
         };
         if !matches!(verdict, Verdict::Drop(_)) {

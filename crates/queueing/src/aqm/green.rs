@@ -17,13 +17,13 @@
 //! arrival there counts nu, and one at the output 1 - nu, since it has left there. Cost: O(1), an
 //! exponential for each packet, one draw while P is above 0.
 
-use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Time, Verdict};
+use spillgate_core::{Dur, Limit, Packet, Problem, Rate, Time};
 
-use super::{Automaton, Backlog, Draw, LeafFacts, Upstream, UpstreamUse};
-use crate::evidence::{Cause, RateOdds};
+use super::chance::{ByChance, Chooser, Chosen};
+use super::{Backlog, Draw, LeafFacts, Upstream, UpstreamUse};
+use crate::evidence::{FactUnit, GoesBy};
 use crate::recipe::At;
 use crate::stats::State;
-use spillgate_core::Problem;
 
 spillgate_core::spec! {
     /// Parameters of GREEN.
@@ -50,7 +50,11 @@ impl GreenSpec {
         Vec::new()
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Green, Problem> {
+    pub(super) fn resolve(
+        &self,
+        at: &mut At<'_>,
+        leaf: &LeafFacts,
+    ) -> Result<ByChance<Green>, Problem> {
         at.check(
             self.utilization > 0.0 && self.utilization <= 1.0,
             "utilization",
@@ -80,15 +84,14 @@ impl GreenSpec {
             "the usual value is 0.01",
         )?;
         let capacity = leaf.rate.bytes_per_sec();
-        Ok(Green {
+        let green = Green {
             capacity,
             target: self.utilization * capacity,
             time_constant: self.time_constant.as_secs_f64(),
             gain: self.gain,
             min_distance: self.min_distance,
-            ecn: self.ecn,
-            odds: None,
-        })
+        };
+        Ok(ByChance::new(green, self.ecn))
     }
 }
 
@@ -103,9 +106,6 @@ pub(crate) struct Green {
     time_constant: f64,
     gain: f64,
     min_distance: f64,
-    ecn: bool,
-    /// The odds of the last drop or mark.
-    odds: Option<RateOdds>,
 }
 
 /// The state of one queue under GREEN.
@@ -144,7 +144,7 @@ impl Green {
     }
 }
 
-impl Automaton for Green {
+impl Chooser for Green {
     type Vars = Vars;
 
     fn vars(&self) -> Vars {
@@ -163,34 +163,24 @@ impl Automaton for Green {
     }
 
     #[inline]
-    fn arrival<D: Draw>(
-        &mut self,
+    fn choose<D: Draw>(
+        &self,
         v: &mut Vars,
         now: Time,
         backlog: &Backlog,
         packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
+        _: &mut D,
+    ) -> Chosen {
         let share = 1.0 - backlog.upstream.weight();
         self.count(v, now, share * f64::from(packet.len));
         self.step(v);
-        if v.probability == 0.0 {
-            return Verdict::Pass;
-        }
-        let u = draw.draw();
-        if u >= v.probability {
-            return Verdict::Pass;
-        }
-        self.odds = Some(RateOdds {
-            rate: 8.0 * v.rate,
-            target: 8.0 * self.target,
-            probability: v.probability,
-            draw: u,
-        });
-        match self.ecn && packet.ecn.is_capable() {
-            true => Verdict::Mark,
-            false => Verdict::Drop(DropReason::Early),
-        }
+        Chosen::With(v.probability)
+    }
+
+    fn goes_by(&self, v: &Vars) -> GoesBy {
+        GoesBy::plain("rate", "packets arrived at {} (target {})")
+            .and("rate", 8.0 * v.rate, FactUnit::BitsPerSecond)
+            .and("target", 8.0 * self.target, FactUnit::BitsPerSecond)
     }
 
     fn upstream_use(&self) -> UpstreamUse {
@@ -203,10 +193,6 @@ impl Automaton for Green {
 
     fn decides_by_packets(&self) -> bool {
         true
-    }
-
-    fn cause(&self, _: &Packet) -> Option<Cause> {
-        self.odds.map(Cause::Rate)
     }
 }
 

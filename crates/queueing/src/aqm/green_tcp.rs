@@ -13,13 +13,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{Dur, Limit, Packet, Problem, Rate, Size, Time};
 
-use super::{Automaton, Backlog, Draw, LeafFacts};
-use crate::evidence::{Cause, FlowOdds};
+use super::chance::{ByChance, Chooser, Chosen};
+use super::{Backlog, Draw, LeafFacts};
+use crate::evidence::{FactUnit, GoesBy};
 use crate::recipe::At;
 use crate::stats::State;
-use spillgate_core::Problem;
 
 spillgate_core::spec! {
     /// Parameters of GREEN by TCP's equation.
@@ -44,7 +44,11 @@ impl GreenTcpSpec {
         Vec::new()
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<GreenTcp, Problem> {
+    pub(super) fn resolve(
+        &self,
+        at: &mut At<'_>,
+        leaf: &LeafFacts,
+    ) -> Result<ByChance<GreenTcp>, Problem> {
         for (key, time) in [("rtt", self.rtt), ("window", self.window)] {
             at.check(
                 !time.is_zero(),
@@ -69,13 +73,12 @@ impl GreenTcpSpec {
             "the usual value is 1.31",
         )?;
         let in_rtt = leaf.rate.bytes_per_sec() * self.rtt.as_secs_f64();
-        Ok(GreenTcp {
+        let green = GreenTcp {
             each: self.mss.0 as f64 * self.c / in_rtt,
             rtt: self.rtt,
             window: self.window,
-            ecn: self.ecn,
-            odds: None,
-        })
+        };
+        Ok(ByChance::new(green, self.ecn))
     }
 }
 
@@ -86,9 +89,6 @@ pub(crate) struct GreenTcp {
     each: f64,
     rtt: Dur,
     window: Dur,
-    ecn: bool,
-    /// The odds of the last drop or mark.
-    odds: Option<FlowOdds>,
 }
 
 /// The flows that count.
@@ -123,7 +123,7 @@ impl GreenTcp {
     }
 }
 
-impl Automaton for GreenTcp {
+impl Chooser for GreenTcp {
     type Vars = Vars;
 
     fn vars(&self) -> Vars {
@@ -138,39 +138,28 @@ impl Automaton for GreenTcp {
         ]
     }
 
-    fn arrival<D: Draw>(
-        &mut self,
+    fn choose<D: Draw>(
+        &self,
         v: &mut Vars,
         now: Time,
         _: &Backlog,
         packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
+        _: &mut D,
+    ) -> Chosen {
         let oldest = Time::from_ps(now.as_ps().saturating_sub(self.window.as_ps()));
         let flows = v.seen(now, oldest, packet.flow);
-        let probability = self.probability(flows);
-        let u = draw.draw();
-        if u >= probability {
-            return Verdict::Pass;
-        }
-        self.odds = Some(FlowOdds {
-            flows,
-            rtt: self.rtt,
-            probability,
-            draw: u,
-        });
-        match self.ecn && packet.ecn.is_capable() {
-            true => Verdict::Mark,
-            false => Verdict::Drop(DropReason::Early),
-        }
+        Chosen::With(self.probability(flows))
+    }
+
+    fn goes_by(&self, v: &Vars) -> GoesBy {
+        let flows = v.last.len() as f64;
+        GoesBy::plain("flows", "{} with a round-trip time of {} shared the link")
+            .and("flows", flows, FactUnit::Flows)
+            .and("rtt", self.rtt.as_secs_f64(), FactUnit::Seconds)
     }
 
     fn decides_by_packets(&self) -> bool {
         true
-    }
-
-    fn cause(&self, _: &Packet) -> Option<Cause> {
-        self.odds.map(Cause::Flows)
     }
 }
 
@@ -178,10 +167,11 @@ impl Automaton for GreenTcp {
 mod tests {
     use super::super::tests::{Script, facts};
     use super::*;
+    use crate::aqm::Automaton;
     use crate::recipe::test_at;
 
     /// 1.25 MB/s, as in the vectors of the source's equation.
-    fn running(rtt_ms: u64, c: f64) -> GreenTcp {
+    fn running(rtt_ms: u64, c: f64) -> ByChance<GreenTcp> {
         let spec = GreenTcpSpec {
             rtt: Dur::from_ms(rtt_ms),
             c,
@@ -204,7 +194,7 @@ mod tests {
             (200, 50, reno, 0.06),
             (100, 100, 1.31, 1.0),
         ] {
-            let got = running(rtt, c).probability(flows);
+            let got = running(rtt, c).chooser.probability(flows);
             assert!((got - expected).abs() < 1e-12, "{rtt} {flows} {c}: {got}");
         }
     }

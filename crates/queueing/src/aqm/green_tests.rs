@@ -1,9 +1,12 @@
 use super::super::tests::{Script, facts};
 use super::*;
+use crate::aqm::Automaton;
+use crate::evidence::Cause;
 use crate::recipe::test_at;
+use spillgate_core::{DropReason, Verdict};
 
 /// At 10 kB/s, so that the probability moves by a hundredth for every 1000 B/s if `gain` is 0.1.
-fn running(gain: f64) -> Green {
+fn running(gain: f64) -> ByChance<Green> {
     let spec = GreenSpec {
         gain,
         ..GreenSpec::default()
@@ -24,18 +27,18 @@ fn the_rate_is_estimated_as_in_the_paper() {
     let green = running(0.001);
     let mut v = green.vars();
     for (at, expected) in [(1000, 9950.166), (2000, 19_801.327), (2500, 29_677.609)] {
-        green.count(&mut v, us(at), 1000.0);
+        green.chooser.count(&mut v, us(at), 1000.0);
         assert!((v.rate - expected).abs() < 6e-4, "{at}: {}", v.rate);
     }
     // At the same instant: b/K.
     let mut v = green.vars();
-    green.count(&mut v, Time::ZERO, 1000.0);
+    green.chooser.count(&mut v, Time::ZERO, 1000.0);
     assert_eq!(v.rate, 10_000.0);
     // A constant rate is found: 1000 B every 100 ms. The sawtooth of an estimate that is made at
     // packets is constant.
     let mut v = green.vars();
     for packet in 1..200 {
-        green.count(&mut v, us(100_000 * packet), 1000.0);
+        green.chooser.count(&mut v, us(100_000 * packet), 1000.0);
     }
     assert!((v.rate - 10_000.0).abs() < 1e-6, "{}", v.rate);
 }
@@ -60,7 +63,7 @@ fn the_probability_follows_the_distance() {
             probability: before,
             last: Time::ZERO,
         };
-        green.step(&mut v);
+        green.chooser.step(&mut v);
         assert!((v.probability - after).abs() < 1e-12, "{rate}: {v:?}");
     }
 }
@@ -73,7 +76,7 @@ fn packets_are_judged_after_they_count() {
     let packet = Packet::new(0, 0, 1000);
     let mut v = green.vars();
     // At once 10,000 B/s: 300 above the target, 0.003.
-    let verdict = |green: &mut Green, v: &mut Vars, script: &mut Script| {
+    let verdict = |green: &mut ByChance<Green>, v: &mut Vars, script: &mut Script| {
         green.arrival(v, Time::ZERO, &Backlog::default(), &packet, script)
     };
     let (mut above, mut below) = (Script::new(&[0.0031]), Script::new(&[0.0029]));
@@ -83,13 +86,11 @@ fn packets_are_judged_after_they_count() {
     );
     let dropped = verdict(&mut green, &mut v, &mut below);
     assert_eq!(dropped, Verdict::Drop(DropReason::Early));
-    let Some(Cause::Rate(odds)) = green.cause(&packet) else {
+    let Some(Cause::Chance(odds)) = green.cause(&packet) else {
         panic!("no evidence")
     };
-    assert_eq!(
-        (odds.rate, odds.target, odds.draw),
-        (80_000.0, 77_600.0, 0.0029)
-    );
+    let known: Vec<_> = odds.by.facts().map(|fact| fact.value).collect();
+    assert_eq!((known, odds.draw), (vec![80_000.0, 77_600.0], Some(0.0029)));
     // A lone small packet makes no probability, and draws nothing.
     let small = Packet::new(0, 0, 100);
     let mut none = Script::new(&[]);

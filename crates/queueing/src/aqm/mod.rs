@@ -12,10 +12,16 @@ mod adaptive_rio;
 mod arrival;
 mod automaton;
 mod average;
+mod avq;
+mod blue;
+mod chance;
+mod choke;
+mod clock;
 mod codel;
 mod curve;
 mod custom;
 mod drain;
+mod dred;
 mod dsred;
 mod early;
 mod gap;
@@ -23,18 +29,23 @@ mod green;
 mod green_tcp;
 mod law;
 mod load_adaptive_red;
+mod pi;
 mod pie;
 mod red;
 mod red_spec;
+mod rem;
 mod rio;
+mod sampled;
 mod self_configuring_red;
+mod sfb;
+mod sred;
 mod upstream;
 mod wred;
 mod wred_defaults;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Limit, Packet, Problem, Rate, Rng, Time, Verdict};
+use spillgate_core::{DropReason, Limit, Packet, Problem, Rate, Rng, Time, Verdict};
 
 pub use adaptive_red::AdaptiveRedSpec;
 pub use adaptive_rio::AdaptiveRioSpec;
@@ -43,22 +54,32 @@ pub(crate) use automaton::{Automaton, DropStage, Managed, Unmanaged};
 pub use automaton::{Backlog, Draw};
 pub use average::RedIdle;
 use average::{Average, AverageParams};
+pub use avq::{AvqSpec, AvqVariant};
+pub use blue::BlueSpec;
+use chance::ByChance;
+pub use choke::{ChokeSpec, ChokeVariant};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub use curve::RedCurve;
 pub(crate) use custom::Custom;
 pub use custom::CustomAqm;
+pub use dred::DredSpec;
 pub use dsred::DsredSpec;
 pub(crate) use early::Early;
 pub use green::GreenSpec;
 pub use green_tcp::GreenTcpSpec;
 pub use law::ControlLaw;
 pub use load_adaptive_red::LoadAdaptiveRedSpec;
+pub use pi::PiSpec;
 pub use pie::{PieSpec, PieVariant};
 pub use red_spec::{
     RedMarks, RedRules, RedShape, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling,
 };
+pub use rem::RemSpec;
 pub use rio::{RioMode, RioSpec};
+use sampled::Sampled;
 pub use self_configuring_red::SelfConfiguringRedSpec;
+pub use sfb::SfbSpec;
+pub use sred::{SredMode, SredSpec};
 pub use upstream::{Upstream, UpstreamUse};
 pub use wred::{WredBy, WredProfile, WredSpec, WredUnit};
 pub use wred_defaults::WredDefaults;
@@ -82,7 +103,7 @@ pub(crate) struct LeafFacts {
 }
 
 /// Whether a key has its default, and is not written.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -122,10 +143,27 @@ spillgate_core::family! {
     "adaptive-rio": AdaptiveRio(AdaptiveRioSpec) => Managed<Early<adaptive_rio::AdaptiveRio>>;
     /// GREEN: drops so that packets arrive just below the rate of the link (Wydrowski and Zukerman
     /// 2002).
-    "green": Green(GreenSpec) => Managed<green::Green>;
+    "green": Green(GreenSpec) => Managed<ByChance<green::Green>>;
     /// GREEN by TCP's equation: drops what makes the connections share the link (Feng, Kapadia and
     /// Thulasidasan 2002).
-    "green-tcp": GreenTcp(GreenTcpSpec) => Managed<green_tcp::GreenTcp>;
+    "green-tcp": GreenTcp(GreenTcpSpec) => Managed<ByChance<green_tcp::GreenTcp>>;
+    /// BLUE: a probability that losses raise and idle times lower (Feng and others 1999).
+    "blue": Blue(BlueSpec) => Managed<ByChance<blue::Blue>>;
+    /// CHOKe: RED that drops what arrives together with a queued packet of its flow (Pan and others
+    /// 2000).
+    "choke": Choke(ChokeSpec) => Managed<choke::Choke>;
+    /// PI, a proportional integral controller of the queue (Hollot and others 2001).
+    "pi": Pi(PiSpec) => Managed<ByChance<Sampled<pi::Pi>>>;
+    /// REM, random exponential marking by a price of the link (Athuraliya and others 2001).
+    "rem": Rem(RemSpec) => Managed<ByChance<Sampled<rem::Rem>>>;
+    /// AVQ, an adaptive virtual queue (Kunniyur and Srikant 2001).
+    "avq": Avq(AvqSpec) => Managed<ByChance<avq::Avq>>;
+    /// SRED, stabilized RED: drops by an estimate of the number of flows (Ott and others 1999).
+    "sred": Sred(SredSpec) => Managed<ByChance<sred::Sred>>;
+    /// DRED, dynamic RED: an integral controller of the queue (Aweya and others 2001).
+    "dred": Dred(DredSpec) => Managed<ByChance<Sampled<dred::Dred>>>;
+    /// SFB, stochastic fair BLUE: a probability for each flow by hashes (Feng and others 2001).
+    "sfb": Sfb(SfbSpec) => Managed<ByChance<sfb::Sfb>>;
     beside Custom(Managed<Custom>);
 }
 
@@ -146,6 +184,12 @@ impl AqmSpec {
         spec!(self, s => s.thresholds(limit, rate))
     }
 
+    /// Whether it compares packets by their flows; then it is refused in fair queues, which tell them
+    /// apart already.
+    pub fn tells_flows(&self) -> bool {
+        spec!(self, _s: A => A::TELLS_FLOWS)
+    }
+
     pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, Problem> {
         spec!(self, s => Ok(Managed::new(at.key(self.kind(), |at| s.resolve(at, leaf))?).into()))
     }
@@ -157,6 +201,13 @@ impl AqmSpec {
         at: &mut At<'_>,
         leaf: &LeafFacts,
     ) -> Result<Box<dyn FlowQueue>, Problem> {
+        at.check(
+            !self.tells_flows(),
+            "",
+            self.kind(),
+            "it compares flows that share a queue, and each flow has a queue of its own here",
+            "set it for a fifo or for a class with one queue",
+        )?;
         spec!(self, s => Ok(frame.under(at.key(self.kind(), |at| s.resolve(at, leaf))?)))
     }
 }
@@ -169,10 +220,20 @@ pub(crate) struct Waiting<'a> {
     pub(crate) upstream: &'a Upstream,
 }
 
+/// What an AQM says of an arriving packet.
+pub(crate) struct Judged {
+    pub(crate) verdict: Verdict,
+    /// The average by which it judged, if there is one.
+    pub(crate) average: Option<f64>,
+    /// The place of a queued packet that is dropped, too.
+    pub(crate) victim: Option<u32>,
+}
+
 impl<A: Automaton> Managed<A> {
     const JUDGES_DEPARTURES: bool = A::JUDGES_DEPARTURES;
     const FORESEES: bool = A::FORESEES;
     const TELLS_PRECEDENCES: bool = A::TELLS_PRECEDENCES;
+    const TELLS_FLOWS: bool = A::TELLS_FLOWS;
 
     #[inline(always)]
     fn backlog(&self, waiting: &Waiting<'_>) -> Backlog {
@@ -185,6 +246,47 @@ impl<A: Automaton> Managed<A> {
             upstream: *waiting.upstream,
         }
     }
+
+    #[inline(always)]
+    fn judged(
+        &mut self,
+        now: Time,
+        waiting: &Waiting<'_>,
+        packet: &Packet,
+        rng: &mut Rng,
+    ) -> Judged {
+        let backlog = self.backlog(waiting);
+        let victim = match A::PICKS {
+            true => self.matches(now, &backlog, waiting.queue, packet, rng),
+            false => None,
+        };
+        let verdict = match victim {
+            Some(_) => Verdict::Drop(DropReason::Early),
+            None => self.arrival(now, &backlog, packet, rng),
+        };
+        Judged {
+            verdict,
+            average: self.average(),
+            victim,
+        }
+    }
+
+    /// The place of the queued packet that it picked, if that is of the flow of this one.
+    fn matches(
+        &mut self,
+        now: Time,
+        backlog: &Backlog,
+        queue: &Queue,
+        packet: &Packet,
+        rng: &mut Rng,
+    ) -> Option<u32> {
+        let at = self.automaton.picks(&mut self.vars, now, backlog, rng)?;
+        let same = queue.at(at).is_some_and(|there| there.flow == packet.flow);
+        same.then(|| {
+            self.automaton.matched();
+            at
+        })
+    }
 }
 
 impl Aqm {
@@ -195,7 +297,7 @@ impl Aqm {
         });
     }
 
-    /// The verdict on an arriving packet, and the average by which it is made, if there is one.
+    /// What it says of an arriving packet.
     #[inline]
     pub(crate) fn judge_arrival(
         &mut self,
@@ -203,8 +305,8 @@ impl Aqm {
         waiting: &Waiting<'_>,
         packet: &Packet,
         rng: &mut Rng,
-    ) -> (Verdict, Option<f64>) {
-        each!(self, a => (a.arrival(now, &a.backlog(waiting), packet, rng), a.average()))
+    ) -> Judged {
+        each!(self, a => a.judged(now, waiting, packet, rng))
     }
 
     /// The verdict on a packet that was taken from the head of the queue.
@@ -235,6 +337,16 @@ impl Aqm {
     #[inline]
     pub(crate) fn overflowed(&mut self) {
         each!(self, a => a.overflowed());
+    }
+
+    /// So many packets were dropped to make room for one.
+    pub(crate) fn pushed_out(&mut self, packets: u32) {
+        each!(self, a => a.automaton.pushed_out(&mut a.vars, packets));
+    }
+
+    /// This packet, which was `at` in the queue, was dropped to make room.
+    pub(crate) fn evicted(&mut self, at: u32, packet: &Packet) {
+        each!(self, a => a.automaton.evicted(&mut a.vars, at, packet));
     }
 
     #[inline]

@@ -27,6 +27,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
+use super::chance::signal;
+use super::clock::Clocked;
 use super::drain::{DrainRate, DrainRule};
 use super::{Automaton, Backlog, Draw, DropStage, LeafFacts, UpstreamUse};
 use crate::evidence::{Cause, DelayOdds};
@@ -199,7 +201,7 @@ impl Pie {
     }
 
     /// RFC 8033 §4.2: one update, `delay` being the delay now.
-    fn update(&self, v: &mut PieVars, delay: Dur) {
+    fn step_to(&self, v: &mut PieVars, delay: Dur) {
         let p = &self.spec;
         v.probability += self.step(v, delay, v.delay);
         if delay.is_zero() && v.delay.is_zero() {
@@ -218,7 +220,7 @@ impl Pie {
 
     /// One update of Linux. The probability decays if the queue is empty, but not if its first
     /// packet has only just arrived.
-    fn update_linux(&self, v: &mut PieVars, is_empty: bool) {
+    fn step_linux(&self, v: &mut PieVars, is_empty: bool) {
         let mut step = self.step(v, v.delay, v.former);
         if v.delay > Dur::from_ms(250) {
             step += 0.02;
@@ -235,53 +237,6 @@ impl Pie {
             }
         }
         v.former = v.delay;
-    }
-
-    /// The first update after `now`.
-    fn first_update(&self, now: Time) -> Time {
-        let update = self.spec.update.as_ps();
-        match self.spec.variant {
-            None => now + self.spec.update,
-            Some(PieVariant::Linux) => Time::from_ps((now.as_ps() / update + 1) * update),
-        }
-    }
-
-    /// The updates up to `now` of a queue in which nothing arrived or left since the last one.
-    #[inline]
-    fn advance(&self, v: &mut PieVars, now: Time, queue: &Backlog) {
-        if v.next <= now {
-            self.catch_up(v, now, queue);
-        }
-    }
-
-    fn catch_up(&self, v: &mut PieVars, now: Time, queue: &Backlog) {
-        let period = self.spec.update;
-        let periods = |time: Dur| Dur::from_ps(time.as_ps() / period.as_ps() * period.as_ps());
-        let is_empty = queue.packets == 0;
-        while v.next <= now {
-            let before = *v;
-            let delay = self.delay(v, queue);
-            match self.spec.variant {
-                None => self.update(v, delay),
-                Some(PieVariant::Linux) => {
-                    v.delay = delay;
-                    self.update_linux(v, is_empty);
-                }
-            }
-            if *v == before {
-                // All further updates are alike.
-                v.next += periods(now.since(v.next));
-            }
-            v.next += period;
-            if is_empty && self.is_idle(v) {
-                v.next = Time::MAX;
-            } else if v.probability >= 1.0 && v.next <= now && self.delay_grows(queue) {
-                // The probability stays at 1: go to the last update at once.
-                let skipped = periods(now.since(v.next));
-                v.next += skipped;
-                v.burst = less(v.burst, skipped);
-            }
-        }
     }
 
     /// The delay at the next update.
@@ -307,9 +262,39 @@ impl Pie {
     fn delay_grows(&self, queue: &Backlog) -> bool {
         queue.head.is_some() && !self.is_linux() && !self.spec.dq_rate_estimator
     }
+}
 
-    /// Whether no update changes the state of this queue, which is empty, any more.
-    fn is_idle(&self, v: &PieVars) -> bool {
+impl Clocked for Pie {
+    type Vars = PieVars;
+
+    fn period(&self) -> Dur {
+        self.spec.update
+    }
+
+    #[inline]
+    fn next(v: &mut PieVars) -> &mut Time {
+        &mut v.next
+    }
+
+    fn first(&self, now: Time) -> Time {
+        match self.spec.variant {
+            None => now + self.spec.update,
+            Some(PieVariant::Linux) => self.on_grid(now),
+        }
+    }
+
+    fn update(&self, v: &mut PieVars, queue: &Backlog) {
+        let delay = self.delay(v, queue);
+        match self.spec.variant {
+            None => self.step_to(v, delay),
+            Some(PieVariant::Linux) => {
+                v.delay = delay;
+                self.step_linux(v, queue.packets == 0);
+            }
+        }
+    }
+
+    fn rests(&self, v: &PieVars) -> bool {
         let mut new = self.vars();
         new.next = v.next;
         if !self.is_linux() {
@@ -317,6 +302,15 @@ impl Pie {
             new.drain = v.drain;
         }
         *v == new
+    }
+
+    fn skip(&self, v: &mut PieVars, now: Time, queue: &Backlog) {
+        if v.probability >= 1.0 && self.delay_grows(queue) {
+            // The probability stays at 1: go to the last update at once.
+            let skipped = self.whole_periods(v, now);
+            v.next += skipped;
+            v.burst = less(v.burst, skipped);
+        }
     }
 }
 
@@ -353,10 +347,7 @@ impl Automaton for Pie {
             // It is 0 already, unless the queue was flushed.
             v.delay = Dur::ZERO;
         }
-        self.advance(v, now, backlog);
-        if v.next == Time::MAX {
-            v.next = self.first_update(now);
-        }
+        self.arrives(v, now, backlog);
         let least = 2 * p.mean_packet.0 + u64::from(!self.is_linux());
         let spared = !v.burst.is_zero()
             || (self.is_short(v.delay) && v.probability < 0.2)
@@ -386,15 +377,13 @@ impl Automaton for Pie {
             draw: drawn,
         });
         let sum = std::mem::take(&mut v.sum);
-        if p.ecn && v.probability <= p.ecn_threshold && packet.ecn.is_capable() {
-            if due && self.is_linux() {
-                // Only a drop, or a random draw, restarts the sum.
-                v.sum = sum;
-            }
-            Verdict::Mark
-        } else {
-            Verdict::Drop(DropReason::Early)
+        let marks = p.ecn && v.probability <= p.ecn_threshold;
+        let verdict = signal(marks, packet, DropReason::Early);
+        if verdict == Verdict::Mark && due && self.is_linux() {
+            // Only a drop, or a random draw, restarts the sum.
+            v.sum = sum;
         }
+        verdict
     }
 
     /// Drops nothing: makes the updates that found the packet waiting, and measures.
@@ -408,13 +397,7 @@ impl Automaton for Pie {
         packet: &Packet,
         _: &mut D,
     ) -> Verdict {
-        let before = Backlog {
-            packets: backlog.packets + 1,
-            bytes: backlog.bytes + u64::from(packet.len),
-            head: Some(packet.arrived),
-            ..*backlog
-        };
-        self.advance(v, now, &before);
+        self.advance(v, now, &backlog.with(packet));
         let took = if self.spec.dq_rate_estimator {
             let rule = match self.spec.variant {
                 None => DrainRule::Rfc8033,

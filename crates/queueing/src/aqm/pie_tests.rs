@@ -25,9 +25,9 @@ fn one_short_delay_brings_no_burst_allowance() {
         burst: Dur::ZERO,
         ..pie.vars
     };
-    pie.automaton.update(&mut v, Dur::ZERO);
+    pie.automaton.step_to(&mut v, Dur::ZERO);
     assert_eq!((v.probability, v.burst), (0.0, Dur::ZERO));
-    pie.automaton.update(&mut v, Dur::ZERO);
+    pie.automaton.step_to(&mut v, Dur::ZERO);
     assert_eq!(v.burst, spec.max_burst);
 }
 
@@ -54,7 +54,7 @@ fn steps_are_those_of_the_equations() {
             delay: ms(old),
             ..pie.vars
         };
-        pie.automaton.update(&mut v, ms(delay));
+        pie.automaton.step_to(&mut v, ms(delay));
         assert!(
             (v.probability - expected).abs() < 1e-10,
             "{probability} {delay} {old}: {}",
@@ -72,7 +72,7 @@ fn steps_are_those_of_the_equations() {
         (50.0, 2.234_191_89e-3),
     ];
     for (delay, expected) in steps {
-        pie.automaton.update(&mut v, ms(delay));
+        pie.automaton.step_to(&mut v, ms(delay));
         assert!(
             (v.probability - expected).abs() < 1e-11,
             "{}",

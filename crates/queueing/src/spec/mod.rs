@@ -30,6 +30,7 @@ pub use crate::fan::spec::{
     BasicSpec, EfmSpec, ElasticRule, FairRateSpec, FanMechanism, FanScheduler, FanSpec, PdrrMode,
     PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
 };
+pub use crate::leaf::WhenFull;
 pub use crate::sched::drr::DrrSpec;
 pub use crate::sched::flow_queue::Guard;
 pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec, FlowWeights};
@@ -119,7 +120,9 @@ impl FifoSpec {
             Some(a) => Some(at.key("aqm", |at| a.resolve(at, &facts))?),
             None => None,
         };
-        Ok(Leaf::fifo(bound, aqm))
+        let mut leaf = Leaf::fifo(bound, aqm);
+        leaf.full = self.full;
+        Ok(leaf)
     }
 }
 
@@ -147,9 +150,13 @@ impl ClassBasedSpec {
 spillgate_core::spec! {
     /// Parameters of a FIFO queue.
     pub struct FifoSpec {
-        /// Limit of the queue; a packet that would exceed it is dropped (tail drop). Default 40
+        /// Limit of the queue; what would exceed it makes the queue drop (`full`). Default 40
         /// packets, the output hold queue of Cisco IOS.
         pub limit: Limit = Limit::Packets(40),
+        /// What is dropped where a packet would exceed the limit: it, as many as need be from the
+        /// front of the queue, or others chosen at random. Default `tail`.
+        #[serde(skip_serializing_if = "crate::aqm::is_default")]
+        pub full: WhenFull = WhenFull::Tail,
         /// Active queue management in front of the limit.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub aqm: Option<AqmSpec> = None,

@@ -58,11 +58,18 @@ pub(crate) fn presets() -> &'static [Preset] {
                     {{"name": "b", "match": {{"dscp": ["af21", "af23"]}}, "bandwidth": "30 %", "drr": {{"limit": "40 packets", "aqm": {aqm}}}}},
                     {{"name": "class-default", "fq": {{"queues": 3, "limit": "40 packets", "aqm": {aqm}}}}}]}}}}}}"#
             );
-            [alone, inside].map(|json| Preset {
+            let preset = |json: String| Preset {
                 name: "an AQM with its defaults",
                 json: json.leak(),
                 work_conserving: true,
-            })
+            };
+            // What tells flows apart has no place in a queue of one flow.
+            match resolve(&inside, BPS) {
+                Err(why) if why.to_string().contains("flows that share a queue") => {
+                    vec![preset(alone)]
+                }
+                _ => vec![preset(alone), preset(inside)],
+            }
         };
         // A discipline without a preset of its own.
         let disciplines = spillgate_queueing::kinds().iter();
@@ -163,6 +170,22 @@ pub(crate) const PRESETS: &[Preset] = &[
     Preset {
         name: "fifo, time",
         json: r#"{"main": {"fifo": {"limit": "40 ms"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fifo that drops from its front",
+        json: r#"{"main": {"fifo": {"limit": "4 kB", "full": "front", "aqm": {"blue": {"freeze": "10 ms", "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fifo that drops at random",
+        json: r#"{"main": {"fifo": {"limit": "7 packets", "full": "random", "aqm": {"sfb": {"target": 1, "max": 4, "increment": 0.2, "decrement": 0.1}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "choke as linux",
+        json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"choke":
+            {"as": "linux", "min_th": 1, "max_th": 4, "max_p": 0.3, "weight": 0.3, "ecn": true}}}}}"#,
         work_conserving: true,
     },
     Preset {

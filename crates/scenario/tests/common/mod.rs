@@ -92,7 +92,7 @@ impl Importer for Router {
 fn fifo(packets: u32) -> DisciplineSpec {
     DisciplineSpec::Fifo(FifoSpec {
         limit: Limit::Packets(packets),
-        aqm: None,
+        ..FifoSpec::default()
     })
 }
 

@@ -289,7 +289,10 @@ fn default_discipline(
     let circuit = port.circuit.as_ref();
     if let Some(held) = circuit.and_then(|(_, lines)| lines.hold_queue) {
         let limit = Limit::Packets(held.value);
-        let spec = FifoSpec { limit, aqm: None };
+        let spec = FifoSpec {
+            limit,
+            ..FifoSpec::default()
+        };
         return Some((DisciplineSpec::Fifo(spec), held.origin.line));
     }
     // Packets of several circuits wait in theirs.
@@ -325,5 +328,10 @@ fn default_discipline(
     ];
     let origin: Origin<'_> = said.into_iter().flatten().next()?;
     let limit = hold.map_or_else(|| FifoSpec::default().limit, Limit::Packets);
-    Some((DisciplineSpec::Fifo(FifoSpec { limit, aqm }), origin.line))
+    let spec = FifoSpec {
+        limit,
+        aqm,
+        ..FifoSpec::default()
+    };
+    Some((DisciplineSpec::Fifo(spec), origin.line))
 }
