@@ -72,7 +72,7 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
     text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     touched = add(tmp_path, text)
     # The page is the fourth file of an AQM.
-    assert len([name for name in touched if "step" in name or "aqm/mod" in name]) == 3
+    assert len([name for name in touched if "erd" in name or "aqm/mod" in name]) == 3
     stage = [name for name in touched if "bleach" in name or "nodes/src/stage" in name]
     gate = [name for name in touched if "gate" in name or name.startswith("crates/nodes")]
     assert (len(stage), len(set(gate) - set(stage))) == (4, 4)
@@ -94,7 +94,7 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
     assert all(f"test {name}" in done.stdout for name in wanted)
     the_rule_finds_what_the_page_says(tmp_path, environment)
     # The vectors are read.
-    for kind, vector in (("step", "0@0.001:early"), ("rr", "0@0.32")):
+    for kind, vector in (("erd", "0@0.001:early"), ("rr", "0@0.32")):
         path = tmp_path / f"crates/queueing/tests/vectors/{kind}.txt"
         assert vector in path.read_text(encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace("0@0.32", "0@0.33"), encoding="utf-8")
