@@ -256,6 +256,28 @@ fn table() -> Vec<Row> {
             ("as", json!(["linux"])),
         ],
     ));
+    all.extend(queue(
+        "dualpi2",
+        Some("dualpi2"),
+        "DualPi2Spec",
+        &[
+            ("limit", json!(["999 packets", "1 MB", "20 ms"])),
+            ("target", json!(["16 ms", "14999.7 us"])),
+            ("update", json!(["17 ms"])),
+            ("alpha", json!([0.17])),
+            ("beta", json!([3.3])),
+            ("coupling", json!([3, 2.5, 0.2])),
+            ("threshold", json!(["900 us"])),
+            ("range", json!(["0 s", "500 us"])),
+            ("min_packets", json!([0, 2])),
+            ("classic_share", json!([0.2, 0.105, 0.29])),
+            ("time_shift", json!(["50 ms"])),
+            ("drop_on_overload", json!([false])),
+            ("mtu", json!(["1500 B"])),
+            ("decide", json!(["draw"])),
+            ("as", json!(["linux"])),
+        ],
+    ));
     all.extend(fan());
     all.extend(of_class());
     all.extend(of_priority());
@@ -342,6 +364,7 @@ fn of_class() -> Vec<Row> {
             ("drr", json!([{}])),
             ("fq", json!([{}, {"aqm": {"codel": {}}}])),
             ("fq_codel", json!([{}])),
+            ("dualpi2", json!([{}])),
             ("set_dscp", json!(["cs1"])),
             ("set_exp", json!([3])),
             ("set_exp_imposition", json!([3])),
@@ -654,7 +677,7 @@ fn a_parameter_changes_the_commands_or_is_named() {
                 object[key] = value.clone();
                 // What excludes the rest of the class.
                 let table = object.as_object_mut().unwrap();
-                if ["drr", "fq", "fq_codel", "fair_queue"].contains(&key) {
+                if ["drr", "fq", "fq_codel", "dualpi2", "fair_queue"].contains(&key) {
                     table.remove("queue_limit");
                 }
                 let what = format!("{} = {value}", row.key);

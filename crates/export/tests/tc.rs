@@ -366,6 +366,8 @@ const MODERN: &str = r#"{
     "codel": {"fifo": {"limit": "1000 packets", "aqm": {"codel": {"ce_threshold": "1 ms"}}}},
     "fq": {"fq-codel": {"guard": "flow", "limit": "3 MB"}},
     "drr": {"drr": {"quantum": "300 B", "queues": 100}},
+    "rfc": {"dualpi2": {}},
+    "linux": {"dualpi2": {"as": "linux", "drop_on_overload": false, "classic_share": 0.2, "target": "20 ms"}},
     "classes": {"class-based": {"classes": [
         {"name": "a", "match": {"dscp": "af11"}, "bandwidth": "30 %", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}},
         {"name": "b", "match": {"dscp": "af21"}, "bandwidth": "30 %", "drr": {}},
@@ -429,6 +431,21 @@ fn modern_queues_are_those_of_linux() {
         "sfq limit 1000 quantum 300 depth 127 flows 128 divisor 128 headdrop"
     );
     assert!(notes.contains("stands for DRR"), "{notes}");
+    let (rfc, notes) = root("rfc");
+    // 250 ms at 20 Mb/s are 625 kB; the middle of a ramp from 0.8 to 1.2 ms is the step of Linux.
+    assert_eq!(
+        rfc,
+        "dualpi2 limit 413 coupling_factor 2 step_thresh 1000us min_qlen_step 1 drop_on_overload classic_protection 10 target 15000us tupdate 16000us alpha 0.16 beta 3.2"
+    );
+    for said in ["by a step", "by random numbers", "less than two packets"] {
+        assert!(notes.contains(said), "{said}\n{notes}");
+    }
+    let (linux, notes) = root("linux");
+    assert_eq!(
+        linux,
+        "dualpi2 limit 10000 coupling_factor 2 step_thresh 1000us min_qlen_step 0 overflow classic_protection 20 target 20000us tupdate 16000us alpha 0.16 beta 3.2"
+    );
+    assert_eq!(notes.matches("dualpi2").count(), 0, "{notes}");
     let written = exported(&policies, "classes", mbps(20));
     let script = read(&written.text, "wan");
     let queues: Vec<&str> = script.leaves.iter().map(|(_, q)| q.as_str()).collect();
@@ -620,8 +637,8 @@ fn a_real_tc_takes_every_command() {
         shell(&probe).is_ok_and(|o| o.status.success())
     };
     let kinds = [
-        "pfifo", "bfifo", "red", "sfq", "codel", "fq_codel", "flower", "matchall", "u32", "police",
-        "pedit", "csum", "ets", "prio",
+        "pfifo", "bfifo", "red", "sfq", "codel", "fq_codel", "dualpi2", "flower", "matchall",
+        "u32", "police", "pedit", "csum", "ets", "prio",
     ];
     let missing: Vec<&str> = kinds.into_iter().filter(|k| !has(k)).collect();
     if !missing.is_empty() {
@@ -654,7 +671,11 @@ fn a_real_tc_takes_every_command() {
             // `prio` is a word of every filter, too.
             let mut kinds = missing.iter().filter(|k| **k != "prio");
             let needs = rootless || kinds.any(|k| line.split_whitespace().any(|w| w == *k));
-            let refused = status == "2" || line.contains("error talking to the kernel");
+            // Neither does an old `tc` know what its kernel has not.
+            let refused = status == "2"
+                || ["error talking to the kernel", "Unknown qdisc"]
+                    .iter()
+                    .any(|said| line.contains(said));
             assert!(
                 status == "0" || needs && refused,
                 "{}\n{status}: tc {line}",

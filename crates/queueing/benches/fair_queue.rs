@@ -281,6 +281,7 @@ fn main() {
     table.limited("PDRR, literal", MTU, |n| BareFairQueue::pdrr(n, MTU, false));
     table.limited("DRR, whole", MTU, |n| Whole::new("drr", n));
     table.limited("FQ-CoDel, whole", MTU, |n| Whole::new("fq-codel", n));
+    table.limited("DualPI2, whole", MTU, |n| Whole::new("dualpi2", n));
     let families = spillgate_queueing::kinds().iter();
     for aqm in families.filter(|f| f.name == "aqm").flat_map(|f| f.kinds) {
         let keys = format!(r#", "aqm": {{"{}": {{}}}}"#, aqm.kind);

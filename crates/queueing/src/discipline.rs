@@ -426,7 +426,7 @@ impl Discipline {
             reason: DropReason::Early,
         };
         let evidence = self.evidence(now, &verdict);
-        if matches!(evidence.cause, Cause::Waited(_)) {
+        if matches!(evidence.cause, Cause::Waited(_) | Cause::Coupled(_)) {
             return evidence; // The packet has left.
         }
         Evidence {

@@ -48,7 +48,7 @@ pub struct Waited {
     pub due: Option<Time>,
 }
 
-/// The delay and the probability by which PIE dropped or marked a packet.
+/// The delay and the probability by which PIE or PI2 dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayOdds {
     /// The delay at the last update of the probability.
@@ -61,6 +61,27 @@ pub struct DelayOdds {
     /// de-randomization.
     pub sum: Option<f64>,
     /// The uniform number on [0, 1) that fell below the probability; none where the sum decided.
+    pub draw: Option<f64>,
+}
+
+/// The probabilities by which DualPI2 dropped or marked a packet that was to leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoupledOdds {
+    /// It was in the queue of scalable senders, not in the classic one.
+    pub l4s: bool,
+    /// The delay at the last update of the base probability.
+    pub delay: Dur,
+    /// The target delay.
+    pub target: Dur,
+    /// The base probability p', 0 to 1.
+    pub base: f64,
+    /// Probability with which the packet was to be dropped or marked, 0 to 1.
+    pub probability: f64,
+    /// The part of it that is due to the packet's own wait, 0 to 1; 0 in the classic queue.
+    pub native: f64,
+    /// How long the packet waited.
+    pub waited: Dur,
+    /// The uniform number on [0, 1) that was drawn last; none where none was.
     pub draw: Option<f64>,
 }
 
@@ -209,10 +230,12 @@ pub enum Cause {
     Plain,
     /// Active queue management.
     Aqm(Odds),
-    /// PIE: the delay of the queue.
+    /// PIE or PI2: the delay of the queue.
     Delay(DelayOdds),
     /// A probability that something else than an average queue or a delay sets.
     Chance(ChanceOdds),
+    /// DualPI2: the coupled probabilities.
+    Coupled(CoupledOdds),
     /// CoDel: it waited too long.
     Waited(Waited),
     /// The policer of a class, its buckets as after the decision.

@@ -256,7 +256,10 @@ impl Leaf {
                 self.aqm = Some(Aqm::Custom(Managed::new(aqm)));
             }
             Queue::Flows(flows) => {
-                *flows = flows.under(aqm);
+                let Some(managed) = flows.under(aqm) else {
+                    return false;
+                };
+                *flows = managed;
                 self.aqm = None;
             }
             Queue::Fair(_) => return false,

@@ -31,8 +31,8 @@ pub use condition::{AverageRate, Color, Colored, Conditioner, InputRecipe, Passe
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
 pub use evidence::{
-    BucketLevel, Cause, ChanceOdds, DelayOdds, Evidence, Fact, FactUnit, GoesBy, Odds, QueueLimit,
-    Refusal, Refused, Waited,
+    BucketLevel, Cause, ChanceOdds, CoupledOdds, DelayOdds, Evidence, Fact, FactUnit, GoesBy, Odds,
+    QueueLimit, Refusal, Refused, Waited,
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;

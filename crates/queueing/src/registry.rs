@@ -55,6 +55,7 @@ const CLASS: &[Kind] = &[
         "Fair queueing with new flows first inside the class, under any AQM.",
     ),
     Kind::new("fq_codel", "FQ-CoDel inside the class."),
+    Kind::new("dualpi2", "DualPI2 inside the class."),
     Kind::new("set_dscp", "Sets the DSCP on arrival."),
     Kind::new(
         "set_exp",

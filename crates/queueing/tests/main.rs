@@ -7,6 +7,7 @@ mod common;
 mod compositions;
 mod contract;
 mod custom;
+mod dualpi2;
 mod errors;
 mod evidence;
 mod fairness;

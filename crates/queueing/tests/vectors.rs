@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::units::parse_rate;
-use spillgate_core::{Dscp, Dur, FlowKey, Packet, Rate, Time};
+use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Packet, Rate, Time};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{Recipe, testkit::Bench};
 
@@ -16,6 +16,17 @@ struct Case {
     arrivals: Vec<(Time, Packet)>,
     departs: Vec<String>,
     drops: Vec<String>,
+    marks: Vec<String>,
+}
+
+/// The ECN field, by its name in the vectors.
+fn ecn(word: &str) -> Option<Ecn> {
+    match word {
+        "ect0" => Some(Ecn::Ect0),
+        "ect1" => Some(Ecn::Ect1),
+        "ce" => Some(Ecn::Ce),
+        _ => None,
+    }
 }
 
 fn parse(text: &str) -> Vec<Case> {
@@ -56,11 +67,18 @@ fn parse(text: &str) -> Vec<Case> {
                 let at: f64 = f.next().unwrap().parse().unwrap();
                 let flow: u32 = f.next().unwrap().parse().unwrap();
                 let len = f.next().unwrap().parse().unwrap();
-                let dscp: Dscp = f.next().map_or(Dscp::DEFAULT, |d| d.parse().unwrap());
+                let (mut dscp, mut field) = (Dscp::DEFAULT, Ecn::NotEct);
+                for word in f {
+                    match ecn(word) {
+                        Some(known) => field = known,
+                        None => dscp = word.parse().unwrap(),
+                    }
+                }
                 for _ in 0..times {
                     let n = seq.entry(flow).or_insert(0);
                     let packet = Packet {
                         dscp,
+                        ecn: field,
                         hash: flow.wrapping_mul(0x9e37_79b9),
                         ..Packet::new(flow, *n, len)
                     };
@@ -73,6 +91,9 @@ fn parse(text: &str) -> Vec<Case> {
                 .extend(rest.split_whitespace().map(str::to_owned)),
             "drop" => case
                 .drops
+                .extend(rest.split_whitespace().map(str::to_owned)),
+            "mark" => case
+                .marks
                 .extend(rest.split_whitespace().map(str::to_owned)),
             _ => panic!("{line}"),
         }
@@ -117,6 +138,13 @@ fn run(case: Case) {
         })
         .collect();
     assert_eq!(drops, case.drops, "{name}: drops");
+    let marks: Vec<String> = out
+        .departures
+        .iter()
+        .filter(|d| d.packet.ecn == Ecn::Ce)
+        .map(|d| format!("{}@{}", d.packet.flow, d.finish.as_secs_f64()))
+        .collect();
+    assert_eq!(marks, case.marks, "{name}: marks");
 }
 
 /// Every file of cases, so that a new one needs no line here; files of other forms have tests of

@@ -69,6 +69,7 @@ impl Writer<'_, '_> {
             drr: _,
             fq: _,
             fq_codel: _,
+            dualpi2: _,
             set_dscp,
             set_exp,
             set_exp_imposition,

@@ -5,8 +5,8 @@ use spillgate_core::{Limit, Rate};
 use spillgate_queueing::Longest;
 use spillgate_queueing::aqm::CodelSpec;
 use spillgate_queueing::spec::{
-    ClassSpec, DrrSpec, FairQueueSpec, FanSpec, FlowWeights, FqCodelSpec, FqSpec, WfqSpec,
-    WfqWeights,
+    ClassSpec, DrrSpec, DualPi2Spec, FairQueueSpec, FanSpec, FifoSpec, FlowWeights, FqCodelSpec,
+    FqSpec, WfqSpec, WfqWeights,
 };
 
 use crate::Here;
@@ -128,7 +128,9 @@ pub(super) fn of_class(
         (_, Some(f), _) => Some(fq(f, rate, notes)),
         (.., Some(f)) => Some(fq_codel(f, rate, notes)),
         _ => {
-            if let Some(kind) = c.flow_queue_kind() {
+            if let Some(d) = &c.dualpi2 {
+                notes.add(format!("{NO_DUALPI2}{}", without(d, &[])));
+            } else if let Some(kind) = c.flow_queue_kind() {
                 notes.add(no_queue_of("IOS", kind));
             }
             None
@@ -148,6 +150,19 @@ pub(super) fn fq_codel(f: &FqCodelSpec, rate: Option<Rate>, notes: &mut Here<'_>
         ..unthreatened(hold_queue(f.limit, rate, notes))
     }
 }
+
+/// For DualPI2: the queue that it is without its AQMs.
+pub(super) fn dualpi2(d: &DualPi2Spec, notes: &mut Here<'_>) -> FifoSpec {
+    notes.add(format!("{NO_DUALPI2}{}", without(d, &["limit"])));
+    FifoSpec {
+        limit: d.waiting_limit(),
+        aqm: None,
+        ..FifoSpec::default()
+    }
+}
+
+const NO_DUALPI2: &str =
+    "IOS has no DualPI2: one queue stands for it, which drops at its limit only";
 
 /// For the fair queue of a cross-protect router.
 pub(super) fn fan(f: &FanSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {

@@ -316,6 +316,10 @@ fn queue(
     let fair = match policy {
         Some(DisciplineSpec::ClassBased(_)) | None => return,
         Some(DisciplineSpec::Fifo(f)) => return fifo_queue(out, f, rate, source.platform, notes),
+        Some(DisciplineSpec::DualPi2(d)) => {
+            let queue = flows::dualpi2(d, notes);
+            return fifo_queue(out, &queue, rate, source.platform, notes);
+        }
         Some(DisciplineSpec::FlowWfq(fair)) => fair.clone(),
         Some(DisciplineSpec::Drr(d)) => flows::drr(d, rate, notes),
         Some(DisciplineSpec::Fq(f)) => flows::fq(f, rate, notes),

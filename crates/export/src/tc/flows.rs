@@ -1,15 +1,15 @@
-//! Queues by flow as queueing disciplines of Linux: `sfq` and `fq_codel`.
+//! Queues by flow as queueing disciplines of Linux: `sfq` and `fq_codel`; and `dualpi2`.
 
-use spillgate_core::{Limit, Rate};
+use spillgate_core::{Dur, Limit, Rate};
 use spillgate_queueing::Line;
 use spillgate_queueing::spec::{
-    AqmSpec, CdtPolicy, DrrSpec, FairQueueSpec, FanScheduler, FanSpec, FlowWeights, FqCodelSpec,
-    FqSpec, Guard, WfqSpec, WfqWeights,
+    AqmSpec, CdtPolicy, Decide, DrrSpec, DualPi2Spec, DualPi2Variant, FairQueueSpec, FanScheduler,
+    FanSpec, FlowWeights, FqCodelSpec, FqSpec, Guard, WfqSpec, WfqWeights,
 };
 
 use super::queue::delays;
 use crate::Here;
-use crate::limits::in_packets;
+use crate::limits::{in_packets, in_whole};
 use crate::settings::{changed_after, no_admission, no_aqm_of, shown};
 
 /// Packets that a flow of `sfq` holds at most (`SFQ_MAX_DEPTH` of Linux).
@@ -234,4 +234,66 @@ pub(super) fn fq_codel(f: &FqCodelSpec, line: Line, notes: &mut Here<'_>) -> Str
         f.memory_limit.0.min(MEMORY),
         f.drop_batch
     )
+}
+
+/// `dualpi2` (tc-dualpi2(8)).
+pub(super) fn dualpi2(d: &DualPi2Spec, line: Line, notes: &mut Here<'_>) -> String {
+    let packets = in_packets(d.waiting_limit(), Some(line.rate), "dualpi2", notes);
+    unlike_linux(d, notes);
+    let (threshold, range) = d.ramp();
+    let step = Dur::from_ps(threshold.as_ps() + range.as_ps() / 2);
+    let mut micros = |what: &str, time| in_whole(Dur::from_us(1), "us", what, time, notes);
+    let step = micros("threshold", step);
+    let (target, update) = (micros("target", d.target), micros("update", d.update));
+    let mut whole = |what: &str, value: f64, most: f64| {
+        let rounded = value.round().clamp(1.0, most);
+        if rounded.to_bits() != value.to_bits() {
+            notes.add(format!(
+                "`{what}` is a whole number from 1 to {most}: {value} is written as {rounded}"
+            ));
+        }
+        rounded
+    };
+    let coupling = whole("coupling", d.coupling, 255.0);
+    // Rounded, as 0.29 times 100 is not 29.
+    let percent = (d.protected_share() * 1e6).round() / 1e4;
+    let protection = whole("classic_protection", percent, 99.0);
+    let overload = match d.drop_on_overload {
+        true => "drop_on_overload",
+        false => "overflow",
+    };
+    format!(
+        "dualpi2 limit {} coupling_factor {coupling} step_thresh {step}us min_qlen_step {} {overload} classic_protection {protection} target {target}us tupdate {update}us alpha {} beta {}",
+        packets.unwrap_or(10_000),
+        d.least_packets(),
+        d.alpha,
+        d.beta
+    )
+}
+
+/// What Linux does otherwise.
+fn unlike_linux(d: &DualPi2Spec, notes: &mut Here<'_>) {
+    let (threshold, range) = d.ramp();
+    if !range.is_zero() {
+        notes.add(format!(
+            "dualpi2 marks the queue L by a step: the middle of the ramp from {threshold} over {range} is taken"
+        ));
+    }
+    if let Some(shift) = d.time_shift {
+        notes.add(format!(
+            "dualpi2 serves its queues by weighted round robin, not as a FIFO with a time shift of {shift}"
+        ));
+    }
+    if d.decides() == Decide::Recur {
+        notes.add("dualpi2 drops and marks by random numbers (`decide: recur`)");
+    }
+    if d.variant != Some(DualPi2Variant::Linux) {
+        notes.add("dualpi2 couples nothing while less than two packets wait, and looks at `min_packets` when a packet arrives");
+    }
+    if d.mtu != DualPi2Spec::default().mtu {
+        notes.add(format!(
+            "dualpi2 takes the device's longest packet, whatever `mtu` is ({})",
+            d.mtu
+        ));
+    }
 }

@@ -327,6 +327,7 @@ impl<'s> Script<'s> {
             Some(DisciplineSpec::Drr(d)) => flows::drr(d, line, &mut notes.at(&place)),
             Some(DisciplineSpec::Fq(f)) => flows::fq(f, line, &mut notes.at(&place)),
             Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, line, &mut notes.at(&place)),
+            Some(DisciplineSpec::DualPi2(d)) => flows::dualpi2(d, line, &mut notes.at(&place)),
             Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &mut notes.at(&place)),
             Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &mut notes.at(&place)),
             Some(DisciplineSpec::Fan(f)) => flows::fan(f, line, &mut notes.at(&place)),

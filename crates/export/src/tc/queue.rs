@@ -49,6 +49,9 @@ pub(super) fn leaf(class: &ClassSpec, line: Line, dscps: u64, notes: &mut Here<'
     if let Some(f) = &class.fq_codel {
         return flows::fq_codel(f, line, notes);
     }
+    if let Some(d) = &class.dualpi2 {
+        return flows::dualpi2(d, line, notes);
+    }
     if let Some(kind) = class.flow_queue_kind() {
         notes.add(no_queue_of("tc", kind));
     }

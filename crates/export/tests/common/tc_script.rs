@@ -226,6 +226,29 @@ impl<'t> Words<'t> {
             other => panic!("{other}: {}", self.1),
         }
     }
+    /// The arguments of `dualpi2`, in the ranges that the kernel takes.
+    fn dualpi2(&mut self) {
+        self.expect("limit");
+        assert!(self.number::<u32>() > 0);
+        self.expect("coupling_factor");
+        assert!(self.number::<u8>() > 0);
+        self.expect("step_thresh");
+        assert!(self.next().ends_with("us"));
+        self.expect("min_qlen_step");
+        self.number::<u32>();
+        assert!(matches!(self.next(), "drop_on_overload" | "overflow"));
+        self.expect("classic_protection");
+        assert!((1..=99).contains(&self.number::<u8>()));
+        for word in ["target", "tupdate"] {
+            self.expect(word);
+            assert!(self.next().ends_with("us"));
+        }
+        for word in ["alpha", "beta"] {
+            self.expect(word);
+            // In 256ths, as eight bits before the point.
+            assert!((0.0..256.0).contains(&self.number::<f64>()));
+        }
+    }
     /// Kind and arguments of a queueing discipline, checked.
     fn qdisc(&mut self) -> String {
         let start: Vec<&str> = self.0.clone().collect();
@@ -302,6 +325,7 @@ impl<'t> Words<'t> {
                 }
                 assert!(matches!(self.next(), "ecn" | "noecn"), "{}", self.1);
             }
+            "dualpi2" => self.dualpi2(),
             other => panic!("{other}: {}", self.1),
         }
         self.end();

@@ -275,8 +275,12 @@ fn objective(v: &mut View<'_>, q: &Queue<'_>) {
     let priority = q
         .class
         .is_some_and(|i| v.classes[i].spec.priority.is_some());
-    let by_delay =
-        |a: &spillgate_queueing::PlacedAqm| matches!(a.spec, AqmSpec::Codel(_) | AqmSpec::Pie(_));
+    let by_delay = |a: &spillgate_queueing::PlacedAqm| {
+        matches!(
+            a.spec,
+            AqmSpec::Codel(_) | AqmSpec::Pie(_) | AqmSpec::Pi2(_)
+        )
+    };
     if priority || q.place.aqm.as_ref().is_some_and(by_delay) {
         return;
     }

@@ -3,8 +3,8 @@
 use spillgate_core::show::{general, rough, value, whole};
 use spillgate_core::{DropReason, Dur, Time};
 use spillgate_queueing::{
-    BucketLevel, Cause, ChanceOdds, DelayOdds, Evidence, Fact, FactUnit, Odds, QueueLimit, Refusal,
-    Refused, Waited,
+    BucketLevel, Cause, ChanceOdds, CoupledOdds, DelayOdds, Evidence, Fact, FactUnit, Odds,
+    QueueLimit, Refusal, Refused, Waited,
 };
 
 /// A time of three significant digits.
@@ -48,6 +48,7 @@ pub(super) fn mark(e: &Evidence) -> String {
         Cause::Waited(w) => format!("{}; {waiting}", waited(w)),
         Cause::Delay(o) => format!("{}; {waiting}", delay(o)),
         Cause::Chance(o) => format!("{}; {waiting}", chance(o)),
+        Cause::Coupled(o) => format!("{}; {waiting}", coupled(o)),
         Cause::Aqm(o) => format!("{}; {waiting}", odds(o)),
         _ => waiting,
     }
@@ -76,6 +77,7 @@ pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
         Cause::Waited(w) => format!("{}; {waiting}", waited(w)),
         Cause::Delay(o) => format!("{}{}; {waiting}", chosen(o.draw), delay(o)),
         Cause::Chance(o) => format!("{}{}; {waiting}", chosen(o.draw), chance(o)),
+        Cause::Coupled(o) => format!("{}{}; {waiting}", chosen(o.draw), coupled(o)),
         Cause::Aqm(o) => format!("{}{}; {waiting}", chosen(o.draw), odds(o)),
         Cause::Policer { committed, excess } => {
             let other = excess.map_or_else(String::new, |b| {
@@ -151,7 +153,7 @@ fn waited(w: &Waited) -> String {
     )
 }
 
-/// The delay that PIE knew, and by which chance the packet was chosen.
+/// The delay that PIE or PI2 knew, and by which chance the packet was chosen.
 fn delay(o: &DelayOdds) -> String {
     let sums = o.sum.map_or_else(String::new, |sum| {
         format!(" and {sum:.2} in all since the last drop")
@@ -164,6 +166,27 @@ fn delay(o: &DelayOdds) -> String {
         "the queue's delay was {} at the last update (target {}), the probability {:.4}{sums}, {drawn}",
         duration(o.delay),
         duration(o.target),
+        o.probability
+    )
+}
+
+/// The probabilities of DualPI2's queues, and by which chance the packet was chosen.
+fn coupled(o: &CoupledOdds) -> String {
+    let queue = if o.l4s { "L4S" } else { "classic" };
+    let native = match o.native {
+        n if n > 0.0 => format!(" ({n:.4} for its own wait)"),
+        _ => String::new(),
+    };
+    let drawn = match o.draw {
+        Some(draw) => format!("and {draw:.4} was drawn"),
+        None => "and no number was drawn".to_owned(),
+    };
+    format!(
+        "it had waited {} in the {queue} queue; the queues' delay was {} at the last update (target {}), the base probability {:.4}, its own {:.4}{native}, {drawn}",
+        duration(o.waited),
+        duration(o.delay),
+        duration(o.target),
+        o.base,
         o.probability
     )
 }
@@ -353,6 +376,22 @@ mod tests {
         assert!(mark(&evidence(Cause::Waited(threshold))).starts_with(
             "it had waited 7.25 ms, more than the 5 ms from which on packets are marked; "
         ));
+        let coupled = CoupledOdds {
+            l4s: true,
+            delay: Dur::from_ms(16),
+            target: Dur::from_ms(15),
+            base: 0.1,
+            probability: 0.25,
+            native: 0.25,
+            waited: Dur::from_us(900),
+            draw: None,
+        };
+        says(
+            DropReason::Early,
+            Cause::Coupled(coupled),
+            "it had waited 900 µs in the L4S queue; the queues' delay was 16 ms at the last update (target 15 ms), the base \
+             probability 0.1000, its own 0.2500 (0.2500 for its own wait), and no number was drawn; WAITING",
+        );
         let pie = DelayOdds {
             delay: Dur::from_ms(21),
             target: Dur::from_ms(15),

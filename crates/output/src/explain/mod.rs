@@ -122,6 +122,11 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
             "kind": "delay", "delay": ps(o.delay), "target": ps(o.target),
             "probability": o.probability, "sum": o.sum, "draw": o.draw,
         }),
+        Cause::Coupled(o) => json!({
+            "kind": "coupled", "l4s": o.l4s, "delay": ps(o.delay), "target": ps(o.target),
+            "base": o.base, "probability": o.probability, "native": o.native,
+            "waited": ps(o.waited), "draw": o.draw,
+        }),
         Cause::Chance(o) => {
             let mut said = json!({"kind": o.by.kind, "probability": o.probability, "draw": o.draw});
             for fact in o.by.facts() {

@@ -102,6 +102,22 @@ fn cause(out: &mut String, e: &Evidence) {
                 let _ = write!(out, " draw={draw:.6}");
             }
         }
+        Cause::Coupled(o) => {
+            let _ = write!(
+                out,
+                " l4s={} delay={:.12} target={:.12} base={:.6} probability={:.6} native={:.6} waited={:.12}",
+                o.l4s,
+                o.delay.as_secs_f64(),
+                o.target.as_secs_f64(),
+                o.base,
+                o.probability,
+                o.native,
+                o.waited.as_secs_f64()
+            );
+            if let Some(draw) = o.draw {
+                let _ = write!(out, " draw={draw:.6}");
+            }
+        }
         Cause::Chance(o) => {
             for fact in o.by.facts() {
                 let _ = write!(out, " {}={:.6}", fact.key, fact.value);

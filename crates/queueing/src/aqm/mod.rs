@@ -13,6 +13,7 @@ mod arrival;
 mod automaton;
 mod average;
 mod avq;
+mod base_probability;
 mod blue;
 mod chance;
 mod choke;
@@ -30,6 +31,7 @@ mod green_tcp;
 mod law;
 mod load_adaptive_red;
 mod pi;
+mod pi2;
 mod pie;
 mod red;
 mod red_spec;
@@ -39,6 +41,7 @@ mod sampled;
 mod self_configuring_red;
 mod sfb;
 mod sred;
+mod step;
 mod upstream;
 mod wred;
 mod wred_defaults;
@@ -55,6 +58,7 @@ pub use automaton::{Backlog, Draw};
 pub use average::RedIdle;
 use average::{Average, AverageParams};
 pub use avq::{AvqSpec, AvqVariant};
+pub(crate) use base_probability::{Base, Pi};
 pub use blue::BlueSpec;
 use chance::ByChance;
 pub use choke::{ChokeSpec, ChokeVariant};
@@ -70,6 +74,8 @@ pub use green_tcp::GreenTcpSpec;
 pub use law::ControlLaw;
 pub use load_adaptive_red::LoadAdaptiveRedSpec;
 pub use pi::PiSpec;
+pub use pi2::Pi2Spec;
+pub(crate) use pi2::{check_coupling, is_scalable};
 pub use pie::{PieSpec, PieVariant};
 pub use red_spec::{
     RedMarks, RedRules, RedShape, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling,
@@ -80,6 +86,7 @@ use sampled::Sampled;
 pub use self_configuring_red::SelfConfiguringRedSpec;
 pub use sfb::SfbSpec;
 pub use sred::{SredMode, SredSpec};
+pub use step::StepSpec;
 pub use upstream::{Upstream, UpstreamUse};
 pub use wred::{WredBy, WredProfile, WredSpec, WredUnit};
 pub use wred_defaults::WredDefaults;
@@ -126,6 +133,11 @@ spillgate_core::family! {
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
     /// (RFC 8033).
     "pie": Pie(PieSpec) => Managed<pie::Pie>;
+    /// PI2: PIE's controller without its heuristics, whose result is squared (De Schepper and others
+    /// 2016).
+    "pi2": Pi2(Pi2Spec) => Managed<pi2::Pi2>;
+    /// A step: marks what finds more than a threshold waiting (RFC 8257).
+    "step": Step(StepSpec) => Managed<step::Step>;
     /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker
     /// 2001).
     "adaptive-red": AdaptiveRed(AdaptiveRedSpec) => Managed<Early<adaptive_red::AdaptiveRed>>;

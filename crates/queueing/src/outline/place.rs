@@ -81,6 +81,7 @@ impl Place {
         });
         Self {
             aqm,
+            by_flow: spec.by_flow(),
             quantum: spec.quantum().map(|q| (format!("{parent}quantum"), q.0)),
             ..Self::flows(
                 limits
@@ -269,9 +270,10 @@ mod tests {
             assert_eq!(places.len(), 1, "{kind}");
             assert!(!places[0].1.limits.is_empty(), "{kind}");
             let modern = places[0].1.aqm.is_some();
-            assert_eq!(modern, kind == "fq-codel", "{kind}");
+            assert_eq!(modern, matches!(kind, "fq-codel" | "dualpi2"), "{kind}");
         }
-        for key in ClassSpec::flow_queue_kinds() {
+        let by_flow = |key: &&str| *key != "dualpi2";
+        for key in ClassSpec::flow_queue_kinds().into_iter().filter(by_flow) {
             let class = json!({"name": "class-default", key: {"quantum": "900 B"}});
             let spec = json!({"class-based": {"classes": [class]}});
             let all = BTreeMap::from([("p".to_owned(), serde_json::from_value(spec).unwrap())]);

@@ -193,6 +193,11 @@ pub(super) fn thresholds(t: &Thresholds, by: Option<&str>) -> String {
     let unit = if t.in_bytes { "B" } else { "packets" };
     let ends = match t.min.is_nan() {
         true => "unknown: times, or shares of one, at an unknown rate".to_owned(),
+        false if t.min >= t.max => format!(
+            "{} % above {} {unit}",
+            show::plain(100.0 * t.probability),
+            show::plain(t.max)
+        ),
         false => format!(
             "{} to {} {unit}, up to {} %",
             show::plain(t.min),

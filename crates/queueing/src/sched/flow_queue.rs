@@ -108,6 +108,10 @@ pub(crate) trait FlowQueueSpec {
     fn is_one_with_aqm(&self) -> bool {
         false
     }
+    /// Whether flows have queues of their own.
+    fn by_flow(&self) -> bool {
+        true
+    }
     /// The limits of all queues together, by key.
     fn limits(&self) -> Vec<(&'static str, Limit)>;
     /// Bytes that a queue of weight 1 may send in its turn; none: the longest packet.
@@ -172,8 +176,8 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn memory_bytes(&self, flows: usize) -> u64;
     /// Takes limits and parameters from the same queue at another rate.
     fn retune(&mut self, fresh: &dyn FlowQueue);
-    /// The same queue, which is empty, with this AQM in each of its queues.
-    fn under(&self, aqm: Custom) -> Box<dyn FlowQueue>;
+    /// The same queue, which is empty, with this AQM in each of its queues; none if it takes none.
+    fn under(&self, aqm: Custom) -> Option<Box<dyn FlowQueue>>;
     /// A copy.
     fn boxed(&self) -> Box<dyn FlowQueue>;
     /// Itself, to find out its type.
@@ -471,7 +475,7 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
         }
     }
 
-    fn under(&self, aqm: Custom) -> Box<dyn FlowQueue> {
+    fn under(&self, aqm: Custom) -> Option<Box<dyn FlowQueue>> {
         let frame = Frame {
             name: self.name,
             order: self.order.clone(),
@@ -480,7 +484,7 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
             batch: self.batch,
             guard: self.guard,
         };
-        frame.under(aqm)
+        Some(frame.under(aqm))
     }
 
     fn boxed(&self) -> Box<dyn FlowQueue> {

@@ -1,6 +1,8 @@
 //! Schedulers over flows: they choose the queue whose packet leaves next.
 
 pub(crate) mod drr;
+pub(crate) mod dualpi2;
+pub(crate) mod dualpi2_spec;
 #[cfg(test)]
 pub(crate) mod fair_tests;
 pub(crate) mod flow_queue;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Burst, Dscp, Limit, Percent, Rate, RateOrPercent, Size};
 
-use super::{DrrSpec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, Phb, PoliceSpec};
+use super::{DrrSpec, DualPi2Spec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, Phb, PoliceSpec};
 use crate::aqm::AqmSpec;
 use crate::line::Longest;
 use crate::sched::flow_queue::FlowQueueSpec;
@@ -167,6 +167,9 @@ pub struct ClassSpec {
     /// FQ-CoDel inside the class, in place of `queue_limit` and `aqm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fq_codel: Option<FqCodelSpec>,
+    /// DualPI2 inside the class, in place of `queue_limit` and `aqm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dualpi2: Option<DualPi2Spec>,
     /// Sets the DSCP of every packet of the class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_dscp: Option<Dscp>,
@@ -217,6 +220,7 @@ impl ClassSpec {
             ("drr", spec(&self.drr)),
             ("fq", spec(&self.fq)),
             ("fq_codel", spec(&self.fq_codel)),
+            ("dualpi2", spec(&self.dualpi2)),
         ]
         .into_iter()
     }

@@ -21,9 +21,9 @@ pub use phb::Phb;
 pub use spillgate_core::OneOrMany;
 
 pub use crate::aqm::{
-    AqmSpec, CodelSpec, CodelVariant, InverseSqrt, PieSpec, PieVariant, RedMarks, RedRules,
-    RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling, WredBy, WredDefaults, WredProfile,
-    WredSpec, WredUnit,
+    AqmSpec, CodelSpec, CodelVariant, InverseSqrt, Pi2Spec, PieSpec, PieVariant, RedMarks,
+    RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling, StepSpec, WredBy, WredDefaults,
+    WredProfile, WredSpec, WredUnit,
 };
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{
@@ -32,6 +32,7 @@ pub use crate::fan::spec::{
 };
 pub use crate::leaf::WhenFull;
 pub use crate::sched::drr::DrrSpec;
+pub use crate::sched::dualpi2_spec::{Decide, DualPi2Spec, DualPi2Variant};
 pub use crate::sched::flow_queue::Guard;
 pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec, FlowWeights};
 pub use crate::sched::fq::FqSpec;
@@ -81,6 +82,8 @@ spillgate_core::family! {
     /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC
     /// 8290).
     "fq-codel": FqCodel(FqCodelSpec);
+    /// DualPI2: two queues with coupled AQMs, for scalable (L4S) and for classic senders (RFC 9332).
+    "dualpi2": DualPi2(DualPi2Spec);
 }
 
 impl DisciplineSpec {
@@ -90,6 +93,7 @@ impl DisciplineSpec {
             Self::Drr(s) => Some(s),
             Self::Fq(s) => Some(s),
             Self::FqCodel(s) => Some(s),
+            Self::DualPi2(s) => Some(s),
             _ => None,
         }
     }

@@ -28,17 +28,18 @@ fn flow(i: u16) -> FlowKey {
 }
 
 /// Packet `seq` of one of [`flows`], `len` bytes long: each flow has a different DSCP, every third
-/// is ECN-capable.
+/// is ECN-capable, and the sixth is that of a scalable sender.
 pub fn packet(number: u32, seq: u32, len: u16) -> Packet {
     let value = DSCPS[number as usize % DSCPS.len()];
     let hash = u16::try_from(number).ok().filter(|n| *n < 8);
     Packet {
         handle: u64::from(number) << 32 | u64::from(seq),
         dscp: Dscp::new(value).unwrap_or_default(),
-        ecn: if number % 3 == 0 {
-            Ecn::Ect0
-        } else {
-            Ecn::NotEct
+        ecn: match number {
+            // A scalable sender.
+            5 => Ecn::Ect1,
+            n if n % 3 == 0 => Ecn::Ect0,
+            _ => Ecn::NotEct,
         },
         hash: hash.map_or(number, |n| flow(n).hash()),
         ..Packet::new(number, seq, len)

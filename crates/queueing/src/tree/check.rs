@@ -245,7 +245,9 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
     for (i, key) in flows.iter().enumerate() {
         exclude_beside(key, &[&flows[i + 1..], &["queue_limit"]].concat())?;
     }
-    exclude_beside("fq_codel", &["aqm"])?;
+    for whole in ["fq_codel", "dualpi2"] {
+        exclude_beside(whole, &["aqm"])?;
+    }
     let own = [
         "queue_limit",
         "queue_limit_dscp",

@@ -225,6 +225,42 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "pi2, coupled",
+        json: r#"{"main": {"fifo": {"limit": "30 packets", "aqm": {"pi2": {"target": "4 ms", "update": "3 ms", "alpha": 5,
+            "beta": 30, "coupling": 2, "ecn_threshold": 0.4}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "step, bytes",
+        json: r#"{"main": {"fifo": {"limit": "30 packets", "aqm": {"step": {"threshold": "3 kB", "counts_arriving": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "step, time",
+        json: r#"{"main": {"fifo": {"limit": "30 packets", "aqm": {"step": {"threshold": "20 ms", "ecn": false}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "dualpi2",
+        json: r#"{"main": {"dualpi2": {"limit": "100 ms", "target": "4 ms", "update": "3 ms", "alpha": 5, "beta": 30,
+            "threshold": "8 ms", "range": "8 ms", "mtu": "1500 B"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "dualpi2, time-shifted, without overload",
+        json: r#"{"main": {"dualpi2": {"limit": "12 packets", "target": "4 ms", "update": "3 ms", "alpha": 5, "beta": 30,
+            "threshold": "8 ms", "range": "0 s", "time_shift": "20 ms", "drop_on_overload": false, "decide": "draw"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "dualpi2 of Linux in shaped classes",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "low", "match": {"dscp": ["af31", "af33", "af23"]}, "shape": {"rate": "200 kb/s", "burst": "1600 B"},
+             "dualpi2": {"as": "linux", "limit": "20 packets", "target": "4 ms", "update": "4 ms", "alpha": 5, "beta": 30, "min_packets": 1}},
+            {"name": "class-default", "dualpi2": {"as": "linux"}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
         name: "codel as linux",
         json: r#"{"main": {"fifo": {"limit": "40 packets", "aqm": {"codel":
             {"as": "linux", "target": "3 ms", "interval": "20 ms", "max_packet": "0 B"}}}}}"#,

@@ -138,6 +138,7 @@ fn may_queue_inside(spec: &DisciplineSpec) -> bool {
             | DisciplineSpec::Drr(_)
             | DisciplineSpec::Fq(_)
             | DisciplineSpec::FqCodel(_)
+            | DisciplineSpec::DualPi2(_)
     )
 }
 
@@ -176,7 +177,7 @@ impl Reader for At<'_, '_, '_, '_> {
             let message = format!("a `{kind}` policy cannot stand at a virtual output queue");
             let d = Diagnostic::error(codes::BAD_NODE, message)
                 .found(name)
-                .hint("name a policy of the kind fifo, drr, fq or fq-codel, with any AQM");
+                .hint("name a policy of the kind fifo, drr, fq, fq-codel or dualpi2, with any AQM");
             self.error(path, d);
             return None;
         }
