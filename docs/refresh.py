@@ -47,7 +47,10 @@ COMMANDS = {
 BRIEF = {"README.md": "ce-node"}
 """Which example's verdict stands where, in brief."""
 
-SCRIPTED = {"docs/howto/assured.md": ("assured", "achieved")}
+SCRIPTED = {
+    "docs/howto/assured.md": ("assured", "achieved"),
+    "docs/howto/l4s.md": ("l4s", "ratio"),
+}
 """Which example's own script says what stands where, and its picture, copied to `docs/img`."""
 
 MARKING = (
