@@ -254,8 +254,8 @@ def test_answers_to_commands_are_real(refresh, root):
 
 
 def test_what_scripts_of_examples_say_is_real(refresh, tmp_path):
-    for page in refresh.SCRIPTED:
-        real = refresh.scripted(page, tmp_path / "out")
+    for number, page in enumerate(refresh.SCRIPTED):
+        real = refresh.scripted(page, tmp_path / str(number))
         assert refresh.current(page) == real, "the script says something else now: make images"
 
 

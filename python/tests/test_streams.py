@@ -212,7 +212,7 @@ def test_names_beyond_the_font_are_told_of_once(tmp_path, recwarn):
             row["variant"] = "语音" if row["variant"] == "FIFO" else "LLQ"
     drawn, problems = plot.save(results, tmp_path)
     assert drawn
-    said = "figures: their font has no signs for 语音, which the PNG files show as boxes; the SVG "
-    assert problems == [said + "files and the report have them"]
+    said = "figures: their font has no signs for 语音, which PNG and PDF files show as boxes; "
+    assert problems == [said + "SVG and PGF files and the report have them"]
     assert not recwarn.list
     assert "语音" in (tmp_path / "delay.svg").read_text()

@@ -9,8 +9,8 @@ use crate::red_ns2::{RUNS, interval};
 use spillgate_core::{Dur, Rng, Time, math};
 use spillgate_queueing::testkit::Bench;
 
-/// An AQM with its limit, and what `vectors/aqm_ns2.tcl` prints of ns-2 with seed 1, for REM 2: packets that
-/// got through, and the mean queue in packets.
+/// An AQM with its limit, and what `vectors/aqm_ns2.tcl` prints of ns-2 with seed 1, for REM 2:
+/// packets that got through, and the mean queue in packets.
 const RECORDED: [(&str, u32, f64, f64); 3] = [
     (
         r#"{"pi": {"a": 0.0001822, "b": 0.0001816}}"#,

@@ -1,5 +1,5 @@
-//! Schedulers of classes against the same in plain words: tags of every packet at its arrival, lists
-//! for turns, exact numbers (shares are powers of two, arrivals whole seconds at 1 B/s).
+//! Schedulers of classes against the same in plain words: tags of every packet at its arrival,
+//! lists for turns, exact numbers (shares are powers of two, arrivals whole seconds at 1 B/s).
 
 use std::collections::VecDeque;
 

@@ -187,7 +187,8 @@ proptest! {
         // Of ticks out of phase with the start, the first only begins an interval: once. The
         // average of a marker starts at its committed rate, and a pause takes it to 0. GREEN's
         // probability changes at packets only, what self-configuring and load-adaptive RED have set
-        // stays, as do SRED's list of flows and SFB's bins, and DRED's filter says how long the queue was empty.
+        // stays, as do SRED's list of flows and SFB's bins, and DRED's filter says how long the
+        // queue was empty.
         let own = [
             "tick_phase",
             "window",

@@ -133,8 +133,8 @@ spillgate_core::family! {
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
     /// (RFC 8033).
     "pie": Pie(PieSpec) => Managed<pie::Pie>;
-    /// PI2: PIE's controller without its heuristics, whose result is squared (De Schepper and others
-    /// 2016).
+    /// PI2: PIE's controller without its heuristics, whose result is squared (De Schepper and
+    /// others 2016).
     "pi2": Pi2(Pi2Spec) => Managed<pi2::Pi2>;
     /// A step: marks what finds more than a threshold waiting (RFC 8257).
     "step": Step(StepSpec) => Managed<step::Step>;
@@ -196,8 +196,8 @@ impl AqmSpec {
         spec!(self, s => s.thresholds(limit, rate))
     }
 
-    /// Whether it compares packets by their flows; then it is refused in fair queues, which tell them
-    /// apart already.
+    /// Whether it compares packets by their flows; then it is refused in fair queues, which tell
+    /// them apart already.
     pub fn tells_flows(&self) -> bool {
         spec!(self, _s: A => A::TELLS_FLOWS)
     }

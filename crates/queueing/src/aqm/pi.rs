@@ -8,9 +8,9 @@
 //! (q_old - q_ref), within 0 and 1.
 //!
 //! Deviations: the defaults are the paper's for 15 Mb/s (3750 packets of 500 B a second), 60
-//! connections and 246 ms, at 160 samples a second; ns-2 takes 170 with the same gains. q_old begins
-//! with 0, as in ns-2: nothing was queued before. Cost: O(1) for each packet and sample, one draw
-//! while p is above 0.
+//! connections and 246 ms, at 160 samples a second; ns-2 takes 170 with the same gains. q_old
+//! begins with 0, as in ns-2: nothing was queued before. Cost: O(1) for each packet and sample, one
+//! draw while p is above 0.
 
 use spillgate_core::{Dur, Limit, Problem, Rate, Size};
 

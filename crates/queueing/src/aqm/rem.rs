@@ -7,8 +7,8 @@
 //! than it aims at. A packet is marked with probability 1 - phi^(-price), so that over a path the
 //! probabilities of its links make that of the sum of their prices, if all have the same phi.
 //!
-//! Equations, at each sample with x packets that arrived since the last one, of which the link sends
-//! c: price <- max(0, price + gamma (x + alpha (q - b*) - c)).
+//! Equations, at each sample with x packets that arrived since the last one, of which the link
+//! sends c: price <- max(0, price + gamma (x + alpha (q - b*) - c)).
 //!
 //! Deviations: it decides at arrival, also where it marks (ns-2 marks at departure). c counts
 //! packets of `mean_packet`. Cost: O(1) for each packet and sample, one draw while the price is

@@ -4,10 +4,10 @@
 //! Algorithm for Enforcing Fairness", IEEE INFOCOM 2001; Linux 6.18, net/sched/sch_sfb.c.
 //!
 //! Idea: a flow is hashed into one bin of each of several levels. Each bin counts its packets in
-//! the queue and has a probability as BLUE, which rises while it holds many and falls while it holds
-//! none. A packet is marked with the least probability of its bins: a flow that slows down shares
-//! all of its bins with one that does not only rarely. A flow whose probability is 1 does not slow
-//! down, and gets no more than the penalty box lets through.
+//! the queue and has a probability as BLUE, which rises while it holds many and falls while it
+//! holds none. A packet is marked with the least probability of its bins: a flow that slows down
+//! shares all of its bins with one that does not only rarely. A flow whose probability is 1 does
+//! not slow down, and gets no more than the penalty box lets through.
 //!
 //! Deviations: as in Linux probabilities change at every arrival, without the paper's `freeze`. The
 //! limit of the queue comes last, not first. The bins of a hash begin at 0 when its warming up
@@ -34,8 +34,8 @@ spillgate_core::spec! {
         pub bins: u32 = 16,
         /// Packets in a bin from which on its probability rises. Default 20 (Linux).
         pub target: u32 = 20,
-        /// Packets in each of its bins from which on a packet is dropped, above `target`. Default 25
-        /// (Linux).
+        /// Packets in each of its bins from which on a packet is dropped, above `target`. Default
+        /// 25 (Linux).
         pub max: u32 = 25,
         /// A probability rises by this, above 0 and at most 1. Default 66/65535 (Linux).
         #[schemars(range(min = 0.0, max = 1.0))]
@@ -45,7 +45,8 @@ spillgate_core::spec! {
         pub decrement: f64 = 11.0 / 65535.0,
         /// Time between changes of the hash; 0: it never changes. Default 600 s (Linux).
         pub rehash: Dur = Dur::from_secs(600),
-        /// How long the bins of the next hash warm up before, at most `rehash`. Default 60 s (Linux).
+        /// How long the bins of the next hash warm up before, at most `rehash`. Default 60 s
+        /// (Linux).
         pub warmup: Dur = Dur::from_secs(60),
         /// Packets a second of flows that do not slow down that are let in; 0: none. Default 10
         /// (Linux).

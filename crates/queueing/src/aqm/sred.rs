@@ -5,8 +5,8 @@
 //! Idea: of a list of flows seen lately ("zombies") an arrival is compared with one chosen at
 //! random. The share P of hits is about 1 over the number of active flows, without counting any of
 //! them. The probability rises with the square of that number, which holds the queue at the same
-//! length for any number of flows, and with the length in three steps. Full SRED drops more of flows
-//! that hit.
+//! length for any number of flows, and with the length in three steps. Full SRED drops more of
+//! flows that hit.
 //!
 //! Equations, B being the limit: p(q) = max_p for q >= B/3, max_p / 4 for q >= B/6, 0 below;
 //! p = p(q) min(1, 1 / (256 P)^2), by full SRED times 1 + hit/P.

@@ -38,8 +38,8 @@ pub struct Outline {
     pub promise: String,
     /// The share of the rate that it asks for, such as `bandwidth 30 %`; empty if none.
     pub asked: String,
-    /// Its place among the classes that go before all others, 1 first: the level of its priority, or
-    /// behind those where the scheduler of the policy puts it.
+    /// Its place among the classes that go before all others, 1 first: the level of its priority,
+    /// or behind those where the scheduler of the policy puts it.
     pub level: Option<u8>,
     /// The rate at which it may send while all classes are backlogged; the rate of the port at the
     /// top. For a priority class the rate at which it may send while the port is congested. None if

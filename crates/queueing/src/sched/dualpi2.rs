@@ -8,10 +8,10 @@
 //! holds at `target`. L nearly always goes first. That L does not starve C is left to congestion
 //! control: what C's controller finds marks L, too.
 //!
-//! Equations: p' by [`crate::aqm::Pi`] from the longer of the delays of the first packets of both queues; C
-//! drops or marks with p_C = p'². L marks with p_L = max(p'_L, p_CL): p_CL = k p' couples it, and
-//! p'_L rises from 0 to 1 as its own delay goes from `threshold` to `threshold` + `range`. From
-//! p_CL = 1 on both queues drop with p_C, and what remains of L is marked.
+//! Equations: p' by [`crate::aqm::Pi`] from the longer of the delays of the first packets of both
+//! queues; C drops or marks with p_C = p'². L marks with p_L = max(p'_L, p_CL): p_CL = k p' couples
+//! it, and p'_L rises from 0 to 1 as its own delay goes from `threshold` to `threshold` + `range`.
+//! From p_CL = 1 on both queues drop with p_C, and what remains of L is marked.
 //!
 //! Deviations: p' is at most 1. The packet whose mark is decided does not count for `min_packets`.
 //! De-randomized decisions add up probabilities of at most 1, and begin anew when there is nothing

@@ -47,8 +47,8 @@ pub enum ClassScheduler {
     /// finish of the packet in service (Golestani 1994).
     #[default]
     Scfq,
-    /// Start-time fair queueing: the packet that starts first in virtual time, which is the start of
-    /// the packet in service (Goyal, Vin and Cheng 1997).
+    /// Start-time fair queueing: the packet that starts first in virtual time, which is the start
+    /// of the packet in service (Goyal, Vin and Cheng 1997).
     StartTime,
     /// Of the packets that have started in a fluid server, the one that finishes first (Bennett and
     /// Zhang 1997).

@@ -82,7 +82,8 @@ spillgate_core::family! {
     /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC
     /// 8290).
     "fq-codel": FqCodel(FqCodelSpec);
-    /// DualPI2: two queues with coupled AQMs, for scalable (L4S) and for classic senders (RFC 9332).
+    /// DualPI2: two queues with coupled AQMs, for scalable (L4S) and for classic senders (RFC
+    /// 9332).
     "dualpi2": DualPi2(DualPi2Spec);
 }
 

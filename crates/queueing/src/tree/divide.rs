@@ -52,8 +52,8 @@ pub struct Division {
     /// Whether the other classes leave nothing for it, so that it is served only while they have
     /// nothing to send.
     pub spare: bool,
-    /// Its place among the classes that go before all others, 1 first: the level of its priority, or
-    /// behind those where the scheduler of the policy puts it.
+    /// Its place among the classes that go before all others, 1 first: the level of its priority,
+    /// or behind those where the scheduler of the policy puts it.
     pub level: Option<u8>,
     /// Rate and burst of its shaper.
     pub shape: Option<(Rate, u64)>,

@@ -3,10 +3,11 @@
 //! Source: J.-Y. Le Boudec and P. Thiran, "Network Calculus", 2001, section 6.2 (what priority
 //! leaves).
 //!
-//! How much of what a policy sends is a class's own, by its scheduler, is derived in `beside.rs`. What
-//! is in transmission when a class begins to wait comes first. Priority classes send what may come
-//! to them. What of theirs waits then came since the first of it waited, and the line has sent at
-//! its rate since: the deconvolution of their arrival curve by the line's rate bounds what they send.
+//! How much of what a policy sends is a class's own, by its scheduler, is derived in `beside.rs`.
+//! What is in transmission when a class begins to wait comes first. Priority classes send what may
+//! come to them. What of theirs waits then came since the first of it waited, and the line has sent
+//! at its rate since: the deconvolution of their arrival curve by the line's rate bounds what they
+//! send.
 
 use spillgate_core::curve::Curve;
 

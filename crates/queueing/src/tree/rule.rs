@@ -10,7 +10,7 @@
 //! - Start-time FQ sends the least S; V is the S of the packet in service. Of a policy that becomes
 //!   idle V is the largest F that was sent.
 //! - WF2Q+ sends the least F of those with S <= V. At each choice V is at least the least S, and it
-//!   grows by what is sent, as that is sent. Shares are those of the classes that may be backlogged.
+//!   grows by what is sent, as that is sent. Shares are those of the classes that may have packets.
 //! - Virtual clock sends the least F, in time: S is the later of the packet's arrival and the F
 //!   before, and L / share is L at the guaranteed rate.
 //!
