@@ -40,7 +40,8 @@ spillgate_core::spec! {
         #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
         pub variant: Option<DualPi2Variant> = None,
         /// Limit of both queues together. In bytes or time, a packet shorter than `mtu` needs as
-        /// much room. Default 250 ms (RFC 9332 A.1); `linux`: 10000 packets.
+        /// much room. Default 250 ms (RFC 9332 A.1), at least the longest packet; `linux`: 10000
+        /// packets.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub limit: Option<Limit> = None,
         /// The target delay of the classic queue. Default 15 ms.
@@ -97,6 +98,16 @@ impl DualPi2Spec {
             Some(DualPi2Variant::Linux) => Limit::Packets(10_000),
         };
         self.limit.unwrap_or(default)
+    }
+
+    /// The default limit at a rate, which holds a packet of this length.
+    fn holding(&self, rate: Rate, longest: u32) -> Bound {
+        let bound = Bound::new(self.waiting_limit(), rate);
+        let least = self.mtu.0.max(longest.into());
+        Bound {
+            bytes: bound.bytes.max(least),
+            ..bound
+        }
     }
 
     /// From which wait on the queue L is marked by it, and over which range.
@@ -191,7 +202,10 @@ impl DualPi2Spec {
 
 impl FlowQueueSpec for DualPi2Spec {
     fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem> {
-        let bound = at.bound("limit", self.waiting_limit(), line.rate)?;
+        let bound = match self.limit {
+            Some(limit) => at.bound("limit", limit, line.rate)?,
+            None => self.holding(line.rate, line.longest.occupied),
+        };
         let law = self.law(at)?;
         at.check(
             law.is_linux || bound.bytes >= law.mtu.into(),
@@ -204,7 +218,10 @@ impl FlowQueueSpec for DualPi2Spec {
     }
 
     fn bound(&self, rate: Rate) -> Bound {
-        Bound::new(self.waiting_limit(), rate)
+        match self.limit {
+            Some(limit) => Bound::new(limit, rate),
+            None => self.holding(rate, 0),
+        }
     }
 
     fn aqm(&self) -> Option<AqmSpec> {
