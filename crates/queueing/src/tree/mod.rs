@@ -158,6 +158,8 @@ pub(crate) struct Tree {
     /// Packets that arrived for priority classes, to order those of one level.
     arrivals: u64,
     sent: Sent,
+    /// Whether a scheduler asks for it.
+    remembers_sent: bool,
     names: Arc<[String]>,
     /// What shapers and shares count; none: what the link adds.
     counted: Option<Overhead>,
@@ -249,13 +251,15 @@ impl Schedule for Tree {
             let Some(packet) = &left else { continue };
             let len = bytes(self.counted, packet);
             debug_assert!(len == pick.len || lost > 0);
-            self.sent = Sent {
-                number: self.sent.number + 1,
-                len,
-                arrived: packet.arrived,
-                from: cx.now,
-                until: cx.now,
-            };
+            if self.remembers_sent {
+                self.sent = Sent {
+                    number: self.sent.number + 1,
+                    len,
+                    arrived: packet.arrived,
+                    from: cx.now,
+                    until: cx.now,
+                };
+            }
             self.charge(pick.leaf, len, pick.len, cx.now);
             return left;
         }

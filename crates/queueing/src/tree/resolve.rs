@@ -49,6 +49,7 @@ pub(crate) fn resolve(
     };
     b.policy(spec, at, scope.line.into(), around)?;
     b.classification(0, &[], at)?;
+    let remembers_sent = b.nodes.iter().any(|n| n.rule != Rule::Finish);
     let mut tree = Tree {
         classifier: Classifier::new(b.rules),
         routes: b.routes,
@@ -61,6 +62,7 @@ pub(crate) fn resolve(
         shapers: b.shapers,
         arrivals: 0,
         sent: Sent::default(),
+        remembers_sent,
         names: b.names.into(),
         counted: scope.line.counting.queues,
         refused_by: None,

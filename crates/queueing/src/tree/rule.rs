@@ -204,7 +204,7 @@ impl Tree {
         ends(class, arrived, pick.len)
     }
 
-    /// A class without packets gets its first one.
+    /// A class gets its first packet.
     pub(super) fn joins(&mut self, class: u16, now: Time) {
         let own = self.classes[usize::from(class)].clone();
         let n = usize::from(own.node);
@@ -228,7 +228,7 @@ impl Tree {
             }
             _ if in_service => v,
             _ => {
-                let v = self.idle_at(own.node, own.slot).unwrap_or(v);
+                let v = self.idle_beside(class, &own).unwrap_or(v);
                 self.nodes[n].v[slot] = v;
                 v
             }
@@ -236,14 +236,18 @@ impl Tree {
         self.classes[usize::from(class)].start = own.start.max(v);
     }
 
-    /// V of a policy none of whose classes has packets: the largest F that was sent.
-    fn idle_at(&self, node: u16, slot: u8) -> Option<u64> {
-        let node = &self.nodes[usize::from(node)];
-        let classes = &self.classes[usize::from(node.first)..usize::from(node.end)];
-        let mut beside = classes.iter().filter(|c| c.level == 0 && c.slot == slot);
-        let idle = beside.clone().all(|c| c.packets == 0);
-        let last = beside.by_ref().map(|c| c.start).max()?;
-        idle.then(|| last.max(node.v[usize::from(slot)]))
+    /// V of a policy no other class of which has packets: the largest F that was sent.
+    fn idle_beside(&self, class: u16, own: &ClassState) -> Option<u64> {
+        let node = &self.nodes[usize::from(own.node)];
+        let classes = (node.first..node.end).map(|c| (c, &self.classes[usize::from(c)]));
+        let mut last = node.v[usize::from(own.slot)];
+        for (c, of) in classes.filter(|(_, c)| c.level == 0 && c.slot == own.slot) {
+            if of.packets > 0 && c != class {
+                return None;
+            }
+            last = last.max(of.start);
+        }
+        Some(last)
     }
 
     /// A class sent a packet of `len` bytes, chosen for one of `chosen` bytes. Returns whether the

@@ -150,18 +150,17 @@ impl Tree {
         while let Some(c) = next {
             let class = &mut self.classes[usize::from(c)];
             let node = &mut self.nodes[usize::from(class.node)];
-            let parent = node.parent;
+            next = node.parent;
+            class.packets += 1;
             if class.level > 0 {
                 node.priority_packets += 1;
-            } else if class.packets == 0 {
+            } else if class.packets == 1 {
                 if node.rule == Rule::Finish {
                     class.start = class.start.max(node.v[usize::from(class.slot)]);
                 } else {
                     self.joins(c, now);
                 }
             }
-            self.classes[usize::from(c)].packets += 1;
-            next = parent;
         }
     }
 
@@ -189,6 +188,9 @@ impl Tree {
         while let Some(c) = next {
             let class = &mut self.classes[usize::from(c)];
             let node = &mut self.nodes[usize::from(class.node)];
+            let (n, shaper) = (class.node, class.shaper);
+            let gated = node.gated;
+            next = node.parent;
             class.packets -= 1;
             let mut far = false;
             if class.level > 0 {
@@ -201,20 +203,15 @@ impl Tree {
             } else {
                 far = self.sends_by(c, len, chosen, now);
             }
-            let class = &self.classes[usize::from(c)];
-            if let Some(s) = class.shaper {
+            if let Some(s) = shaper {
                 self.shapers[usize::from(s)].charge(now, len);
             }
-            let n = class.node;
-            let node = &self.nodes[usize::from(n)];
-            let (gated, parent) = (node.gated, node.parent);
             if gated {
                 self.hold_back(n, now);
             }
             if far {
                 self.rebase(n);
             }
-            next = parent;
         }
     }
 
