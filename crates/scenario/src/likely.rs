@@ -22,10 +22,10 @@ const BUSY: f64 = 0.05;
 const ON_ITS_WAY: f64 = 80.0;
 /// A packet in a queue, with its departure and, for percentiles of backlogs, a level.
 const WAITING: f64 = 160.0;
-/// A flow, a queue or a link in a result: 40 numbers, half of which are zero and take no place.
-const KEPT: f64 = 160.0;
+/// A flow, a queue or a link in a result.
+const KEPT: f64 = 320.0;
 /// A class in a result: its distribution of delays, of which buckets that hold something are kept.
-const CLASS: f64 = 1200.0;
+const CLASS: f64 = 1000.0;
 
 /// The arrivals at a link.
 #[derive(Clone, Copy, Default)]
