@@ -15,6 +15,40 @@ use spillgate_core::{Dur, Problem, Time};
 
 use crate::recipe::At;
 
+/// Checks what every controller of a delay has: its target, the time between updates, and its gains,
+/// each with its usual value.
+pub(super) fn check_controller(
+    at: &mut At<'_>,
+    target: Dur,
+    (update, usual): (Dur, &str),
+    gains: [(&str, f64, &str); 2],
+) -> Result<(), Problem> {
+    at.check(
+        !target.is_zero(),
+        "target",
+        target,
+        "every packet would have waited too long",
+        "the usual value is 15 ms",
+    )?;
+    at.check(
+        (Dur::from_ms(1)..=Dur::from_secs(10)).contains(&update),
+        "update",
+        update,
+        "the time between updates must be from 1 ms to 10 s",
+        &format!("the usual value is {usual}"),
+    )?;
+    for (key, gain, usual) in gains {
+        at.check(
+            gain.is_finite() && gain > 0.0,
+            key,
+            gain,
+            "a gain must be a finite number above 0",
+            &format!("the usual value is {usual}"),
+        )?;
+    }
+    Ok(())
+}
+
 /// Parameters of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pi {
@@ -55,29 +89,8 @@ impl Base {
 impl Pi {
     /// Checks the parameters, and warns of gains above those that RFC 9332 derives.
     pub(crate) fn check(&self, at: &mut At<'_>) -> Result<(), Problem> {
-        at.check(
-            !self.target.is_zero(),
-            "target",
-            self.target,
-            "every packet would have waited too long",
-            "the usual value is 15 ms",
-        )?;
-        at.check(
-            (Dur::from_ms(1)..=Dur::from_secs(10)).contains(&self.update),
-            "update",
-            self.update,
-            "the time between updates must be from 1 ms to 10 s",
-            "the usual value is 16 ms",
-        )?;
-        for (key, gain, usual) in [("alpha", self.alpha, "0.16"), ("beta", self.beta, "3.2")] {
-            at.check(
-                gain.is_finite() && gain > 0.0,
-                key,
-                gain,
-                "a gain must be a finite number above 0",
-                &format!("the usual value is {usual}"),
-            )?;
-        }
+        let gains = [("alpha", self.alpha, "0.16"), ("beta", self.beta, "3.2")];
+        check_controller(at, self.target, (self.update, "16 ms"), gains)?;
         self.warn(at);
         Ok(())
     }

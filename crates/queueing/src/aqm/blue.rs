@@ -58,18 +58,8 @@ impl BlueSpec {
         at: &mut At<'_>,
         leaf: &LeafFacts,
     ) -> Result<ByChance<Blue>, Problem> {
-        for (key, step, usual) in [
-            ("increment", self.increment, "0.02"),
-            ("decrement", self.decrement, "0.002"),
-        ] {
-            at.check(
-                step > 0.0 && step <= 1.0,
-                key,
-                step,
-                "a step of the probability is above 0 and at most 1",
-                &format!("the usual value is {usual}"),
-            )?;
-        }
+        check_step(at, "increment", self.increment, "0.02")?;
+        check_step(at, "decrement", self.decrement, "0.002")?;
         at.check(
             !self.freeze.is_zero(),
             "freeze",
@@ -96,6 +86,17 @@ impl BlueSpec {
         }
         Ok(ByChance::new(Blue(self.clone()), self.ecn))
     }
+}
+
+/// Checks a step of a probability; `usual` is its usual value.
+pub(super) fn check_step(at: &At<'_>, key: &str, step: f64, usual: &str) -> Result<(), Problem> {
+    at.check(
+        step > 0.0 && step <= 1.0,
+        key,
+        step,
+        "a step of the probability is above 0 and at most 1",
+        &format!("the usual value is {usual}"),
+    )
 }
 
 /// The law of BLUE.

@@ -27,6 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
+use super::base_probability::check_controller;
 use super::chance::signal;
 use super::clock::Clocked;
 use super::drain::{DrainRate, DrainRule};
@@ -88,29 +89,8 @@ impl PieSpec {
     }
 
     pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Pie, Problem> {
-        at.check(
-            !self.target.is_zero(),
-            "target",
-            self.target,
-            "every packet would have waited too long",
-            "the usual value is 15 ms",
-        )?;
-        at.check(
-            (Dur::from_ms(1)..=Dur::from_secs(10)).contains(&self.update),
-            "update",
-            self.update,
-            "the time between updates must be from 1 ms to 10 s",
-            "the usual value is 15 ms",
-        )?;
-        for (key, gain, usual) in [("alpha", self.alpha, "0.125"), ("beta", self.beta, "1.25")] {
-            at.check(
-                gain.is_finite() && gain > 0.0,
-                key,
-                gain,
-                "a gain must be a finite number above 0",
-                &format!("the usual value is {usual}"),
-            )?;
-        }
+        let gains = [("alpha", self.alpha, "0.125"), ("beta", self.beta, "1.25")];
+        check_controller(at, self.target, (self.update, "15 ms"), gains)?;
         at.check(
             (0.0..=1.0).contains(&self.ecn_threshold),
             "ecn_threshold",

@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 
 use spillgate_core::{Dur, Limit, Packet, Problem, Rate, Time};
 
+use super::blue::check_step;
 use super::chance::{ByChance, Chooser, Chosen};
 use super::{Backlog, Draw, LeafFacts};
 use crate::Thresholds;
@@ -91,18 +92,8 @@ impl SfbSpec {
             ),
             "the usual values are 20 and 25",
         )?;
-        for (key, step, usual) in [
-            ("increment", self.increment, "0.001"),
-            ("decrement", self.decrement, "0.00017"),
-        ] {
-            at.check(
-                step > 0.0 && step <= 1.0,
-                key,
-                step,
-                "a step of the probability is above 0 and at most 1",
-                &format!("the usual value is {usual}"),
-            )?;
-        }
+        check_step(at, "increment", self.increment, "0.001")?;
+        check_step(at, "decrement", self.decrement, "0.00017")?;
         at.check(
             self.rehash.is_zero() || self.warmup <= self.rehash,
             "warmup",

@@ -280,34 +280,38 @@ impl Tree {
     fn turns_to(&mut self, class: u16, cost: i64, chosen: i64, now: Time) {
         let own = self.classes[usize::from(class)].clone();
         let passes = own.turns.passes(chosen);
+        self.classes[usize::from(class)].turns.deficit += passes * own.turns.quantum - cost;
         let Node { first, end, .. } = self.nodes[usize::from(own.node)];
-        let beside = |c: &ClassState| c.packets > 0 && c.level == 0 && c.rank == own.rank;
-        let passed: Vec<u16> = (first..end)
-            .filter(|c| {
-                let of = &self.classes[usize::from(*c)];
-                let goes_on = of.start < own.start || passes > 0;
-                *c != class && beside(of) && goes_on
-            })
-            .filter(|c| {
-                let of = &self.classes[usize::from(*c)];
-                !of.gated || self.candidate(of, now).is_some()
-            })
-            .collect();
-        let state = &mut self.classes[usize::from(class)];
-        state.turns.deficit += passes * own.turns.quantum - cost;
-        let places = passed.iter().map(|c| self.classes[usize::from(*c)].start);
-        let least = places.clone().filter(|p| *p < own.start).min();
-        let v = &mut self.nodes[usize::from(own.node)].v[usize::from(own.slot)];
-        let tail = *v;
-        for c in passed {
+        let others = (first..end).filter(|c| *c != class);
+        let before = |c: &u16| self.classes[usize::from(*c)].start < own.start;
+        let before = others.clone().filter(before);
+        let before = before.filter(|c| self.takes_turns_with(*c, &own, now));
+        let least = before.map(|c| self.classes[usize::from(c)].start).min();
+        if passes == 0 && least.is_none() {
+            return;
+        }
+        let tail = self.nodes[usize::from(own.node)].v[usize::from(own.slot)];
+        let mut end = tail;
+        for c in others {
+            if !self.takes_turns_with(c, &own, now) {
+                continue;
+            }
             let of = &mut self.classes[usize::from(c)];
             of.turns.deficit += passes * of.turns.quantum;
             if let Some(least) = least.filter(|_| of.start < own.start) {
                 of.turns.deficit += of.turns.quantum;
                 of.start = tail + (of.start - least);
-                *v = (*v).max(of.start + 1);
+                end = end.max(of.start + 1);
             }
         }
+        self.nodes[usize::from(own.node)].v[usize::from(own.slot)] = end;
+    }
+
+    /// Whether a class stands in the round of another one, and may send.
+    fn takes_turns_with(&self, class: u16, own: &ClassState, now: Time) -> bool {
+        let of = &self.classes[usize::from(class)];
+        let waits = of.packets > 0 && of.level == 0 && of.rank == own.rank;
+        waits && (!of.gated || self.candidate(of, now).is_some())
     }
 }
 
