@@ -241,9 +241,8 @@ impl Schedule for Tree {
             let before = cx.backlog(pick.leaf).0;
             let left = leaf.pop(pick.leaf, cx);
             let lost = before - cx.backlog(pick.leaf).0 - u32::from(left.is_some());
-            let next = leaf.queue.first().map_or(0, |p| bytes(self.counted, p));
             let place = self.places[usize::from(pick.leaf)];
-            self.classes[usize::from(place.class)].head = next;
+            self.classes[usize::from(place.class)].head = self.first_len(pick.leaf);
             if lost > 0 {
                 self.forget(pick.leaf, lost);
             }

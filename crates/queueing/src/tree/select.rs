@@ -27,6 +27,13 @@ impl Tree {
         }
     }
 
+    /// The same where the leaf is first in, first out; 0 where it is not.
+    #[inline]
+    pub(super) fn first_len(&self, leaf: u16) -> u32 {
+        let first = self.leaves[usize::from(leaf)].queue.first();
+        first.map_or(0, |p| bytes(self.counted, p))
+    }
+
     /// The bytes of the next packet of a leaf, as shapers and shares count; 0 if there is none.
     pub(super) fn head_len(&self, leaf: u16) -> u32 {
         let head = self.leaves[usize::from(leaf)].head();
@@ -168,7 +175,10 @@ impl Tree {
     /// the enclosing classes. They are not charged: other classes use their time.
     #[cold]
     pub(super) fn forget(&mut self, leaf: u16, lost: u32) {
-        let mut next = Some(self.places[usize::from(leaf)].class);
+        let own = self.places[usize::from(leaf)].class;
+        // The first packet may be among them.
+        self.classes[usize::from(own)].head = self.first_len(leaf);
+        let mut next = Some(own);
         while let Some(c) = next {
             let class = &mut self.classes[usize::from(c)];
             class.packets -= lost;

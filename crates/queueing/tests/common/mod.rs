@@ -137,6 +137,14 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "CHOKe, which drops what is queued, in a class",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "40 %", "queue_limit": "9 packets",
+             "aqm": {"choke": {"min_th": 1, "max_th": 4, "weight": 0.3}}},
+            {"name": "b", "match": {"dscp": ["af21", "af23"]}, "bandwidth": "20 %"}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "virtual clocks, shaped",
         json: r#"{"main": {"class-based": {"scheduler": "virtual-clock", "classes": [
             {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "40 %", "shape": {"rate": "30 %"}},

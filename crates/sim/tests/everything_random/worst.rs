@@ -130,6 +130,7 @@ const CLASSES: [&[&str]; 4] = [
         "{name: x, match: {dscp: [af31, af41]}, bandwidth: 20 %, fq_codel: {limit: 20 packets, flows: 5}, shape: {rate: 50 %}}",
         "{name: x, match: {dscp: [af31, af41]}, bandwidth: 25 %, queue_limit: 20 packets, queue_limit_dscp: {af31: 9 packets}}",
         "{name: x, match: {dscp: af31}, bandwidth_remaining: 30 %, aqm: {pie: {target: 4 ms}}}",
+        "{name: x, match: {dscp: [af31, af41]}, bandwidth: 20 %, aqm: {choke: {min_th: 1, max_th: 9, weight: 0.2}}, queue_limit: 15 packets}",
     ],
     &[
         "{name: y, match: {dscp: cs1}, bandwidth: 5 %, queue_limit: 12 packets}",

@@ -8,7 +8,7 @@ use spillgate_sim::{Stop, World};
 
 use crate::{ALLOCATIONS, alone, common};
 
-const POLICIES: [&str; 6] = [
+const POLICIES: &[&str] = &[
     "{fifo: {limit: 40 packets}}",
     "{fifo: {limit: 100 packets, aqm: {red: {}}}}",
     "{wfq: {}}",
@@ -18,6 +18,15 @@ const POLICIES: [&str; 6] = [
         {name: video, match: {dscp: af41}, bandwidth: 35 %},
         {name: data, match: {dscp: af21}, bandwidth: 20 %, aqm: {wred: {}}}]}}",
     "{class-based: {classes: [{name: class-default, shape: {rate: 8 Mb/s}, fair_queue: {}}]}}",
+    "{class-based: {scheduler: drr, quantum: 300 B, classes: [
+        {name: video, match: {dscp: af41}, bandwidth: 35 %, shape: {rate: 30 %}},
+        {name: data, match: {dscp: af21}, bandwidth: 20 %, aqm: {choke: {}}}]}}",
+    "{class-based: {scheduler: wf2q+, classes: [
+        {name: video, match: {dscp: af41}, bandwidth: 35 %, aqm: {pi: {}}},
+        {name: data, match: {dscp: af21}, bandwidth: 20 %, aqm: {sred: {}}}]}}",
+    "{fifo: {limit: 100 packets, aqm: {sfb: {}}}}",
+    "{fifo: {limit: 40 packets, full: random}}",
+    "{dualpi2: {}}",
 ];
 
 #[test]
