@@ -15,8 +15,8 @@ use spillgate_core::{Dur, Problem, Time};
 
 use crate::recipe::At;
 
-/// Checks what every controller of a delay has: its target, the time between updates, and its gains,
-/// each with its usual value.
+/// Checks what every controller of a delay has: its target, the time between updates, and its
+/// gains, each with its usual value.
 pub(super) fn check_controller(
     at: &mut At<'_>,
     target: Dur,
