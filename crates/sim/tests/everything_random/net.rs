@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 23] = [
+pub(crate) const OUT: [&str; 39] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -33,6 +33,22 @@ pub(crate) const OUT: [&str; 23] = [
     "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, police: {rate: 5 %, window: 50 ms, exceed: {set-dscp: af12}}}, {name: class-default, police: {rate: 20 %, peak_rate: 50 %, window: 20 ms, violate: drop}, aqm: {wred: {}}}]}}",
     "{class-based: {classes: [{name: v, phb: ef, police: {rate: 600 kb/s, per_flow: true}}, {name: a, phb: af1}, {name: l, phb: le, match: {dscp: cs1}}, {name: class-default, phb: default}]}}",
     "{fan: {scheduler: pfq, limit: 40 packets, mechanism: {efm: {pfl_flushing_timer: 200 ms}}, fair_rate: {interval: 20 ms}}}",
+    "{fifo: {limit: 20 packets, full: front}}",
+    "{fifo: {limit: 9 kB, full: random, aqm: {blue: {increment: 0.1, decrement: 0.01, freeze: 10 ms}}}}",
+    "{fifo: {limit: 30 packets, full: random, aqm: {choke: {min_th: 1, max_th: 9, weight: 0.2}}}}",
+    "{fifo: {limit: 30 packets, aqm: {sfb: {target: 3, max: 9, increment: 0.05, decrement: 0.01, rehash: 200 ms, warmup: 100 ms}}}}",
+    "{fifo: {limit: 30 packets, aqm: {sred: {}}}}",
+    "{drr: {limit: 40 packets, aqm: {rem: {gamma: 5, target: 4, update: 5 ms, ecn: true}}}}",
+    "{fq: {limit: 40 packets, aqm: {dred: {target: 5, alpha: 0.01, update: 5 ms}}}}",
+    "{fifo: {limit: 30 packets, aqm: {avq: {ecn: true}}}}",
+    "{fifo: {limit: 30 packets, aqm: {pi2: {target: 4 ms}}}}",
+    "{dualpi2: {target: 4 ms, update: 5 ms}}",
+    "{dualpi2: {as: linux, limit: 30 packets}}",
+    "{class-based: {scheduler: drr, quantum: 300 B, classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, dualpi2: {limit: 20 packets}}, {name: y, match: {dscp: [af31, af41]}, bandwidth: 20 %, shape: {rate: 25 %}, aqm: {choke: {min_th: 1, max_th: 9, weight: 0.2}}}]}}",
+    "{class-based: {scheduler: wf2q+, classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, aqm: {codel: {}}}, {name: y, match: {dscp: [af31, af41]}, bandwidth: 20 %, shape: {rate: 25 %}}]}}",
+    "{class-based: {scheduler: start-time, classes: [{name: v, match: {dscp: cs5}, priority: {rate: 20 %}}, {name: x, match: {dscp: ef}, bandwidth: 30 %, fair_queue: {}}]}}",
+    "{class-based: {scheduler: virtual-clock, classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, aqm: {step: {}}}, {name: y, match: {dscp: af31}, bandwidth: 20 %, aqm: {pi: {target: 4, a: 0.02, b: 0.018, update: 5 ms}}}]}}",
+    "{class-based: {scheduler: ets, strict: 1, classes: [{name: x, match: {dscp: ef}, queue_limit: 9 packets}, {name: y, match: {dscp: af31}, bandwidth: 20 %}]}}",
 ];
 
 /// Policies where packets arrive.
