@@ -188,7 +188,7 @@ proptest! {
         // average of a marker starts at its committed rate, and a pause takes it to 0. GREEN's
         // probability changes at packets only, what self-configuring and load-adaptive RED have set
         // stays, as do SRED's list of flows and SFB's bins, and DRED's filter says how long the
-        // queue was empty.
+        // queue was empty. COBALT's count and probability decay by visits, not by time.
         let own = [
             "tick_phase",
             "window",
@@ -198,6 +198,7 @@ proptest! {
             "\"sred\"",
             "\"sfb\"",
             "\"dred\"",
+            "\"cobalt\"",
         ];
         let restarts = |p: &&Preset| !own.iter().any(|key| p.json.contains(key));
         for preset in presets().iter().filter(restarts) {

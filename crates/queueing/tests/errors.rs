@@ -515,6 +515,21 @@ fn ranges() {
         ),
         (r#""aqm": {"green-tcp": {"c": 0}}"#, "aqm.green-tcp.c", "0"),
         (
+            r#""aqm": {"cobalt": {"target": "200 ms"}}"#,
+            "aqm.cobalt.target",
+            "200 ms",
+        ),
+        (
+            r#""aqm": {"cobalt": {"decrement": 2}}"#,
+            "aqm.cobalt.decrement",
+            "2",
+        ),
+        (
+            r#""aqm": {"cobalt": {"as": "ns3", "mtu": "1500 B"}}"#,
+            "aqm.cobalt.mtu",
+            "1500 B",
+        ),
+        (
             r#""aqm": {"blue": {"increment": 0}}"#,
             "aqm.blue.increment",
             "0",

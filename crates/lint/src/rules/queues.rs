@@ -278,7 +278,7 @@ fn objective(v: &mut View<'_>, q: &Queue<'_>) {
     let by_delay = |a: &spillgate_queueing::PlacedAqm| {
         matches!(
             a.spec,
-            AqmSpec::Codel(_) | AqmSpec::Pie(_) | AqmSpec::Pi2(_)
+            AqmSpec::Codel(_) | AqmSpec::Cobalt(_) | AqmSpec::Pie(_) | AqmSpec::Pi2(_)
         )
     };
     if priority || q.place.aqm.as_ref().is_some_and(by_delay) {

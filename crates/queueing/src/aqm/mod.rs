@@ -18,6 +18,7 @@ mod blue;
 mod chance;
 mod choke;
 mod clock;
+mod cobalt;
 mod codel;
 mod curve;
 mod custom;
@@ -62,6 +63,7 @@ pub(crate) use base_probability::{Base, Pi};
 pub use blue::BlueSpec;
 use chance::ByChance;
 pub use choke::{ChokeSpec, ChokeVariant};
+pub use cobalt::{CobaltSpec, CobaltVariant};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub use curve::RedCurve;
 pub(crate) use custom::Custom;
@@ -130,6 +132,8 @@ spillgate_core::family! {
     "wred": Wred(WredSpec) => Managed<Early<wred::Wred>>;
     /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
     "codel": Codel(CodelSpec) => Managed<codel::Codel>;
+    /// COBALT: CoDel and BLUE side by side, the AQM of CAKE (Palmei and others 2019).
+    "cobalt": Cobalt(CobaltSpec) => Managed<cobalt::Cobalt>;
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
     /// (RFC 8033).
     "pie": Pie(PieSpec) => Managed<pie::Pie>;

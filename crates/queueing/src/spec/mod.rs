@@ -21,9 +21,9 @@ pub use phb::Phb;
 pub use spillgate_core::OneOrMany;
 
 pub use crate::aqm::{
-    AqmSpec, CodelSpec, CodelVariant, InverseSqrt, Pi2Spec, PieSpec, PieVariant, RedMarks,
-    RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling, StepSpec, WredBy, WredDefaults,
-    WredProfile, WredSpec, WredUnit,
+    AqmSpec, CobaltSpec, CobaltVariant, CodelSpec, CodelVariant, InverseSqrt, Pi2Spec, PieSpec,
+    PieVariant, RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling, StepSpec,
+    WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
 };
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{

@@ -147,12 +147,18 @@ impl Bench {
                     }
                 }
                 _ if waiting => {
-                    let Some(packet) = d.dequeue(ready, &mut self.rng, &mut drops) else {
-                        break;
-                    };
+                    let left = d.dequeue(ready, &mut self.rng, &mut drops);
                     out.drops
                         .extend(drops.as_slice().iter().map(|x| (ready, *x)));
+                    let lost = !drops.is_empty();
                     drops.clear();
+                    let Some(packet) = left else {
+                        match lost {
+                            // Its AQM dropped all that might have left.
+                            true => continue,
+                            false => break,
+                        }
+                    };
                     let finish = ready + self.rate.tx_time(packet.len);
                     d.transmits_until(packet.leaf, finish);
                     out.departures.push(Departure {

@@ -269,6 +269,18 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: false,
     },
     Preset {
+        name: "cobalt",
+        json: r#"{"main": {"fifo": {"limit": "20 packets", "aqm": {"cobalt":
+            {"target": "4 ms", "interval": "30 ms", "increment": 0.05, "decrement": 0.01, "mtu": "100 B"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "cobalt as ns3 in a fair queue",
+        json: r#"{"main": {"fq": {"limit": "20 packets", "aqm": {"cobalt":
+            {"as": "ns3", "target": "4 ms", "interval": "30 ms", "increment": 0.05, "decrement": 0.01, "blue_threshold": "50 ms"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "codel as linux",
         json: r#"{"main": {"fifo": {"limit": "40 packets", "aqm": {"codel":
             {"as": "linux", "target": "3 ms", "interval": "20 ms", "max_packet": "0 B"}}}}}"#,

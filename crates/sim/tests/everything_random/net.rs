@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 39] = [
+pub(crate) const OUT: [&str; 41] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -43,6 +43,8 @@ pub(crate) const OUT: [&str; 39] = [
     "{fifo: {limit: 30 packets, aqm: {avq: {ecn: true}}}}",
     "{fifo: {limit: 30 packets, aqm: {pi2: {target: 4 ms}}}}",
     "{dualpi2: {target: 4 ms, update: 5 ms}}",
+    "{fifo: {limit: 30 packets, aqm: {cobalt: {target: 2 ms, interval: 20 ms, increment: 0.05}}}}",
+    "{fq: {limit: 30 packets, aqm: {cobalt: {as: ns3, target: 2 ms, interval: 20 ms, increment: 0.05, decrement: 0.01}}}}",
     "{dualpi2: {as: linux, limit: 30 packets}}",
     "{class-based: {scheduler: drr, quantum: 300 B, classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, dualpi2: {limit: 20 packets}}, {name: y, match: {dscp: [af31, af41]}, bandwidth: 20 %, shape: {rate: 25 %}, aqm: {choke: {min_th: 1, max_th: 9, weight: 0.2}}}]}}",
     "{class-based: {scheduler: wf2q+, classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, aqm: {codel: {}}}, {name: y, match: {dscp: [af31, af41]}, bandwidth: 20 %, shape: {rate: 25 %}}]}}",
