@@ -405,6 +405,72 @@ def test_labels_stand_in_front(tmp_path):
         assert said.keys() == {"\t80", "5\t80", "5,5\t80"}
 
 
+L4S = """
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links:
+    l: {from: a, to: b, rate: 10 Mb/s, delay: 5 ms, duplex: true, policy: Q}
+policies:
+  Q: {dualpi2: {}}
+traffic:
+  - flow: {name: t, from: a, to: b, tcp: {cc: prague}}
+  - flow: {name: u, from: a, to: b, tcp: {cc: cubic, ecn: accurate, timestamps: false}}
+measurement: {warmup: 0 s, duration: 2 s}
+runs: {count: 1, seed: 3}
+"""
+
+
+def test_tshark_decodes_accurate_feedback(tmp_path):
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        pytest.skip("tshark is not installed: what it reads of AccECN is not checked")
+    scenario, path = tmp_path / "scenario.yaml", tmp_path / "x.pcapng"
+    scenario.write_text(L4S, encoding="utf-8")
+    results = spillgate.run(scenario).save(tmp_path / "out")
+    spillgate.record(results, ["l", "l.reverse:in"], path)
+    names = ["ip.dsfield.ecn", "tcp.flags.syn", "tcp.flags.ack", "tcp.flags.ace", "tcp.flags.ae"]
+    names += ["tcp.flags.cwr", "tcp.flags.ece", "tcp.len", "tcp.stream", "tcp.option_kind"]
+    names += [f"tcp.options.acc_ecn.{f}" for f in ("ee0b", "ee1b", "eceb")]
+    names.append("_ws.malformed")
+    done = subprocess.run(
+        [tshark, "-r", path, "-T", "json", *(x for n in names for x in ("-e", n))],
+        capture_output=True,
+        check=True,
+    )
+    frames = [p["_source"]["layers"] for p in json.loads(done.stdout)]
+    assert not any("_ws.malformed" in f for f in frames)
+
+    def number(frame, name):
+        value = frame.get(name, ["0"])[-1]
+        return {"True": 1, "False": 0}.get(value) if value in ("True", "False") else int(value, 0)
+
+    for stream, codepoint, field, kind in ((0, 1, "ee1b", "174"), (1, 2, "ee0b", "172")):
+        mine = [f for f in frames if number(f, "tcp.stream") == stream]
+        flags = [tuple(number(f, f"tcp.flags.{b}") for b in ("ae", "cwr", "ece")) for f in mine]
+        # SYN asks, SYN-ACK says that SYN came as Not-ECT, and its acknowledgment likewise.
+        assert flags[:2] == [(1, 1, 1), (0, 1, 0)]
+        assert number(mine[2], "tcp.flags.ace") == 0b010
+        data = [f for f in mine if number(f, "tcp.len") > 0]
+        answers = [f for f in mine[1:] if number(f, "tcp.len") == 0][2:]
+        assert {number(f, "ip.dsfield.ecn") for f in data} == {codepoint, 3}
+        assert {number(f, "tcp.flags.ace") for f in data} == {5}
+        assert {number(f, "tcp.flags.ace") for f in answers} == set(range(8))
+        assert all(kind in f["tcp.option_kind"] for f in answers)
+        counted = [number(f, f"tcp.options.acc_ecn.{field}") for f in answers]
+        marked = [number(f, "tcp.options.acc_ecn.eceb") for f in answers]
+        assert counted == sorted(counted)
+        assert marked == sorted(marked)
+        # What left the queue by then and was acknowledged is counted: with either codepoint once.
+        length = dict.fromkeys((codepoint, 3), 0)
+        for f in data:
+            length[number(f, "ip.dsfield.ecn")] += number(f, "tcp.len")
+        late = max(number(f, "tcp.len") for f in data) * 40
+        assert 0 <= length[codepoint] - (counted[-1] - 1) < late
+        assert 0 <= length[3] - marked[-1] < late
+        assert marked[-1] > 0
+
+
 def test_tshark_reads_the_same(directory, tcp, tmp_path):
     tshark = shutil.which("tshark")
     if tshark is None:

@@ -8,6 +8,7 @@ mod modelled;
 mod random;
 mod spec;
 mod streams;
+mod tcp_accurate;
 mod tcp_application;
 mod tcp_bottleneck;
 mod tcp_dialogues;

@@ -55,6 +55,13 @@ fn refusals() {
         (r#"{"cc": {"bbr": {}}, "sack": false}"#, "sack"),
         (r#"{"cc": {"bbr": {}}, "pacing": false}"#, "pacing"),
         (r#"{"send_jitter": "1.1 s"}"#, "send_jitter"),
+        (r#"{"cc": {"prague": {}}, "ecn": "accurate"}"#, "ecn"),
+        (r#"{"cc": {"cubic": {}}, "ecn": "l4s"}"#, "ecn"),
+        (
+            r#"{"cc": {"dctcp": {}}, "peer_ecn": "classic"}"#,
+            "peer_ecn",
+        ),
+        (r#"{"ecn": "classic", "ecn_option": true}"#, "ecn_option"),
         (
             r#"{"cc": {"bbr": {}}, "send_jitter": "1 ms"}"#,
             "send_jitter",
@@ -136,6 +143,7 @@ fn profiles_hold_for_every_algorithm() {
                 cc: got.cc.clone(),
                 repair: got.repair,
                 ecn: got.ecn,
+                peer_ecn: got.peer_ecn,
                 pacing: got.pacing,
                 ..base.clone()
             };

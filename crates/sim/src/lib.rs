@@ -51,4 +51,4 @@ pub use tokens::Draining;
 /// The behavior of the engine: raised whenever the same scenario and seed give another run, or a
 /// metric another value, with a line in CHANGELOG.md. Stored runs of another behavior are made
 /// anew; those of this one are not, whatever else is new.
-pub const BEHAVIOR: u32 = 1;
+pub const BEHAVIOR: u32 = 2;

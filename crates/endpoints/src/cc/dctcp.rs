@@ -1,30 +1,83 @@
 //! DCTCP (RFC 8257): Reno that answers marks in proportion to their share.
 
-use super::alpha::{Growth, Proportional};
-use super::window::no_parameters;
-use super::{AckSample, Traits};
-use crate::tcp::config::EcnMode;
+use spillgate_core::Time;
+
+use super::alpha::Alpha;
+use super::window::{Window, no_parameters};
+use super::{AckSample, Algorithm, Cause, Controller, LossSample, Traits};
+use crate::tcp::config::{EcnMode, TcpConfig};
 
 no_parameters! {
     /// DCTCP has no parameters: g is 1/16 (RFC 8257 §4.2).
     DctcpSpec
 }
 
-/// As in RFC 5681, but not on ECN echo (RFC 3168 §6.1.2).
+/// Reno's growth, but not on ECN echo (RFC 3168 §6.1.2); a decrease of alpha / 2 for marks and by
+/// half for losses.
 #[derive(Clone, Debug)]
-pub struct Unechoed;
+pub struct Dctcp {
+    w: Window,
+    alpha: Alpha,
+    /// Marks are answered as losses.
+    classic: bool,
+}
 
-impl Growth for Unechoed {
+impl Dctcp {
+    /// Estimated share of marked bytes, 0..=1.
+    pub fn alpha(&self) -> f64 {
+        self.alpha.value
+    }
+}
+
+impl Algorithm for Dctcp {
     type Spec = DctcpSpec;
     const TRAITS: Traits = Traits {
         ecn: EcnMode::Dctcp,
         ..Traits::MODERN
     };
 
-    fn countable(ack: &AckSample) -> u64 {
-        if ack.ece { 0 } else { ack.acked }
+    fn new(_: &DctcpSpec, cfg: &TcpConfig, _: Time) -> Self {
+        Self {
+            w: Window::new(cfg),
+            alpha: Alpha::new(),
+            classic: false,
+        }
     }
 }
 
-/// State of DCTCP.
-pub(super) type Dctcp = Proportional<Unechoed>;
+impl Controller for Dctcp {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.w.cwnd
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.w.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckSample) {
+        if self.alpha.count(ack) {
+            self.alpha.begin(ack.nxt, true);
+        }
+        let grows = ack.cwnd_limited && !ack.in_recovery && (self.classic || !ack.ece);
+        if ack.acked > 0 && grows {
+            self.w.grow(ack.acked);
+        }
+    }
+
+    fn on_congestion(&mut self, loss: &LossSample) {
+        if loss.cause == Cause::Mark && !self.classic {
+            self.w.scale(1.0 - self.alpha.value / 2.0); // equation 9
+        } else {
+            self.w.decrease(loss, 0.5); // §3.5
+        }
+    }
+
+    fn limit(&mut self, cwnd: u64) {
+        self.w.limit(cwnd);
+    }
+
+    fn fall_back(&mut self) {
+        self.classic = true;
+    }
+}

@@ -184,6 +184,13 @@ pub trait Controller {
     fn on_restart(&mut self, _now: Time, _idle: Dur) {}
     /// The window shall be at most this (idle restart, careful exit from recovery, lost SYN).
     fn limit(&mut self, cwnd: u64);
+    /// Whether a mark is answered now, apart from once a window at most.
+    fn answers_mark(&self, _now: Time) -> bool {
+        true
+    }
+    /// The peer or the path has no feedback by which marks can be answered in proportion: they are
+    /// answered as losses from now on.
+    fn fall_back(&mut self) {}
     /// Bytes per second at which segments leave, if the algorithm sets a rate.
     fn pacing_rate(&self) -> Option<f64> {
         None

@@ -2,14 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Time};
+use spillgate_core::{Dur, Problem, Time};
 
 use super::{
     AckSample, Algorithm, BbrSpec, Controller, CubicAs, CubicSpec, DctcpSpec, LossSample,
     NewRenoSpec, PragueSpec, RenoSpec, TahoeSpec, Traits, Window,
 };
 use super::{bbr, cubic, dctcp, newreno, prague, reno, tahoe};
-use crate::tcp::config::TcpConfig;
+use crate::tcp::config::{EcnMode, TcpConfig};
 
 spillgate_core::family! {
     /// A congestion control algorithm and its parameters: `cubic`, or `{cubic: {hystart: true}}`.
@@ -31,13 +31,18 @@ spillgate_core::family! {
     "dctcp": Dctcp(DctcpSpec) => Box<dctcp::Dctcp>;
     /// BBR version 1: paced at the measured bottleneck rate.
     "bbr": Bbr(BbrSpec) => Box<bbr::Bbr>;
-    /// Scalable sender for L4S in the manner of TCP Prague (RFC 9331).
+    /// TCP Prague: a scalable sender for L4S (RFC 9331), paced, with accurate feedback.
     "prague": Prague(PragueSpec) => Box<prague::Prague>;
 }
 
 impl CcSpec {
     pub(crate) fn traits(&self) -> Traits {
         spec!(self, _s: C => C::TRAITS)
+    }
+
+    /// Whether it answers marks in proportion to their share.
+    pub(crate) fn is_scalable(&self) -> bool {
+        self.traits().ecn != EcnMode::Off
     }
 }
 
@@ -93,6 +98,16 @@ impl Congestion {
         each!(self, c => c.limit(cwnd));
     }
 
+    /// See [`Controller::answers_mark`].
+    pub(crate) fn answers_mark(&self, now: Time) -> bool {
+        each!(self, c => c.answers_mark(now))
+    }
+
+    /// See [`Controller::fall_back`].
+    pub(crate) fn fall_back(&mut self) {
+        each!(self, c => c.fall_back());
+    }
+
     /// See [`Controller::window`].
     #[inline]
     pub(crate) fn window(&mut self) -> Option<&mut Window> {
@@ -107,6 +122,14 @@ impl Congestion {
 }
 
 impl CcSpec {
+    /// Checks ranges that a type does not hold.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        match self {
+            Self::Prague(prague) => prague.check(),
+            _ => Ok(()),
+        }
+    }
+
     /// What a profile gives to the options that are not written.
     pub(crate) fn fill_in(&mut self, linux: bool) {
         if let Self::Cubic(c) = self {

@@ -10,10 +10,10 @@ use super::sender::{Sender, State};
 use crate::cc::{self, AckSample};
 
 impl Sender {
-    /// A segment arrived; what the network did to its IP header matters only to data.
-    pub fn handle_segment(&mut self, now: Time, seg: &Segment, _ecn: Ecn) {
+    /// A segment arrived; `ecn` is what its IP header says now.
+    pub fn handle_segment(&mut self, now: Time, seg: &Segment, ecn: Ecn) {
         match self.state {
-            State::SynSent => self.handle_syn_ack(now, seg),
+            State::SynSent => self.handle_syn_ack(now, seg, ecn),
             State::Done | State::Failed(_) => {}
             State::Established | State::FinSent => self.handle_open(now, seg),
         }
@@ -30,18 +30,18 @@ impl Sender {
         }
     }
 
-    fn handle_syn_ack(&mut self, now: Time, seg: &Segment) {
+    fn handle_syn_ack(&mut self, now: Time, seg: &Segment, ecn: Ecn) {
         if !seg.flags.has(Flags::SYN | Flags::ACK) || seg.ack != 1 || self.max == 0 {
             return;
         }
-        let syn_lost = self.row > 0;
+        let syn_lost = self.rtt.row > 0;
         self.state = State::Established;
         (self.una, self.nxt, self.max) = (1, 1, 1);
         self.rto_at = Time::MAX;
         self.syn_due = false;
         self.ack_due = true;
         self.ts_recent = seg.ts_val;
-        self.ecn = self.cfg.ecn != EcnMode::Off && seg.flags.has(Flags::ECE);
+        self.negotiated(seg.flags, ecn);
         if self.cfg.timestamps {
             self.rtt.sample(now.since(seg.ts_ecr), &self.cfg);
         } else if !syn_lost {
@@ -51,7 +51,7 @@ impl Sender {
             self.cc.limit(self.cfg.mss.into()); // RFC 5681 §3.1
             self.rtt.after_lost_syn(&self.cfg);
         }
-        self.row = 0;
+        self.rtt.row = 0;
         self.last_sent = now;
         if let Some(s) = &mut self.sel {
             s.rate.restart(now);
@@ -60,7 +60,7 @@ impl Sender {
 
     fn handle_ack(&mut self, now: Time, seg: &Segment) {
         let acked = seg.ack - self.una;
-        if acked == 0 && self.sel.is_none() && self.cfg.ecn == EcnMode::Off {
+        if acked == 0 && self.sel.is_none() && self.ecn == EcnMode::Off {
             // Nothing below would find anything new.
             self.ts_recent = seg.ts_val;
             return self.handle_duplicate(now, seg);
@@ -69,6 +69,8 @@ impl Sender {
         let mss = u64::from(self.cfg.mss);
         let news = self.sel.as_mut().map(|s| s.board.update(seg, self.max));
         let delivered = news.as_ref().map_or(acked, |d| d.bytes);
+        // RFC 9768 appendix A.1: one that was sent earlier and brings nothing is overtaken.
+        let current = delivered > 0 || seg.ts_val >= self.ts_recent;
         self.ts_recent = seg.ts_val;
         self.una = seg.ack;
         self.nxt = self.nxt.max(seg.ack);
@@ -81,9 +83,13 @@ impl Sender {
             _ => measured,
         };
 
-        let ece = self.ecn && seg.flags.has(Flags::ECE);
-        let echo = ece && self.cfg.ecn == EcnMode::Classic;
-        let marked = self.marked(seg, ece, delivered);
+        let marked = if current {
+            self.marked(seg, delivered)
+        } else {
+            0
+        };
+        let ece = marked > 0 || !self.ecn.is_accurate() && self.echoes(seg);
+        let echo = ece && self.ecn == EcnMode::Classic;
 
         if acked > 0 || delivered > 0 {
             let cwnd = self.cc.cwnd();
@@ -119,7 +125,8 @@ impl Sender {
                     // to a mark.
                     Phase::Fast => !self.cfg.linux || self.una < self.rec.recover,
                     Phase::Open => {
-                        echo || self.sel.as_ref().is_some_and(|s| s.prr.answers(self.una))
+                        echo || self.answers_mark()
+                            || self.sel.as_ref().is_some_and(|s| s.prr.answers(self.una))
                     }
                     Phase::Loss => false,
                 },
@@ -166,7 +173,7 @@ impl Sender {
 
     /// New data were acknowledged: RFC 6298 §5.2 and §5.3.
     fn restart_timer(&mut self, now: Time) {
-        self.row = 0;
+        self.rtt.row = 0;
         if self.una == self.max && !self.held {
             self.rto_at = Time::MAX;
             return;

@@ -23,7 +23,9 @@ pub enum EcnMode {
     Classic,
     /// ECT(0); ECE mirrors CE packet by packet (RFC 8257 §3.2).
     Dctcp,
-    /// ECT(1) and byte counters in the feedback (RFC 9331, RFC 9768).
+    /// ECT(0); the feedback counts marks (RFC 9768).
+    Accurate,
+    /// ECT(1); the feedback counts marks (RFC 9331, RFC 9768).
     L4s,
 }
 
@@ -32,9 +34,15 @@ impl EcnMode {
     pub(super) const fn codepoint(self) -> Ecn {
         match self {
             Self::Off => Ecn::NotEct,
-            Self::Classic | Self::Dctcp => Ecn::Ect0,
+            Self::Classic | Self::Dctcp | Self::Accurate => Ecn::Ect0,
             Self::L4s => Ecn::Ect1,
         }
+    }
+
+    /// Whether the feedback counts (RFC 9768).
+    #[inline]
+    pub const fn is_accurate(self) -> bool {
+        matches!(self, Self::Accurate | Self::L4s)
     }
 }
 
@@ -91,8 +99,12 @@ pub struct TcpConfig {
     pub sack: bool,
     /// Round-trip times from timestamps (RFC 7323) instead of one timed segment.
     pub timestamps: bool,
-    /// Explicit congestion notification.
+    /// Explicit congestion notification: what the sender asks for.
     pub ecn: EcnMode,
+    /// What the receiver supports.
+    pub peer_ecn: EcnMode,
+    /// Whether acknowledgments carry the AccECN option.
+    pub ecn_option: bool,
     /// Smallest retransmission timeout.
     pub min_rto: Dur,
     /// What the minimum bounds.
@@ -171,6 +183,15 @@ impl TcpConfig {
     /// Without, [`super::Receiver::poll_timeout`] is none at all times.
     pub fn receiver_waits(&self) -> bool {
         self.handshake || self.delayed_ack.is_some()
+    }
+
+    /// What both ends use where no handshake negotiates.
+    pub(super) fn agreed(&self) -> EcnMode {
+        match (self.ecn, self.peer_ecn) {
+            (EcnMode::Off, _) | (_, EcnMode::Off) => EcnMode::Off,
+            (own, peer) if own == peer => own,
+            _ => EcnMode::Classic,
+        }
     }
 
     /// Whether both ends do without a scoreboard, ECN, pacing and jitter, and windows fit 32 bits:

@@ -19,13 +19,13 @@
 //! so a driver may keep an outdated earlier wake-up instead of moving it.
 //!
 //! # Modules
-//! `spec` and `config`: what the user writes and what it resolves to;
+//! `spec`, `ecn_spec` and `config`: what the user writes and what it resolves to;
 //! `sender`: sequence space and connection states; `ack`, `marks`, `timers`,
 //! `transmit`, `pacing`: what it does about acknowledgments, congestion, timeouts
 //! and departures; `predicted`: the same, for what nearly every segment does;
 //! `rate`: delivery rates; `recovery`: loss detection and repair;
 //! `scoreboard`: what is outstanding; `rtt` and `retry`: RFC 6298 and what may
-//! replace its doubling; `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
+//! replace its doubling; `accurate`: ECN feedback of RFC 9768; `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
 //!
 //! # What is not modeled
 //! Payload in both directions of one connection (use two), sequence number
@@ -33,8 +33,10 @@
 //! the Nagle algorithm, and window probes (the receiving application reads at
 //! once, so its window never closes).
 
+mod accurate;
 mod ack;
 pub mod config;
+pub mod ecn_spec;
 mod marks;
 mod pacing;
 mod predicted;
@@ -51,9 +53,10 @@ pub mod spec;
 mod timers;
 mod transmit;
 
+pub use accurate::Counters;
 pub use config::TcpConfig;
 pub use receiver::Receiver;
 pub use retry::{Attempts, RetrySpec};
-pub use segment::{Flags, SackBlocks, Segment};
+pub use segment::{Flags, MarkedField, SackBlocks, Segment};
 pub use sender::{Failure, Sender, State, Stats};
 pub use spec::TcpSpec;

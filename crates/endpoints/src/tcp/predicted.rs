@@ -37,7 +37,7 @@ impl Sender {
         self.set_room(allowance);
         self.ts_recent = seg.ts_val;
         self.measure(now, seg, acked, None);
-        self.row = 0;
+        self.rtt.row = 0;
         self.rto_at = if self.una == self.max {
             Time::MAX
         } else {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spillgate_core::{Ecn, Time};
 
+use super::accurate::{self, Counts};
 use super::config::{EcnMode, TcpConfig};
 use super::reassembly::Ranges;
 use super::segment::{Flags, SackBlocks, Segment};
@@ -41,7 +42,8 @@ pub struct Receiver {
     unacked: u8,
     ack_now: bool,
     syn_due: bool,
-    ecn: bool,
+    /// What the handshake made of it.
+    ecn: EcnMode,
     ece: bool,
     /// So many acknowledgments are not delayed.
     quick: u8,
@@ -52,9 +54,8 @@ pub struct Receiver {
     /// ACK number of an acknowledgment that must precede the next (RFC 8257 §3.2), [`u64::MAX`]
     /// for none; its ECE is `overdue_ece`.
     overdue: u64,
-    /// With selective acknowledgments; none without.
+    /// With selective acknowledgments or accurate feedback; none without.
     reported: Option<Box<Reported>>,
-    ce_bytes: u32,
     /// So many SYN-ACK, at most 65535: no more are counted.
     syn_sent: u16,
     overdue_ece: bool,
@@ -62,19 +63,21 @@ pub struct Receiver {
 
 const _: () = assert!(std::mem::size_of::<Receiver>() <= 128);
 
-/// What selective acknowledgments tell beside the ranges that are held.
+/// What acknowledgments tell beside what has arrived.
 #[derive(Clone, Debug, Default)]
 struct Reported {
     /// The segment that came twice, to be reported once (RFC 2883).
     duplicate: (u64, u64),
     /// A number in each of the ranges that changed last, latest first.
     recent: [u64; 3],
+    /// Marks, for accurate feedback.
+    counts: Counts,
 }
 
 impl Receiver {
     /// Passive open: waits for SYN, or for data where the profile has no handshake.
     pub fn new(cfg: &Arc<TcpConfig>) -> Self {
-        let reported = cfg.sack.then(Box::default);
+        let reported = (cfg.sack || cfg.ecn.is_accurate()).then(Box::default);
         Self::with(cfg, Ranges::default(), reported)
     }
 
@@ -104,13 +107,12 @@ impl Receiver {
             syn_at: Time::MAX,
             overdue: u64::MAX,
             overdue_ece: false,
-            ce_bytes: 0,
             syn_sent: 0,
             opening: if open { Opening::Open } else { Opening::Listen },
             unacked: 0,
             ack_now: false,
             syn_due: false,
-            ecn: open && cfg.ecn != EcnMode::Off,
+            ecn: if open { cfg.agreed() } else { EcnMode::Off },
             ece: false,
             quick: cfg.quick_acks,
             // No segment is longer than the smallest window that this asks for.
@@ -142,7 +144,7 @@ impl Receiver {
     /// A segment arrived; `ecn` is what its IP header says now.
     pub fn handle_segment(&mut self, now: Time, seg: &Segment, ecn: Ecn) {
         if seg.flags.has(Flags::SYN) {
-            return self.handle_syn(seg);
+            return self.handle_syn(seg, ecn);
         }
         match self.opening {
             Opening::Listen => return,
@@ -218,16 +220,21 @@ impl Receiver {
         })
     }
 
-    fn handle_syn(&mut self, seg: &Segment) {
+    fn handle_syn(&mut self, seg: &Segment, ecn: Ecn) {
         if self.opening == Opening::Open {
             self.ack_now = true;
             return;
         }
+        // RFC 9768 §3.1.5: accurate feedback stays, and tells of the latest SYN.
+        if !self.ecn.is_accurate() {
+            self.ecn = accurate::accept(self.cfg.peer_ecn, seg.flags);
+        }
+        if let Some(r) = &mut self.reported {
+            r.counts.syn = ecn;
+        }
         self.opening = Opening::SynReceived;
         self.nxt = 1;
         self.ts_recent = seg.ts_val;
-        // RFC 3168 §6.1.1: an ECN-setup SYN carries both flags.
-        self.ecn = self.cfg.ecn != EcnMode::Off && seg.flags.has(Flags::ECE | Flags::CWR);
         self.syn_due = true;
     }
 
@@ -250,15 +257,8 @@ impl Receiver {
     }
 
     fn handle_ecn(&mut self, seg: &Segment, ecn: Ecn) {
-        if !self.ecn {
-            return;
-        }
         let ce = ecn == Ecn::Ce;
-        if ce {
-            // AccECN's ECEB (RFC 9768 §3.2).
-            self.ce_bytes = self.ce_bytes.wrapping_add(u32::from(seg.len));
-        }
-        match self.cfg.ecn {
+        match self.ecn {
             EcnMode::Off => {}
             EcnMode::Classic => {
                 let echoed = self.ece && !seg.flags.has(Flags::CWR);
@@ -276,8 +276,11 @@ impl Receiver {
                 }
                 self.ece = ce;
             }
-            // RFC 9768 §3.2.2.5.1: feedback at once when the counter moves.
-            EcnMode::L4s => self.ack_now |= ce,
+            EcnMode::Accurate | EcnMode::L4s => {
+                if let Some(r) = &mut self.reported {
+                    self.ack_now |= r.counts.add(seg.len, ecn, self.ecn.codepoint());
+                }
+            }
         }
     }
 
@@ -287,7 +290,7 @@ impl Receiver {
         if seg.ts_val.since(self.ts_recent) > self.cfg.min_rto {
             self.quick = self.quick.max(self.cfg.quick_acks);
         }
-        let reduced = self.ecn && seg.flags.has(Flags::CWR);
+        let reduced = self.ecn == EcnMode::Classic && seg.flags.has(Flags::CWR);
         self.ack_now |= seg.len > 0 && (reduced || seg.flags.has(Flags::PSH));
     }
 
@@ -346,13 +349,7 @@ impl Receiver {
                     row => self.cfg.after_silence(first, row.into()),
                 };
             self.syn_sent = self.syn_sent.saturating_add(1);
-            let flags = (Flags::SYN | Flags::ACK).with_if(Flags::ECE, self.ecn);
-            self.last_ack_sent = self.nxt;
-            return Some(Segment {
-                ack: self.nxt,
-                ts_ecr: self.ts_recent,
-                ..Segment::bare(0, flags, now)
-            });
+            return Some(self.syn_ack(now));
         }
         if self.overdue < u64::MAX {
             let ack = std::mem::replace(&mut self.overdue, u64::MAX);
@@ -368,20 +365,60 @@ impl Receiver {
         Some(self.acknowledge(now, self.nxt, self.ece))
     }
 
+    fn syn_ack(&mut self, now: Time) -> Segment {
+        self.last_ack_sent = self.nxt;
+        let flags = match (self.accurate(), self.ecn) {
+            // RFC 9768 §3.2.3.2.2: the third tries whether the path lets it through without.
+            (Some(_), _) if self.syn_sent > 2 => Flags::NONE,
+            (Some(c), _) => accurate::reflect(c.syn),
+            (None, ecn) => Flags::NONE.with_if(Flags::ECE, ecn != EcnMode::Off),
+        };
+        let mut segment = Segment {
+            ack: self.nxt,
+            ts_ecr: self.ts_recent,
+            ..Segment::bare(0, Flags::SYN | Flags::ACK | flags, now)
+        };
+        if self.syn_sent == 1 {
+            self.add_option(&mut segment);
+        }
+        segment
+    }
+
     fn acknowledge(&mut self, now: Time, ack: u64, ece: bool) -> Segment {
         self.last_ack_sent = ack;
-        Segment {
+        let feedback = match self.accurate() {
+            Some(c) => Flags::ace(c.packets),
+            None => Flags::NONE.with_if(Flags::ECE, ece),
+        };
+        let mut segment = Segment {
             ack,
             ts_ecr: self.ts_recent,
             sack: self.sack(),
-            ce_bytes: self.ce_bytes,
-            ..Segment::bare(1, Flags::ACK.with_if(Flags::ECE, ece), now)
+            ..Segment::bare(1, Flags::ACK | feedback, now)
+        };
+        self.add_option(&mut segment);
+        if let Some(r) = &mut self.reported {
+            r.counts.unsaid = 0;
+        }
+        segment
+    }
+
+    /// The counters, if they are what the handshake agreed on.
+    fn accurate(&self) -> Option<&Counts> {
+        let reported = self.reported.as_deref().filter(|_| self.ecn.is_accurate());
+        reported.map(|r| &r.counts)
+    }
+
+    /// The AccECN option, where it is used.
+    fn add_option(&self, segment: &mut Segment) {
+        if let Some(c) = self.accurate().filter(|_| self.cfg.ecn_option) {
+            segment.set_counters(c.option(self.ecn.codepoint()));
         }
     }
 
     fn sack(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::EMPTY;
-        let Some(reported) = &mut self.reported else {
+        let Some(reported) = self.reported.as_mut().filter(|_| self.cfg.sack) else {
             return blocks;
         };
         let (start, end) = std::mem::take(&mut reported.duplicate);

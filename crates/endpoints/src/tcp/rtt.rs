@@ -14,6 +14,8 @@ pub(super) struct Rtt {
     base: u64,
     min: u64,
     backoff: u8,
+    /// Timeouts in a row for what is outstanding first.
+    pub(super) row: u32,
 }
 
 impl Rtt {
@@ -24,6 +26,7 @@ impl Rtt {
             base: cfg.initial_rto.as_ps(),
             min: u64::MAX,
             backoff: 0,
+            row: 0,
         }
     }
 

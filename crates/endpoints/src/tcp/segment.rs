@@ -2,6 +2,7 @@
 
 use spillgate_core::{Ecn, Time};
 
+use super::accurate::Counters;
 use super::config::TcpConfig;
 
 /// Control bits of a segment (RFC 9293 §3.1, RFC 3168 §6.1).
@@ -19,10 +20,27 @@ impl Flags {
     pub const PSH: Self = Self(8);
     /// The acknowledgment field is valid.
     pub const ACK: Self = Self(16);
+    /// Accurate ECN (RFC 9768), the high bit of ACE; on the wire the bit before CWR.
+    pub const AE: Self = Self(32);
     /// Congestion was experienced on the way to the receiver.
     pub const ECE: Self = Self(64);
     /// The sender has reduced its congestion window.
     pub const CWR: Self = Self(128);
+
+    /// AE, CWR and ECE as the three bits of ACE (RFC 9768 §3.2.2).
+    pub const fn ace(bits: u8) -> Self {
+        Self::NONE
+            .with_if(Self::AE, bits & 4 > 0)
+            .with_if(Self::CWR, bits & 2 > 0)
+            .with_if(Self::ECE, bits & 1 > 0)
+    }
+
+    /// ACE: AE, CWR and ECE as a number of three bits.
+    pub const fn ace_field(self) -> u8 {
+        (self.has(Self::AE) as u8) << 2
+            | (self.has(Self::CWR) as u8) << 1
+            | self.has(Self::ECE) as u8
+    }
 
     /// Whether every flag of `other` is set.
     #[inline]
@@ -49,12 +67,25 @@ impl std::ops::BitOr for Flags {
 ///
 /// As on the wire they are 32 bits wide, so a segment fits one cache line; all lie
 /// within 2 GiB of the acknowledgment that they belong to, which tells the rest.
+/// In place of a third block there may be a number: options share their space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks([(u32, u32); 3]);
 
 impl SackBlocks {
     /// None.
     pub const EMPTY: Self = Self([(0, 0); 3]);
+
+    /// Puts a number where a third block would be, if there is none.
+    pub(super) fn set_spare(&mut self, number: u32) {
+        if self.0[2].1 == 0 {
+            self.0[2].0 = number;
+        }
+    }
+
+    /// The number in place of a third block.
+    const fn spare(&self) -> u32 {
+        self.0[2].0
+    }
 
     /// Adds `start..end`, of less than 4 GiB; a fourth block and an empty one are left out.
     pub fn push(&mut self, start: u64, end: u64) {
@@ -90,6 +121,10 @@ impl SackBlocks {
     }
 }
 
+/// The codepoint and ECEB of the AccECN option, packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkedField(u32);
+
 /// A segment. Sequence numbers are 64-bit and do not wrap: SYN is number 0,
 /// data begin at 1, FIN takes the number after the last byte. The receive window is
 /// not carried: the receiver reads at once, so it is [`TcpConfig::max_window`] in each.
@@ -105,8 +140,8 @@ pub struct Segment {
     pub ts_ecr: Time,
     /// Selective acknowledgments.
     pub sack: SackBlocks,
-    /// Payload bytes that arrived with CE so far, modulo 2³² (RFC 9768 §3.2, ECEB).
-    pub ce_bytes: u32,
+    /// Half of the AccECN option; the other half is in `sack`. See [`Segment::counters`].
+    pub marked: MarkedField,
     /// Payload bytes.
     pub len: u16,
     /// Control bits.
@@ -126,11 +161,29 @@ impl Segment {
             ts_val: now,
             ts_ecr: Time::ZERO,
             sack: SackBlocks::EMPTY,
-            ce_bytes: 0,
+            marked: MarkedField(0),
             len: 0,
             flags,
             ect: Ecn::NotEct,
         }
+    }
+
+    /// Adds the AccECN option. Beside three selective acknowledgments there is no room for it,
+    /// which go first (RFC 9768 §3.2.3.3).
+    pub fn set_counters(&mut self, c: Counters) {
+        if self.sack.len() < 3 {
+            self.sack.set_spare(c.ect);
+            self.marked = MarkedField((c.codepoint as u32) << 24 | c.ce);
+        }
+    }
+
+    /// The counters of the AccECN option, if there is one.
+    pub const fn counters(&self) -> Option<Counters> {
+        let codepoint = Ecn::from_bits((self.marked.0 >> 24) as u8);
+        if !codepoint.is_capable() {
+            return None;
+        }
+        Some(Counters::of(codepoint, self.sack.spare(), self.marked.0))
     }
 
     /// The sequence number after the segment: SYN and FIN count as one byte each.
@@ -159,6 +212,9 @@ impl Segment {
             }
             if !self.sack.is_empty() {
                 options += 4 + 8 * self.sack.len() as u16; // RFC 2018 §3
+            }
+            if self.counters().is_some() {
+                options += Counters::LEN; // RFC 9768 §3.2.3
             }
         }
         40 + options + self.len

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spillgate_core::{Dur, Rng, Time};
 
+use super::accurate::Feedback;
 use super::config::{EcnMode, TcpConfig};
 use super::pacing::Pacing;
 use super::recovery::{Phase, Recovery, Selective};
@@ -75,7 +76,8 @@ pub struct Sender {
     pub(super) sel: Option<Box<Selective>>,
     pub(super) state: State,
     pub(super) closed: bool,
-    pub(super) ecn: bool,
+    /// What the handshake made of it.
+    pub(super) ecn: EcnMode,
     pub(super) cwr_due: bool,
     pub(super) ack_due: bool,
     pub(super) syn_due: bool,
@@ -94,9 +96,8 @@ pub struct Sender {
     pub(super) ts_recent: Time,
     pub(super) stats: Stats,
     pub(super) rtt: Rtt,
-    /// Timeouts in a row for what is at `una`.
-    pub(super) row: u32,
-    pub(super) ce_bytes: u32,
+    /// With accurate feedback; none where it is not asked for.
+    pub(super) feedback: Option<Box<Feedback>>,
     /// With pacing or jitter; none without.
     pub(super) pacing: Option<Box<Pacing>>,
 }
@@ -113,6 +114,7 @@ impl Sender {
             Congestion::new(cfg, start),
             sel,
             Pacing::new(cfg),
+            cfg.ecn.is_accurate().then(|| Box::new(Feedback::new())),
         )
     }
 
@@ -137,7 +139,11 @@ impl Sender {
         if let Some(p) = &mut pacing {
             p.reset();
         }
-        *self = Self::with(&cfg, start, cc, sel, pacing);
+        let mut feedback = self.feedback.take();
+        if let Some(f) = &mut feedback {
+            **f = Feedback::new();
+        }
+        *self = Self::with(&cfg, start, cc, sel, pacing, feedback);
     }
 
     fn with(
@@ -146,10 +152,11 @@ impl Sender {
         cc: Congestion,
         sel: Option<Box<Selective>>,
         pacing: Option<Box<Pacing>>,
+        feedback: Option<Box<Feedback>>,
     ) -> Self {
         let shake = cfg.handshake;
         let first = u64::from(!shake);
-        Self {
+        let mut sender = Self {
             una: first,
             nxt: first,
             max: first,
@@ -162,7 +169,7 @@ impl Sender {
                 State::Established
             },
             closed: false,
-            ecn: !shake && cfg.ecn != EcnMode::Off,
+            ecn: EcnMode::Off,
             cwr_due: false,
             ack_due: false,
             syn_due: false,
@@ -177,11 +184,14 @@ impl Sender {
             ts_recent: Time::ZERO,
             stats: Stats::default(),
             rtt: Rtt::new(cfg),
-            row: 0,
-            ce_bytes: 0,
+            feedback,
             pacing,
             cfg: Arc::clone(cfg),
+        };
+        if !shake {
+            sender.use_ecn(cfg.agreed());
         }
+        sender
     }
 
     /// The application hands over `bytes` more; [`u64::MAX`]: without end. Nothing after

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Size};
 
-use super::config::{DelayedAck, EcnMode, LossBase, Repair, RtoFloor, TcpConfig};
+use super::config::{DelayedAck, LossBase, Repair, RtoFloor, TcpConfig};
+use super::ecn_spec::{EcnSpec, PeerEcn};
 use super::retry::{Attempts, RetrySpec};
 use crate::cc::{CcSpec, CubicSpec, NewRenoSpec};
 use spillgate_core::Problem;
@@ -25,18 +26,6 @@ pub enum Profile {
     /// (RFC 6298), delayed acknowledgments of 200 ms for every second segment.
     #[default]
     Rfc,
-}
-
-/// Which notification of congestion to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EcnSpec {
-    /// None; the default except with `dctcp` and `prague`.
-    Off,
-    /// RFC 3168; with `dctcp` the feedback of RFC 8257.
-    Classic,
-    /// RFC 9331 with accurate feedback; the default with `prague`, which needs it.
-    L4s,
 }
 
 /// When the receiver acknowledges.
@@ -98,6 +87,14 @@ pub struct TcpSpec {
     /// Explicit congestion notification. Default off, but on with `dctcp` and `prague`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnSpec>,
+    /// What the receiver's host supports of it. With less than the sender asks for the handshake
+    /// falls back to that: `prague` to ECT(0) and Reno. Default: what the sender asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer_ecn: Option<PeerEcn>,
+    /// Whether acknowledgments with accurate feedback carry the AccECN option, 8 B, beside the
+    /// three bits of the header. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_option: Option<bool>,
     /// Smallest retransmission timeout, above 0. Default 1 s (RFC 6298), `linux` and `ns2` 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Dur>,
@@ -164,6 +161,7 @@ impl TcpSpec {
             }
         });
         cc.fill_in(linux);
+        cc.check()?;
         let traits = cc.traits();
         // Linux's Reno is a window; losses are repaired as with any other.
         let own_repair = traits.repair.filter(|&r| !linux || r != Repair::Reno);
@@ -224,6 +222,7 @@ impl TcpSpec {
         };
         let initial_rto = positive("initial_rto", self.initial_rto, usual_first)?;
         let max_rto = self.resolve_max_rto(min_rto, initial_rto)?;
+        let ecn = self.resolve_ecn(&cc)?;
         Ok(TcpConfig {
             repair: own_repair.unwrap_or(if sack { Repair::Sack } else { Repair::NewReno }),
             mss,
@@ -233,7 +232,9 @@ impl TcpSpec {
             quick_acks,
             sack,
             timestamps,
-            ecn: self.resolve_ecn(&cc)?,
+            ecn,
+            peer_ecn: self.resolve_peer_ecn(ecn)?,
+            ecn_option: self.resolve_ecn_option(ecn)?,
             min_rto,
             rto_floor: if linux {
                 RtoFloor::Variance
@@ -413,40 +414,6 @@ impl TcpSpec {
             Some(on) => Ok(on),
             None if self.profile == Profile::Linux => Ok(repair.is_none()),
             None => Ok(traits.sack),
-        }
-    }
-
-    fn resolve_ecn(&self, cc: &CcSpec) -> Result<EcnMode, Problem> {
-        let fail = |found: &str, message: String, hint: &str| {
-            Err(Problem::new("ecn", found, message, hint))
-        };
-        let own = cc.traits().ecn;
-        match (self.ecn, own) {
-            (None, own) => Ok(own),
-            (Some(EcnSpec::L4s), EcnMode::L4s) => Ok(EcnMode::L4s),
-            (Some(EcnSpec::L4s), _) => fail(
-                "l4s",
-                format!(
-                    "`{}` does not respond to marks as RFC 9331 §4.3 demands of L4S senders",
-                    cc.kind()
-                ),
-                "write classic, or cc: prague",
-            ),
-            (Some(other), EcnMode::L4s) => fail(
-                if other == EcnSpec::Off {
-                    "off"
-                } else {
-                    "classic"
-                },
-                format!("`{}` lives by accurate feedback", cc.kind()),
-                "leave ecn out",
-            ),
-            (Some(EcnSpec::Classic), EcnMode::Dctcp) => Ok(EcnMode::Dctcp),
-            (Some(EcnSpec::Off), EcnMode::Dctcp) => {
-                fail("off", "`dctcp` lives by marks".to_owned(), "leave ecn out")
-            }
-            (Some(EcnSpec::Classic), _) => Ok(EcnMode::Classic),
-            (Some(EcnSpec::Off), _) => Ok(EcnMode::Off),
         }
     }
 }

@@ -28,10 +28,10 @@ impl Sender {
 
     pub(super) fn syn_timeout(&mut self, now: Time) {
         if self.max > 0 {
-            self.row = self.row.saturating_add(1);
+            self.rtt.row = self.rtt.row.saturating_add(1);
             self.stats.timeouts += 1;
             self.rtt.back_off();
-            if self.row > self.cfg.syn_retries {
+            if self.rtt.row > self.cfg.syn_retries {
                 return self.fail(Failure::NoAnswer);
             }
         }
@@ -44,12 +44,12 @@ impl Sender {
             self.rto_at = Time::MAX; // nothing is missing: the next segment may leave
             return;
         }
-        self.row = self.row.saturating_add(1);
+        self.rtt.row = self.rtt.row.saturating_add(1);
         self.stats.timeouts += 1;
-        if self.row > self.cfg.retries {
+        if self.rtt.row > self.cfg.retries {
             return self.fail(Failure::Timeout);
         }
-        let cause = if self.row == 1 {
+        let cause = if self.rtt.row == 1 {
             Cause::Timeout
         } else {
             Cause::TimeoutAgain

@@ -45,6 +45,10 @@ impl Sender {
             State::Done | State::Failed(_) => return None,
             State::Established | State::FinSent => {}
         }
+        // RFC 9768 §3.2.2.1: it tells of SYN-ACK, which no segment with data can.
+        if self.ack_due && self.ecn.is_accurate() {
+            return Some(self.bare_ack(now));
+        }
         let choice = if self.held {
             None
         } else if self.sel.is_some() {
@@ -67,10 +71,11 @@ impl Sender {
     #[cold]
     fn bare_ack(&mut self, now: Time) -> Segment {
         self.ack_due = false;
+        let (_, feedback) = self.ace();
         Segment {
             ack: 1,
             ts_ecr: self.ts_recent,
-            ..Segment::bare(self.max, Flags::ACK, now)
+            ..Segment::bare(self.max, Flags::ACK | feedback, now)
         }
     }
 
@@ -81,8 +86,14 @@ impl Sender {
         std::mem::take(&mut self.syn_due).then(|| {
             self.last_sent = now;
             self.max = 1;
-            let ecn = self.cfg.ecn != EcnMode::Off;
-            Segment::bare(0, Flags::SYN.with_if(Flags::ECE | Flags::CWR, ecn), now)
+            let setup = match self.cfg.ecn {
+                EcnMode::Off => Flags::NONE,
+                EcnMode::Classic | EcnMode::Dctcp => Flags::ace(0b011),
+                // RFC 9768 §3.1.4.1: the second retransmission does without.
+                EcnMode::Accurate | EcnMode::L4s if self.rtt.row > 1 => Flags::NONE,
+                EcnMode::Accurate | EcnMode::L4s => Flags::ace(0b111),
+            };
+            Segment::bare(0, Flags::SYN | setup, now)
         })
     }
 
@@ -243,14 +254,14 @@ impl Sender {
             ts_ecr: self.ts_recent,
             len,
             // Never on retransmissions: RFC 3168 §6.1.5.
-            ect: if self.ecn && fresh && len > 0 {
-                self.cfg.ecn.codepoint()
+            ect: if fresh && len > 0 {
+                self.ect()
             } else {
                 Ecn::NotEct
             },
             ..Segment::bare(
                 seq,
-                Flags::ACK
+                (Flags::ACK | self.ace().0)
                     .with_if(Flags::FIN, fin)
                     .with_if(Flags::CWR, cwr)
                     .with_if(Flags::PSH, push),

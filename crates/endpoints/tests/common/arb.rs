@@ -40,6 +40,10 @@ pub(crate) fn arb_config() -> impl Strategy<Value = String> {
             key(bit(5), r#""limited_transmit": false"#);
             key(bit(6), r#""handshake": false"#);
             key(bit(7) && !scalable, r#""ecn": "classic""#);
+            let accurate = kind == "prague" || bit(12) && !bit(7) && kind != "dctcp";
+            key(accurate && kind != "prague", r#""ecn": "accurate""#);
+            key(accurate && bit(13), r#""ecn_option": false"#);
+            key(bit(14) && kind != "dctcp", r#""peer_ecn": "classic""#);
             key(bit(8), &format!(r#""initial_window": {initial}"#));
             key(bit(9), &format!(r#""mss": "{mss} B""#));
             key(bit(10), &format!(r#""max_window": "{} B""#, 9000 * window));

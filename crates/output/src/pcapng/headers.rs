@@ -1,7 +1,7 @@
 //! The headers of a packet, from what the simulator knows of it.
 //!
-//! Sources: RFC 791 (IPv4), RFC 768 (UDP), RFC 9293, RFC 2018 and RFC 7323 (TCP and its options),
-//! RFC 3032 (labels). Checksums are right, the payload being zeros.
+//! Sources: RFC 791 (IPv4), RFC 768 (UDP), RFC 9293, RFC 2018, RFC 7323 and RFC 9768 (TCP and its
+//! options), RFC 3032 (labels). Checksums are right, the payload being zeros.
 //!
 //! Made up, as nothing in a run depends on them: MAC addresses, TTL, TCP's window and urgent
 //! pointer. Label values are one for each way and each VPN (`MplsPlan::label_values`).
@@ -9,7 +9,7 @@
 use std::net::Ipv4Addr;
 
 use spillgate_core::{FlowKey, Packet, Time};
-use spillgate_endpoints::tcp::{Flags, Segment};
+use spillgate_endpoints::tcp::{Counters, Flags, Segment};
 
 use super::writer::LinkType;
 
@@ -141,7 +141,8 @@ fn tcp(out: &mut Vec<u8>, key: &FlowKey, s: &Segment, payload: usize) {
             flags |= bit;
         }
     }
-    out.extend([(((TCP_LEN + options) / 4) << 4) as u8, flags]);
+    let ae = u8::from(s.flags.has(Flags::AE));
+    out.extend([(((TCP_LEN + options) / 4) << 4) as u8 | ae, flags]);
     // Window, checksum, urgent pointer.
     out.extend([0xff, 0xff, 0, 0, 0, 0]);
     tcp_options(out, s, options);
@@ -157,14 +158,16 @@ fn tcp_options(out: &mut Vec<u8>, s: &Segment, room: usize) {
     } else {
         4 + 8 * s.sack.len()
     };
+    let accurate = s.counters().map_or(0, |_| usize::from(Counters::LEN));
+    let others = sack + accurate;
     let syn = s.flags.has(Flags::SYN);
     let left = |out: &Vec<u8>| end - out.len();
     if syn && left(out) >= 8 {
         // Maximum segment size, window scale.
         out.extend([2, 4, 0x05, 0xb4, 1, 3, 3, 7]);
     }
-    let timestamps = left(out) >= 12 + sack;
-    if syn && left(out) >= 4 && (timestamps || left(out) < 12) {
+    let timestamps = left(out) >= 12 + others;
+    if syn && left(out) >= 4 + others && (timestamps || left(out) < 12 + others) {
         // SACK permitted, in the timestamps' padding if there are any.
         let padding: &[u8] = if timestamps { &[4, 2] } else { &[1, 1, 4, 2] };
         out.extend(padding);
@@ -183,6 +186,12 @@ fn tcp_options(out: &mut Vec<u8>, s: &Segment, room: usize) {
         for (a, b) in s.sack.iter(s.ack) {
             out.extend((a as u32).to_be_bytes());
             out.extend((b as u32).to_be_bytes());
+        }
+    }
+    if let Some(c) = s.counters().filter(|_| left(out) >= accurate) {
+        out.extend([c.kind(), Counters::LEN as u8]);
+        for field in [c.ect, c.ce] {
+            out.extend(&field.to_be_bytes()[1..]);
         }
     }
     // No operation.
