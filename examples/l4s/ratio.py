@@ -13,6 +13,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 import spillgate
 
 COUPLING = 2.0
@@ -21,6 +23,14 @@ TARGET, THRESHOLD = 15e-3, 1e-3
 """Where its queues stand: C at the target of PI2, L in the middle of its ramp."""
 RENO, CRENO = 1.22, 1.68
 """Window times √p: of Reno, and of CUBIC in its Reno mode as RFC 9332 has it."""
+VIRTUAL = 25e-3
+"""Round trip below which Prague has the rate of this one; V."""
+PACKET = 1500 * 8
+"""Bits of a full packet."""
+OWN = ("DualPI2, own RTT", "whole segments", "threshold 3 ms")
+"""Variants without V."""
+COUPLED = ("DualPI2", *OWN, "first 30 s")
+"""Variants with DualPI2."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +41,13 @@ class Case:
         ratio: Throughput of Prague over that of CUBIC, of the means of the runs.
         used: The sum of both over the rate of the line.
         waits: Mean one-way delay of Prague and of CUBIC less that of an empty path, in s.
+        window: Packets of Prague in a round trip.
     """
 
     ratio: float
     used: float
     waits: tuple[float, float]
+    window: float
 
 
 def rate_and_rtt(path: str) -> tuple[float, float]:
@@ -46,10 +58,55 @@ def rate_and_rtt(path: str) -> tuple[float, float]:
     return 1e6 * int(found[1]), 1e-3 * int(found[2])
 
 
-def published(path: str, window: float) -> float:
-    """The ratio in balance: 2 / (R_L k p') over window / (R_C p') (RFC 9332, appendix C)."""
-    _, rtt = rate_and_rtt(path)
-    return 2 / (COUPLING * window) * (rtt + TARGET) / (rtt + THRESHOLD)
+def expected(path: str, window: float, virtual: float, *, small: bool) -> float:
+    """The ratio in balance behind DualPI2.
+
+    Prague has 2 / (R_L p) packets a second and a classic sender window / (R_C p'), with p = k p'
+    (RFC 9332, appendix C). With `small` Prague has 2 (1 - p) / (R_L p), as it grows for what is
+    not marked alone; then p follows from the rate of the line.
+
+    Args:
+        path: Name of the path.
+        window: Window times √p_C of the classic sender.
+        virtual: Prague's virtual round trip in s.
+        small: Whether windows are not large.
+    """
+    rate, rtt = rate_and_rtt(path)
+    prague = 2 / max(rtt + THRESHOLD, virtual)
+    classic = window * COUPLING / (rtt + TARGET)
+    p = (prague + classic) / (rate / PACKET + prague) if small else 0.0
+    return (1 - p) * prague / classic
+
+
+def balance(p: float, *, marked_grows: bool, fractions: bool) -> float:
+    """Prague's mean window in packets, where each is marked with probability p.
+
+    A second, plain implementation of its law, in round trips.
+
+    Args:
+        p: Probability of a mark.
+        marked_grows: The window grows for marked packets, too.
+        fractions: What it has grown by outlasts a reduction; otherwise it grows by whole packets.
+    """
+    draws = np.random.default_rng(1)
+    window, alpha, grown, total, wait = 10.0, 1.0, 0.0, 0.0, 0
+    rounds, settle = 10_000, 500
+    for at in range(rounds + settle):
+        packets, marks = int(window), 0
+        for marked in draws.random(packets) < p:
+            marks += int(marked)
+            if marked_grows or not marked:
+                grown += 1 / window
+                whole = grown if fractions else math.floor(grown)
+                window, grown = window + whole, grown - whole
+            wait -= 1
+            if marked and wait <= 0:
+                # Once for what was sent by then.
+                window = max(2.0, window * (1 - alpha / 2))
+                grown, wait = 0.0, int(window)
+        alpha += (marks / packets - alpha) / 16
+        total += window if at >= settle else 0.0
+    return total / rounds
 
 
 def case(results: spillgate.Results, point: str, path: str) -> Case:
@@ -63,7 +120,8 @@ def case(results: spillgate.Results, point: str, path: str) -> Case:
 
     prague, cubic = mean("throughput")
     waits = tuple(delay - rtt / 2 for delay in mean("owd_mean"))
-    return Case(prague / cubic, (prague + cubic) / rate, (waits[0], waits[1]))
+    window = prague * (rtt + waits[0]) / PACKET
+    return Case(prague / cubic, (prague + cubic) / rate, (waits[0], waits[1]), window)
 
 
 def cases(results: spillgate.Results) -> dict[tuple[str, str], Case]:
@@ -76,22 +134,47 @@ def cases(results: spillgate.Results) -> dict[tuple[str, str], Case]:
     return found
 
 
+def between(path: str, queue: str, *, small: bool) -> str:
+    """What is expected with the window of CReno, and with that of Reno."""
+    if queue not in COUPLED:
+        return ""
+    virtual = 0.0 if queue in OWN else VIRTUAL
+    low, high = (expected(path, c, virtual, small=small) for c in (CRENO, RENO))
+    return f"{low:.2f} - {high:.2f}"
+
+
 def table(found: dict[tuple[str, str], Case]) -> str:
     """A line for each queue and path."""
-    head = (
-        f"{'queue':9} {'path':16} {'ratio':>6} {'RFC 9332':>11} {'used':>6}  waits: Prague, CUBIC"
-    )
-    lines = [head]
+    head = f"{'queue':16} {'path':14} {'ratio':>5} {'RFC 9332':>11} {'less marked':>11}"
+    lines = [f"{head} {'window':>6} {'used':>6}  waits: Prague, CUBIC"]
     before = ""
     for (policy, path), of in found.items():
-        said = f"{published(path, CRENO):.2f} - {published(path, RENO):.2f}"
-        coupled = said if policy == "DualPI2" else ""
+        large, small = (between(path, policy, small=small) for small in (False, True))
         prague, cubic = (f"{1e3 * wait:6.2f} ms" for wait in of.waits)
         name = policy if policy != before else ""
         lines.append(
-            f"{name:9} {path:16} {of.ratio:6.2f} {coupled:>11} {of.used:6.1%} {prague} {cubic}"
+            f"{name:16} {path:14} {of.ratio:5.2f} {large:>11} {small:>11}"
+            f" {of.window:6.1f} {of.used:6.1%} {prague} {cubic}"
         )
         before = policy
+    return "\n".join(lines)
+
+
+RULES = (
+    ("grows for all, keeps fractions", True, True),
+    ("grows for what is unmarked", False, True),
+    ("and loses fractions", False, False),
+)
+"""Rules of the window, of which the second is Prague's."""
+
+
+def windows() -> str:
+    """Prague's window in packets by the probability of marks, with each of its rules."""
+    head = "".join(f" {name:>31}" for name, _, _ in RULES)
+    lines = [f"{'marked':>6} {'2 / p':>7}{head}"]
+    for p in (0.02, 0.1, 0.2, 0.3, 0.4):
+        cells = (balance(p, marked_grows=m, fractions=f) for _, m, f in RULES)
+        lines.append(f"{p:6.0%} {2 / p:7.1f}" + "".join(f" {w:31.1f}" for w in cells))
     return "\n".join(lines)
 
 
@@ -101,15 +184,18 @@ def figure(found: dict[tuple[str, str], Case], target: Path) -> None:
 
     from spillgate.plot.style import palette, styled
 
-    policies = list(dict.fromkeys(policy for policy, _ in found))
+    policies = [p for p in dict.fromkeys(p for p, _ in found) if p not in COUPLED[2:]]
     paths = list(dict.fromkeys(path for _, path in found))
     with styled():
         made = Figure(figsize=(6.0, 3.2), layout="constrained")
         axes = made.subplots()
-        low, high = ([published(path, window) for path in paths] for window in (CRENO, RENO))
-        axes.fill_between(paths, low, high, color="#dddddd", label="RFC 9332, DualPI2")
+        low, high = (
+            [expected(path, window, VIRTUAL, small=True) for path in paths]
+            for window in (CRENO, RENO)
+        )
+        axes.fill_between(paths, low, high, color="#dddddd", label="expected, DualPI2")
         for policy, marker, (color, _) in zip(
-            policies, "os^D", palette(len(policies)), strict=True
+            policies, "osv^D", palette(len(policies)), strict=True
         ):
             ratios = [found[policy, path].ratio for path in paths]
             axes.plot(paths, ratios, label=policy, color=color, marker=marker, linewidth=0.9)
@@ -125,6 +211,8 @@ def main() -> None:
     run = Path(sys.argv[1])
     found = cases(spillgate.load(run))
     print(table(found))
+    print()
+    print(windows())
     figure(found, run / "ratio.png")
 
 
