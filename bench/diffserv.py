@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from scipy import stats
+from beside import TOGETHER, Row, Values, table
 
 import spillgate
 
@@ -32,8 +30,6 @@ SCENARIO = ROOT / "bench" / "cases" / "diffserv.yaml"
 SCRIPT = ROOT / "bench" / "peers" / "diffserv.tcl"
 WARMUP, SECONDS = 10, 60
 RUNS = 20
-TOGETHER = 0.95
-"""The probability with which all intervals hold."""
 COLORS = {"in": "af11", "out": "af12", "far out": "af13"}
 
 
@@ -142,8 +138,6 @@ CASES = {
     "RIO-D, token bucket, TCP": Case(bucket(2), tcp(5, 10, 20, 40), "decoupled"),
 }
 
-Values = dict[str, list[float]]
-
 
 def lost(came: float, left: float) -> float:
     """What the core dropped, in percent."""
@@ -204,37 +198,6 @@ def compared(case: Case) -> dict[str, tuple[str, str]]:
     return found
 
 
-@dataclass(frozen=True)
-class Row:
-    """One value of both."""
-
-    case: str
-    what: str
-    unit: str
-    ours: Sequence[float]
-    ns2: Sequence[float]
-    level: float
-    """Probability of its interval."""
-
-    @property
-    def difference(self) -> tuple[float, float]:
-        """Ours less ns-2's, and half the width of the interval (Welch)."""
-        a, b = self.ours, self.ns2
-        parts = [statistics.variance(x) / len(x) for x in (a, b)]
-        whole = sum(parts)
-        mean = statistics.fmean(a) - statistics.fmean(b)
-        if whole == 0:
-            return mean, 0.0
-        degrees = whole**2 / sum(p**2 / (len(x) - 1) for p, x in zip(parts, (a, b), strict=True))
-        return mean, float(stats.t.ppf(0.5 + self.level / 2, degrees)) * math.sqrt(whole)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the interval has 0 in it."""
-        mean, half = self.difference
-        return abs(mean) <= half
-
-
 def rows(names: Sequence[str], runs: int, together: float = TOGETHER) -> Iterator[Row]:
     """Every value of these cases."""
     number = sum(len(compared(CASES[n])) for n in names)
@@ -244,27 +207,6 @@ def rows(names: Sequence[str], runs: int, together: float = TOGETHER) -> Iterato
         mine, theirs = ours(case, runs), ns2(case, runs)
         for key, (what, unit) in compared(case).items():
             yield Row(name, what, unit, mine[key], theirs[key], level)
-
-
-def table(found: Sequence[Row]) -> str:
-    """As Markdown."""
-    lines = [
-        "| case | | Spillgate | ns-2 | difference | |",
-        "| --- | --- | ---: | ---: | ---: | --- |",
-    ]
-    last = ""
-    for row in found:
-        mean, half = row.difference
-        # To two digits of the interval.
-        digits = min(max(1 - math.floor(math.log10(half)), 0), 4) if half else 4
-        a, b = (f"{statistics.fmean(x):.{digits}f} {row.unit}" for x in (row.ours, row.ns2))
-        name = row.case if row.case != last else ""
-        verdict = "agrees" if row.agrees else "**differs**"
-        lines.append(
-            f"| {name} | {row.what} | {a} | {b} | {mean:+.{digits}f} ±{half:.{digits}f} | {verdict} |"
-        )
-        last = row.case
-    return "\n".join(lines) + "\n"
 
 
 def main() -> int:

@@ -4,7 +4,7 @@
     python3 bench/oc1.py [--runs N] [--only WORD ...]
 
 The network is that of bench/cases/oc1.yaml and bench/peers/oc1.tcl, alike but for the random numbers. The table is that of
-bench/diffserv.py: means over the runs of both, and the difference with an interval; all intervals of the table hold together with
+bench/beside.py: means over the runs of both, and the difference with an interval; all intervals of the table hold together with
 95 %. ns-2 must be on the path as `ns`.
 """
 
@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from diffserv import TOGETHER, Row, Values, table
+from beside import TOGETHER, Row, Values, table
 
 import spillgate
 

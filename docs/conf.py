@@ -9,6 +9,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
+import matrix  # noqa: E402
 
 project = "Spillgate"
 author = "The Spillgate developers"
@@ -33,3 +34,4 @@ default_role = "literal"
 suppress_warnings = ["epub.unknown_project_files"]
 
 generate.write_all(HERE / "_build/generated")
+matrix.write(HERE / "_build/generated")

@@ -535,8 +535,12 @@ def picture(report, target):
         opened.close()
 
 
+COMPARED = ("diffserv", "oc1", "ns3", "linux")
+"""The comparisons of `bench` that have a table on the page about validation."""
+
+
 def refresh_bench(name):
-    """Compares with ns-2 by `bench/NAME.py`, which takes a minute or two; replaces the table."""
+    """Compares by `bench/NAME.py`, which takes a minute or two; replaces the table."""
     done = subprocess.run(
         [sys.executable, ROOT / f"bench/{name}.py"],
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
@@ -611,8 +615,8 @@ def main():
     After `figures` only those of pages about models, of all or those named, and after `papers`
     likewise those of papers; after `searches` what searches of their silent choices found; after
     `study` those of the page about figures; after `fluid`, `cioq` or `tcp-over-atm` those of its
-    page; after `diffserv` or `oc1` that comparison with ns-2, which has to be installed and which
-    nothing else replaces.
+    page; after one of `COMPARED` that comparison, whose other program has to be installed, after
+    `validation` all of them, which nothing else replaces.
     """
     if sys.argv[1:2] == ["figures"]:
         refresh_figures(sys.argv[2:])
@@ -636,7 +640,11 @@ def main():
     if sys.argv[1:] == ["tcp-over-atm"]:
         refresh_tcp_over_atm()
         return
-    if sys.argv[1:] in (["diffserv"], ["oc1"]):
+    if sys.argv[1:] == ["validation"]:
+        for name in COMPARED:
+            refresh_bench(name)
+        return
+    if sys.argv[1:] in [[name] for name in COMPARED]:
         refresh_bench(sys.argv[1])
         return
     with tempfile.TemporaryDirectory() as temporary:

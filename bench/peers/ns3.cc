@@ -2,7 +2,11 @@
 //
 //   ns3 --case=CASE --seconds=S [--measure=1] [--seed=N]
 //
-// CASE is d50, d50-red, d1k, d10k, w or f-fq-codel. Without --measure nothing watches the
+// CASE is d50, d50-red, d1k, d10k, w, f-fq-codel, or poisson with a queue of your choice:
+//
+//   ns3 --case=poisson --queue=KIND --flows=N --load=L --heavy=SHARE ...
+//
+// through 10 Mb/s, of whose load the first flow sends SHARE. Without --measure nothing watches the
 // bottleneck, which is how the run is timed; with it its queue is integrated at
 // every change. One line of JSON goes to standard output; what was not watched
 // is null.
@@ -81,7 +85,7 @@ class PoissonSource : public Application
     EventId m_event;
 };
 
-// Time integral of the number of packets in a queue disc.
+// Time integral of the number of packets in queues.
 struct Watch
 {
     double sum = 0;
@@ -95,10 +99,10 @@ struct Watch
         last = t;
     }
 
-    void Changed(uint32_t, uint32_t is)
+    void Changed(uint32_t was, uint32_t is)
     {
         Advance();
-        now_in = is;
+        now_in += is - was;
     }
 };
 
@@ -246,7 +250,36 @@ struct Case
     std::string name;
     double seconds = 5;
     bool measure = false;
+    // Of `poisson`.
+    bool device = false;
+    std::string queue = "fifo";
+    uint32_t flows = 10;
+    double load = 1.2;
+    double heavy = 0;
+    bool derandomize = false;
 };
+
+// What the queue disciplines that are compared have in common, whatever the version's defaults.
+void SetDelays(bool derandomize)
+{
+    for (const char* kind : {"CoDel", "FqCoDel", "Cobalt", "FqCobalt"})
+    {
+        const std::string name = std::string("ns3::") + kind + "QueueDisc::";
+        Config::SetDefault(name + "Target", StringValue("5ms"));
+        Config::SetDefault(name + "Interval", StringValue("100ms"));
+    }
+    for (const char* kind : {"Pie", "FqPie"})
+    {
+        const std::string name = std::string("ns3::") + kind + "QueueDisc::";
+        Config::SetDefault(name + "MeanPktSize", UintegerValue(kData));
+        Config::SetDefault(name + "QueueDelayReference", TimeValue(MilliSeconds(15)));
+        Config::SetDefault(name + "Tupdate", TimeValue(MilliSeconds(15)));
+        Config::SetDefault(name + "MaxBurstAllowance", TimeValue(MilliSeconds(150)));
+        Config::SetDefault(name + "A", DoubleValue(0.125));
+        Config::SetDefault(name + "B", DoubleValue(1.25));
+        Config::SetDefault(name + "UseDerandomization", BooleanValue(derandomize));
+    }
+}
 
 // The link with the queue under test. Its device holds one packet, the least it
 // can, besides the one it sends; the discipline cannot see either of them.
@@ -272,9 +305,15 @@ Bottleneck MakeBottleneck(Ptr<Node> left, Ptr<Node> right, double rate, uint32_t
                             "LinkBandwidth", DataRateValue(DataRate(static_cast<uint64_t>(rate))),
                             "LinkDelay", TimeValue(MilliSeconds(10)));
     }
-    else if (kind == "fq-codel")
+    else if (kind == "fq-codel" || kind == "fq-pie" || kind == "fq-cobalt")
     {
-        tc.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", size, "Flows", UintegerValue(1024));
+        const std::string type = kind == "fq-pie" ? "Pie" : kind == "fq-codel" ? "CoDel" : "Cobalt";
+        tc.SetRootQueueDisc("ns3::Fq" + type + "QueueDisc", "MaxSize", size, "Flows", UintegerValue(1024));
+    }
+    else if (kind == "codel" || kind == "pie" || kind == "cobalt")
+    {
+        const std::string type = kind == "pie" ? "Pie" : kind == "codel" ? "CoDel" : "Cobalt";
+        tc.SetRootQueueDisc("ns3::" + type + "QueueDisc", "MaxSize", size);
     }
     else
     {
@@ -310,6 +349,11 @@ void RunAndReport(const Case& c, const Bottleneck& b, double rate, uint32_t pack
     if (c.measure)
     {
         b.disc->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Watch::Changed, &watch));
+        if (c.device)
+        {
+            auto device = DynamicCast<PointToPointNetDevice>(b.devices.Get(0));
+            device->GetQueue()->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Watch::Changed, &watch));
+        }
     }
     Simulator::Stop(Seconds(c.seconds));
     const std::clock_t begin = std::clock();
@@ -335,6 +379,7 @@ void RunAndReport(const Case& c, const Bottleneck& b, double rate, uint32_t pack
                   << ", \"drops\": " << s.nTotalDroppedPackets
                   << ", \"utilization\": " << sent / (rate * c.seconds)
                   << ", \"mean_queue\": " << watch.sum / c.seconds
+                  << ", \"first\": " << sinks[0]->GetTotalRx() / payload
                   << ", \"jain\": " << (squares > 0 ? sum * sum / (sinks.size() * squares) : 0);
     }
     else
@@ -421,12 +466,13 @@ void Poisson(const Case& c, uint32_t flows, double rate, double load, uint32_t l
     const Ipv4Address to = address.Assign(b.devices).GetAddress(1);
 
     std::vector<Ptr<PacketSink>> sinks;
-    const double gap = flows * packet * 8.0 / (load * rate);
+    const double gap = packet * 8.0 / (load * rate);
     for (uint32_t i = 0; i < flows; ++i)
     {
+        const double rest = c.heavy > 0 ? (1 - c.heavy) / (flows - 1) : 1.0 / flows;
         const InetSocketAddress there(to, static_cast<uint16_t>(1024 + i));
         auto source = CreateObject<PoissonSource>();
-        source->Setup(there, gap, packet - kUdpIp);
+        source->Setup(there, gap / (i == 0 && c.heavy > 0 ? c.heavy : rest), packet - kUdpIp);
         source->SetStartTime(Seconds(0));
         nodes.Get(0)->AddApplication(source);
         PacketSinkHelper sink("ns3::UdpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), there.GetPort()));
@@ -442,7 +488,12 @@ int main(int argc, char* argv[])
     Case c;
     uint32_t seed = 1;
     CommandLine cmd;
-    cmd.AddValue("case", "d50, d50-red, d1k, d10k, w or f-fq-codel", c.name);
+    cmd.AddValue("case", "d50, d50-red, d1k, d10k, w, f-fq-codel or poisson", c.name);
+    cmd.AddValue("queue", "codel, pie, cobalt, fq-codel, fq-pie or fq-cobalt", c.queue);
+    cmd.AddValue("flows", "how many send", c.flows);
+    cmd.AddValue("load", "of the line", c.load);
+    cmd.AddValue("heavy", "share of the load that the first flow sends", c.heavy);
+    cmd.AddValue("derandomize", "gaps between PIE's drops are alike (RFC 8033 5.4)", c.derandomize);
     cmd.AddValue("seconds", "simulated seconds", c.seconds);
     cmd.AddValue("measure", "watch the bottleneck's queue", c.measure);
     cmd.AddValue("seed", "number of the run", seed);
@@ -461,9 +512,15 @@ int main(int argc, char* argv[])
         Poisson(c, 100, 100e6, 0.98, 300, "red");
     else if (c.name == "f-fq-codel")
         Poisson(c, 1000, 1e9, 1.2, 3000, "fq-codel");
+    else if (c.name == "poisson")
+    {
+        SetDelays(c.derandomize);
+        c.device = true;
+        Poisson(c, c.flows, 10e6, c.load, 1000, c.queue);
+    }
     else
     {
-        std::cerr << "no case '" << c.name << "'; there are d50, d50-red, d1k, d10k, w and f-fq-codel\n";
+        std::cerr << "no case '" << c.name << "'; there are d50, d50-red, d1k, d10k, w, f-fq-codel and poisson\n";
         return 2;
     }
     return 0;

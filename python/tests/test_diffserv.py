@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import re
 import shutil
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -19,14 +17,14 @@ SURE = 0.999
 
 
 @pytest.fixture(scope="module")
-def diffserv() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bench_diffserv", ROOT / "bench/diffserv.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["bench_diffserv"] = module
-    spec.loader.exec_module(module)
-    return module
+def diffserv():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "bench"))
+        import diffserv
+
+        yield diffserv
+        for name in ("diffserv", "beside"):
+            sys.modules.pop(name)
 
 
 @pytest.fixture(scope="module")

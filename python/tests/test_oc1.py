@@ -25,7 +25,7 @@ def oc1():
         import oc1
 
         yield oc1
-        for name in ("oc1", "diffserv"):
+        for name in ("oc1", "beside"):
             sys.modules.pop(name)
 
 
@@ -49,14 +49,14 @@ def test_the_end_of_a_recovery_is_all_that_differs(with_ns2):
     higher, so that it is shorter by 4 / W² at most, and so much more is lost."""
     round_trip, line = 18e-3, 51.84e6
     found = list(with_ns2.rows(EXIT, RUNS, SURE))
-    queues = {r.case: statistics.fmean(r.ns2) for r in found if r.what == "mean queue"}
+    queues = {r.case: statistics.fmean(r.theirs) for r in found if r.what == "mean queue"}
     assert [r for r in found if r.what == "carried" and not r.agrees] == []
     for row in found:
         inside = queues[row.case] + line * round_trip / (8 * with_ns2.CASES[row.case].packet)
         # Four connections; the mean of a sawtooth is three quarters of its height.
         highest = inside / 4 * 4 / 3
         mean, half = row.difference
-        assert abs(mean) <= half + 4 / highest**2 * statistics.fmean(row.ns2), row
+        assert abs(mean) <= half + 4 / highest**2 * statistics.fmean(row.theirs), row
 
 
 def test_clocks_and_limited_transmit_make_the_differences_that_the_page_names(with_ns2):

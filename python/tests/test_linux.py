@@ -1,0 +1,81 @@
+"""Recorded runs of a Linux kernel beside ours: bench/linux.py."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS = 5
+
+
+@pytest.fixture(scope="module")
+def linux():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "bench"))
+        import linux
+
+        yield linux
+        for name in ("linux", "linux_cells"):
+            sys.modules.pop(name)
+
+
+@pytest.fixture(scope="module")
+def cells(linux):
+    return {cell.name: cell for cell in linux.read()}
+
+
+def test_every_recorded_run_is_a_cell(linux, cells):
+    lines = linux.RECORDED.read_text(encoding="utf-8").splitlines()
+    assert len(cells) == len(lines) == 29
+    first = json.loads(lines[0])
+    assert cells["pfifo, 1 reno"].values["signals"] == first["whole_run"]["drops"]
+
+
+def test_words_of_tc_become_queues(linux):
+    [red] = linux.leaf(
+        "red limit 400000 min 15000 max 45000 avpkt 1000 burst 25 bandwidth 10mbit probability 0.1"
+    )["aqm"].values()
+    # 26 - 15 = 11 packets; (1 - (15/16)^25) * 16 = 12.8, (1 - (7/8)^25) * 8 = 7.7.
+    assert (red["weight"], red["max_p"], red["idle"]) == (1 / 16, 0.1, "none")
+    [pie] = linux.leaf("pie limit 200 target 5ms tupdate 21ms")["aqm"].values()
+    assert (pie["target"], pie["update"], pie["alpha"]) == ("5 ms", "30 ms", 0.125)
+    assert linux.leaf("fq_codel limit 50 noecn")["fq_codel"]["ecn"] is False
+    assert linux.leaf("sfq perturb 10") is None
+    with pytest.raises(ValueError, match="codel: unknown words: targe 5ms"):
+        linux.leaf("codel limit 5 targe 5ms")
+
+
+@pytest.mark.parametrize(
+    "name", ["pfifo, 5 cubic", "red, 1 reno", "red, 5 reno", "pie, 1 cubic", "pfifo, 1 reno"]
+)
+def test_the_queue_is_the_kernels(linux, cells, name):
+    rows = {r.key: r for r in linux.rows([cells[name]], RUNS)}
+    for key in ("queue", "backlog", "signals", "again", "goodput"):
+        assert rows[key].agrees, (key, rows[key].recorded, rows[key].mean, rows[key].scatter)
+
+
+def test_another_queue_differs(linux, cells, monkeypatch):
+    monkeypatch.setattr(linux, "leaf", lambda _: {"queue_limit": "100 packets"})
+    differ = {r.key for r in linux.rows([cells["red, 5 reno"]], 2) if not r.agrees}
+    assert {"queue", "p50", "p95", "backlog", "signals", "rtt"} <= differ
+
+
+def test_every_cell_stands_in_the_page(linux, cells):
+    """The page has a row for each recorded run, and the kernel's values as they were recorded."""
+    page = (ROOT / "docs/validation.md").read_text(encoding="utf-8")
+    [table] = re.findall(r"<!-- linux -->\n(.*?)<!-- end -->", page, re.DOTALL)
+    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    assert [row[0] for row in rows] == list(cells)
+    for name, *values in rows:
+        cell = cells[name]
+        if linux.leaf(cell.leaf) is None:
+            assert not any(values), name
+            continue
+        for (key, what), text in zip(linux.WHAT.items(), values, strict=True):
+            recorded = f"{cell.values[key]:.{what.digits}f}"
+            assert text.strip("*").split(" / ")[0] == recorded or not text, (name, key)
