@@ -16,7 +16,7 @@ use std::sync::Arc;
 use args::{Args, Command, Wanted};
 use serde_json::{Map, Value, json};
 use spillgate_events::{EventSet, Heap4, WinnerTree};
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_scenario::plan::{Plan, Traffic, WorldPlan};
 use spillgate_scenario::{Files, load};
@@ -58,7 +58,7 @@ fn report(args: &Args) -> Result<Value, String> {
     let loaded = load(
         &args.scenario,
         &Disk,
-        &IosImporter::default(),
+        &ConfigImporter::default(),
         &args.options,
     )
     .map_err(|problems| problems.to_string())?;

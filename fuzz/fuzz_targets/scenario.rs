@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use libfuzzer_sys::fuzz_target;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_scenario::{Options, load};
 
 fuzz_target!(|data: &[u8]| {
@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
         overrides: overrides.lines().take(8).map(str::to_owned).collect(),
         ..Options::default()
     };
-    match load(Path::new("s.yaml"), &files, &IosImporter::default(), &opts) {
+    match load(Path::new("s.yaml"), &files, &ConfigImporter::default(), &opts) {
         Ok(loaded) => {
             assert!(!loaded.plan.variants.is_empty());
             // What was checked must hold together.

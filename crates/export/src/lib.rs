@@ -1,21 +1,21 @@
 //! Policies as text for other systems: Cisco IOS configurations and Linux `tc` commands.
 //!
-//! [`ios`] writes what [`spillgate_import::IosImporter`] reads back as the same policies; [`tc`]
+//! [`ios`] writes what [`spillgate_import::ConfigImporter`] reads back as the same policies; [`tc`]
 //! writes the commands that come nearest to a policy on Linux. Parts that the target cannot express
 //! become a [`Note`]; nothing is dropped silently.
 //!
 //! ```
 //! use spillgate_export::{Source, ios};
-//! use spillgate_import::IosImporter;
+//! use spillgate_import::ConfigImporter;
 //! use spillgate_scenario::{Importer as _, Platform};
 //!
 //! let config = b"class-map match-any voice\n match dscp ef\n\
 //!     policy-map WAN\n class voice\n  priority percent 15\n";
-//! let imported = IosImporter::default().ios("ce.cfg", config, Platform::Ios)?;
+//! let imported = ConfigImporter::default().ios("ce.cfg", config, Platform::Ios)?;
 //! let source = Source::of_configuration(&imported, Platform::Ios, None, &|_| None)?;
 //! let written = ios(&source);
 //! assert!(written.notes.is_empty());
-//! let again = IosImporter::default().ios("again.cfg", written.text.as_bytes(), Platform::Ios)?;
+//! let again = ConfigImporter::default().ios("again.cfg", written.text.as_bytes(), Platform::Ios)?;
 //! assert_eq!(again.policies, imported.policies);
 //! # Ok::<(), spillgate_scenario::Diagnostics>(())
 //! ```

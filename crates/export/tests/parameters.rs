@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use spillgate_core::Rate;
 use spillgate_export::{Exported, Port, Scheduler, Source, Tag, TcOptions, ios, tc};
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_queueing::Recipe;
 use spillgate_queueing::aqm::AqmSpec;
 use spillgate_queueing::spec::DisciplineSpec;
@@ -709,7 +709,7 @@ fn what_is_written_for_ios_is_read() {
         for row in table() {
             let written = ios(&source(policies(&row.policies, row.key), platform));
             let read =
-                IosImporter::default().ios("exported.cfg", written.text.as_bytes(), platform);
+                ConfigImporter::default().ios("exported.cfg", written.text.as_bytes(), platform);
             let read =
                 read.unwrap_or_else(|e| panic!("{} {platform:?}: {e}\n{}", row.key, written.text));
             let lost: Vec<_> = read.unmodelled.iter().map(|u| &u.text).collect();

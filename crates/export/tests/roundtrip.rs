@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use spillgate_core::testkit::effort;
 use spillgate_core::{Burst, Cells, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_nodes::atm::{ContractSpec, VcSpec};
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, ShapeSpec};
 use spillgate_queueing::{Metadata, View};
@@ -17,7 +17,7 @@ use spillgate_scenario::{Imported, Importer as _, Platform};
 use crate::common::{configurations, packets, policies};
 
 fn import(text: &str, platform: Platform) -> Imported {
-    let read = IosImporter::default().ios("exported.cfg", text.as_bytes(), platform);
+    let read = ConfigImporter::default().ios("exported.cfg", text.as_bytes(), platform);
     read.unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
@@ -87,7 +87,7 @@ fn every_configuration_comes_back_as_it_was() {
         let bytes = fs::read(&path).unwrap();
         // What a file is of, and every other meaning that it may be given.
         for platform in Platform::ALL {
-            let Ok(imported) = IosImporter::default().ios(name, &bytes, platform) else {
+            let Ok(imported) = ConfigImporter::default().ios(name, &bytes, platform) else {
                 assert!(said.is_some_and(|s| s != platform), "{name}");
                 continue;
             };
@@ -195,7 +195,8 @@ fn whatever_can_be_read_can_be_written() {
         let lines: Vec<&str> = text.lines().collect();
         for n in (1..lines.len()).step_by(3) {
             let part = lines[..n].join("\n");
-            let Ok(imported) = IosImporter::default().ios("part", part.as_bytes(), Platform::Ios)
+            let Ok(imported) =
+                ConfigImporter::default().ios("part", part.as_bytes(), Platform::Ios)
             else {
                 continue;
             };

@@ -12,7 +12,7 @@ use spillgate_core::overhead::parse_overhead;
 use spillgate_core::testkit::effort;
 use spillgate_core::{Cells, Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
 use spillgate_export::{Exported, Filters, Port, Scheduler, Source, Tag, TcOptions, tc};
-use spillgate_import::{IosImporter, interface_bandwidth};
+use spillgate_import::{ConfigImporter, interface_bandwidth};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::{Importer as _, Platform};
@@ -367,6 +367,7 @@ const MODERN: &str = r#"{
     "fq": {"fq-codel": {"guard": "flow", "limit": "3 MB"}},
     "drr": {"drr": {"quantum": "300 B", "queues": 100}},
     "rfc": {"dualpi2": {}},
+    "pie": {"fifo": {"limit": "500 packets", "aqm": {"pie": {"as": "linux", "alpha": 0.2, "ecn": true, "max_burst": "50 ms"}}}},
     "linux": {"dualpi2": {"as": "linux", "drop_on_overload": false, "classic_share": 0.2, "target": "20 ms"}},
     "classes": {"class-based": {"classes": [
         {"name": "a", "match": {"dscp": "af11"}, "bandwidth": "30 %", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}},
@@ -431,6 +432,14 @@ fn modern_queues_are_those_of_linux() {
         "sfq limit 1000 quantum 300 depth 127 flows 128 divisor 128 headdrop"
     );
     assert!(notes.contains("stands for DRR"), "{notes}");
+    let (pie, notes) = root("pie");
+    assert_eq!(
+        pie,
+        "pie limit 500 target 15000us tupdate 15000us alpha 3 beta 20 ecn"
+    );
+    for said in ["0.2 is written as 3", "no word for max_burst 50 ms"] {
+        assert!(notes.contains(said), "{said}\n{notes}");
+    }
     let (rfc, notes) = root("rfc");
     // 250 ms at 20 Mb/s are 625 kB; the middle of a ramp from 0.8 to 1.2 ms is the step of Linux.
     assert_eq!(
@@ -524,7 +533,9 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
             .rsplit_once('.')
             .and_then(|(_, p)| Platform::by_name(p));
         let platform = said.unwrap_or_default();
-        let imported = IosImporter::default().ios(name, &bytes, platform).unwrap();
+        let imported = ConfigImporter::default()
+            .ios(name, &bytes, platform)
+            .unwrap();
         let rate = |n: &str| interface_bandwidth(n).or_else(|| Some(mbps(2)));
         let source = Source::of_configuration(&imported, platform, None, &rate).unwrap();
         for port in &source.ports {
@@ -784,7 +795,7 @@ fn no_half_of_a_class_is_written() {
         assert_eq!(named.count(), 1, "{condition}: {:?}", written.notes);
     }
     let config = "class-map match-any VOICE\n match dscp ef\n match vlan 5\nclass-map match-any OUTER\n match dscp cs5\n match class-map VOICE\nclass-map match-all DATA\n match dscp af21\npolicy-map P\n class VOICE\n  priority percent 10\n class OUTER\n  bandwidth percent 10\n class DATA\n  bandwidth percent 20\ninterface Serial0/0\n bandwidth 2000\n service-policy output P\n";
-    let imported = IosImporter::default()
+    let imported = ConfigImporter::default()
         .ios("r.cfg", config.as_bytes(), Platform::Ios)
         .unwrap();
     let source = Source::of_configuration(&imported, Platform::Ios, None, &|_| None).unwrap();

@@ -5,7 +5,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_scenario::Platform;
 
 fn main() {
@@ -18,7 +18,7 @@ fn main() {
     for _ in 0..10 {
         #[expect(clippy::disallowed_methods, reason = "this measures the host")]
         let start = std::time::Instant::now();
-        let read = IosImporter::default().read("large.cfg", text.as_bytes(), Platform::Ios);
+        let read = ConfigImporter::default().read("large.cfg", text.as_bytes(), Platform::Ios);
         best = best.min(start.elapsed().as_secs_f64());
         assert!(read.is_ok());
     }

@@ -1,11 +1,11 @@
 //! Router configurations as policies.
 //!
-//! [`IosImporter`] reads the queueing of a Cisco IOS running-config into the
+//! [`ConfigImporter`] reads the queueing of a Cisco IOS running-config into the
 //! same types that a scenario writes inline, so an imported policy and an
 //! inline one cannot behave differently.
 //!
 //! ```
-//! use spillgate_import::IosImporter;
+//! use spillgate_import::ConfigImporter;
 //! use spillgate_scenario::{Importer as _, Platform};
 //!
 //! let config = b"class-map voice
@@ -17,7 +17,7 @@
 //!  bandwidth 2048
 //!  service-policy output WAN
 //! ";
-//! let imported = IosImporter::default().ios("ce.cfg", config, Platform::Ios)?;
+//! let imported = ConfigImporter::default().ios("ce.cfg", config, Platform::Ios)?;
 //! assert!(imported.policies.contains_key("WAN"));
 //! assert_eq!(imported.interfaces["Serial0/0"].output_policy, Some(("WAN".to_owned(), 8)));
 //! # Ok::<(), spillgate_scenario::Diagnostics>(())
@@ -61,10 +61,11 @@
 mod ios;
 pub mod profile;
 mod show;
+pub mod tc;
 
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
-    CircuitFacts, Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts, RingFacts,
+    CircuitFacts, ConfigImporter, Definition, InterfaceTree, LineCounts, PlatformFacts, RingFacts,
     Understood, Written, WrittenInterface, counted, interface_bandwidth, interface_name,
     platform_by_name, platforms, protocol_name,
 };

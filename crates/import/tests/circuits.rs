@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_nodes::atm::Cells;
 use spillgate_nodes::server::ServerPlan;
 use spillgate_scenario::plan::LinkPlan;
@@ -53,7 +53,7 @@ traffic:
         overrides: overrides.iter().map(|o| (*o).to_owned()).collect(),
         ..Options::default()
     };
-    let importer = IosImporter::default();
+    let importer = ConfigImporter::default();
     load(Path::new("s.yaml"), &files, &importer, &options).map_err(|e| e.to_string())
 }
 
@@ -217,7 +217,7 @@ fn a_policy_counts_as_the_router_does() {
 #[test]
 fn understood_names_the_circuits() {
     let read = |name| {
-        let importer = IosImporter::default();
+        let importer = ConfigImporter::default();
         importer.understand("r.cfg", ROUTER.as_bytes(), Platform::Ios, Some(name))
     };
     let e = read("atm0.2").unwrap_err().0.remove(0);
@@ -271,7 +271,7 @@ traffic:
         ]
         .into();
         let options = Options::default();
-        let importer = IosImporter::default();
+        let importer = ConfigImporter::default();
         load(Path::new("s.yaml"), &files, &importer, &options).map_err(|e| e.to_string())
     };
     assert!(traffic("atm0.2 1/41").is_ok());

@@ -1,11 +1,11 @@
 //! One line that a router would refuse costs that line, and no other.
 
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec};
 use spillgate_scenario::{Imported, Platform};
 
 fn read(text: &str, platform: Platform) -> Imported {
-    match IosImporter::default().read("r.cfg", text.as_bytes(), platform) {
+    match ConfigImporter::default().read("r.cfg", text.as_bytes(), platform) {
         Ok((imported, _)) => imported,
         Err(e) => panic!("{e}\n{text}"),
     }
@@ -73,7 +73,7 @@ fn the_line_that_comes_second_is_left_out() {
             assert!(v.get("set_dscp").is_some());
             assert!(class(&imported, "P", "D").bandwidth.is_some());
             assert!(imported.interfaces["Serial0/0"].output_policy.is_some());
-            let strict = IosImporter { strict: true };
+            let strict = ConfigImporter { strict: true };
             let errors = strict
                 .read("r.cfg", text.as_bytes(), Platform::Ios)
                 .unwrap_err();
@@ -128,7 +128,7 @@ fn no_contradiction_ends_the_file() {
             .filter(|w| w.code == "W0709")
             .count();
         assert_eq!(left_out, 1, "{text}{:?}", imported.warnings);
-        let strict = IosImporter { strict: true };
+        let strict = ConfigImporter { strict: true };
         let errors = strict
             .read("r.cfg", text.as_bytes(), Platform::Ios)
             .unwrap_err();

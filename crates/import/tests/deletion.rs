@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_scenario::{Imported, Platform};
 
 /// First words of lines about queueing, from Cisco's QoS command references: not from the
@@ -213,7 +213,7 @@ fn is_about(line: &str) -> bool {
 
 /// All that tells of a configuration.
 fn traces(text: &str, platform: Platform) -> String {
-    match (IosImporter { strict: false }).read("r.cfg", text.as_bytes(), platform) {
+    match (ConfigImporter { strict: false }).read("r.cfg", text.as_bytes(), platform) {
         Ok((imported, _)) => {
             let Imported {
                 policies,

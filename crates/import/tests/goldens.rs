@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use spillgate_core::Rate;
-use spillgate_import::{IosImporter, LineCounts};
+use spillgate_import::{ConfigImporter, LineCounts};
 use spillgate_queueing::aqm::WredSpec;
 use spillgate_queueing::spec::{FairQueueSpec, FifoSpec, PrioritySpec};
 use spillgate_queueing::{InputRecipe, Recipe};
@@ -185,7 +185,7 @@ fn show_diagnostic(d: &Diagnostic) -> String {
 fn good_configurations_become_policies() {
     for path in configs("configs") {
         let bytes = fs::read(&path).unwrap();
-        match IosImporter::default().read(file_name(&path), &bytes, platform(&path)) {
+        match ConfigImporter::default().read(file_name(&path), &bytes, platform(&path)) {
             Ok((imported, counts)) => check(&path, "expected", &show(&imported, counts)),
             Err(e) => panic!("{e}"),
         }
@@ -196,7 +196,7 @@ fn good_configurations_become_policies() {
 fn errors_are_all_reported_with_their_place() {
     for path in configs("errors") {
         let bytes = fs::read(&path).unwrap();
-        let strict = IosImporter { strict: true };
+        let strict = ConfigImporter { strict: true };
         let errors = strict
             .ios(file_name(&path), &bytes, Platform::Ios)
             .unwrap_err();
@@ -210,7 +210,7 @@ fn errors_are_all_reported_with_their_place() {
 fn what_stands_in_for_what_is_wrong_is_said() {
     for path in configs("errors") {
         let bytes = fs::read(&path).unwrap();
-        let got = match IosImporter::default().read(file_name(&path), &bytes, Platform::Ios) {
+        let got = match ConfigImporter::default().read(file_name(&path), &bytes, Platform::Ios) {
             Ok((imported, counts)) => show(&imported, counts),
             Err(errors) => errors.0.iter().map(show_diagnostic).collect(),
         };
@@ -224,7 +224,7 @@ fn layout_does_not_change_the_meaning() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configs/ce-node.cfg");
     let text = fs::read_to_string(path).unwrap();
     let read = |text: &str| {
-        IosImporter::default()
+        ConfigImporter::default()
             .ios("f", text.as_bytes(), Platform::Ios)
             .unwrap()
     };
@@ -261,7 +261,7 @@ fn layout_does_not_change_the_meaning() {
 fn latin1_is_read_and_said_once() {
     let text =
         b"! caf\xE9\npolicy-map P\n description na\xEFve\n class class-default\n  bandwidth 10\n";
-    let imported = IosImporter::default()
+    let imported = ConfigImporter::default()
         .ios("l1.cfg", text, Platform::Ios)
         .unwrap();
     assert_eq!(imported.policies.len(), 1);
@@ -274,7 +274,7 @@ fn latin1_is_read_and_said_once() {
 
 #[test]
 fn binary_input_is_an_error_with_a_place() {
-    let errors = IosImporter::default()
+    let errors = ConfigImporter::default()
         .ios("b.cfg", b"policy-map P\n\xFF\xFE\0x", Platform::Ios)
         .unwrap_err();
     let d = &errors.0[0];
@@ -287,7 +287,7 @@ fn imported_policies_can_be_built() {
     let rate = Rate::from_bps(100_000_000).unwrap();
     for path in configs("configs") {
         let bytes = fs::read(&path).unwrap();
-        let imported = IosImporter::default()
+        let imported = ConfigImporter::default()
             .ios(file_name(&path), &bytes, platform(&path))
             .unwrap();
         for name in imported.policies.keys() {

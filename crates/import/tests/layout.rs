@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use spillgate_import::{IosImporter, LineCounts};
+use spillgate_import::{ConfigImporter, LineCounts};
 use spillgate_scenario::{Imported, Platform};
 
 fn configurations() -> Vec<PathBuf> {
@@ -30,7 +30,7 @@ fn platform(path: &Path) -> Platform {
 }
 
 fn read(text: &str, platform: Platform) -> Option<(Imported, LineCounts)> {
-    IosImporter::default()
+    ConfigImporter::default()
         .read("r.cfg", text.as_bytes(), platform)
         .ok()
 }
@@ -193,7 +193,7 @@ fn pasted_output_is_listed_and_not_read() {
             }
             assert_eq!(imported.warnings, [], "{text}");
         }
-        let errors = IosImporter::default().read("r.cfg", output.as_bytes(), Platform::Ios);
+        let errors = ConfigImporter::default().read("r.cfg", output.as_bytes(), Platform::Ios);
         let errors = errors.unwrap_err();
         assert!(errors.0[0].message.contains("show policy-map"), "{errors}");
     }

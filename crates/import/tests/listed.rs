@@ -1,10 +1,10 @@
 //! Lines about queueing that are not modelled are listed, each with its number.
 
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_scenario::{Imported, Platform};
 
 fn read(text: &str) -> Imported {
-    match IosImporter::default().read("r.cfg", text.as_bytes(), Platform::IosXe) {
+    match ConfigImporter::default().read("r.cfg", text.as_bytes(), Platform::IosXe) {
         Ok((imported, _)) => imported,
         Err(e) => panic!("{e}"),
     }
@@ -207,7 +207,7 @@ fn object_groups_are_bounded() {
         "object-group network G12\n host 10.0.0.1\n",
     ] {
         let text = format!("{text}{last}{list}");
-        match IosImporter::default().read("r.cfg", text.as_bytes(), Platform::Ios) {
+        match ConfigImporter::default().read("r.cfg", text.as_bytes(), Platform::Ios) {
             // The line that closes the circle is refused, and then there is no member.
             Ok((imported, _)) => {
                 let codes = imported.warnings.iter().map(|w| w.code);
@@ -225,7 +225,7 @@ fn object_groups_are_bounded() {
         "object-group network G0\n{hosts}{}",
         list.replace("G0 any", "G0 object-group G0")
     );
-    let errors = IosImporter::default().read("r.cfg", text.as_bytes(), Platform::Ios);
+    let errors = ConfigImporter::default().read("r.cfg", text.as_bytes(), Platform::Ios);
     let errors = errors.unwrap_err();
     assert_eq!((errors.0[0].code, errors.0[0].line), ("E0702", Some(8003)));
 }

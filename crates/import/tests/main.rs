@@ -14,4 +14,5 @@ mod robustness;
 mod routers;
 mod show;
 mod systems;
+mod tc;
 mod understood;

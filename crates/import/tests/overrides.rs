@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::{Diagnostics, Options, Platform, PortPolicies, port_policies};
 
@@ -45,7 +45,7 @@ fn read(
     port_policies(
         Path::new("s.yaml"),
         &files,
-        &IosImporter::default(),
+        &ConfigImporter::default(),
         &options,
     )
 }
@@ -90,7 +90,7 @@ fn configurations() -> Vec<(PathBuf, Platform, String)> {
 fn what_is_spliced_is_what_was_imported() {
     let mut number = 0;
     for (path, platform, text) in configurations() {
-        let (imported, _) = IosImporter::default()
+        let (imported, _) = ConfigImporter::default()
             .read("r.cfg", text.as_bytes(), platform)
             .unwrap();
         let found = read(&scenario(platform, ""), &[("r.cfg", &text)], &[]);

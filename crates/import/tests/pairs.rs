@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_scenario::Platform;
 
 /// A number that a router prints, under the name that `differs` takes, and what is derived for it.
@@ -181,7 +181,7 @@ fn derived_numbers_are_those_that_routers_print() {
         let mut differs = head("differs: ");
         let mut shown = shown.lines();
         let interface = shown.next().unwrap();
-        let understood = IosImporter { strict: true }
+        let understood = ConfigImporter { strict: true }
             .understand(name, config.as_bytes(), platform, Some(interface))
             .unwrap();
         let understood = serde_json::to_value(understood).unwrap();

@@ -9,7 +9,7 @@ use spillgate_capture::{Fault, Filter, LinkType};
 use spillgate_core::{Rng, Time, math};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::SourceSpec;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_import::profile::{
     Classes, GroupBy, Profile, ProfileError, ProfileOptions, profile, profile_scenario,
 };
@@ -220,7 +220,7 @@ interface Serial0/0
  bandwidth 10000
  service-policy output WAN
 ";
-    let imported = IosImporter::default()
+    let imported = ConfigImporter::default()
         .ios("r.cfg", config, Platform::Ios)
         .unwrap();
     let mut file = Pcap::default();

@@ -4,7 +4,7 @@ use crate::common;
 use proptest::prelude::*;
 use spillgate_core::Rate;
 use spillgate_core::testkit::effort;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_queueing::InputRecipe;
 use spillgate_scenario::{Platform, Severity};
 
@@ -36,7 +36,7 @@ fn read(bytes: &[u8]) -> bool {
 fn read_as(platform: Platform, bytes: &[u8]) -> bool {
     let lines = bytes.split(|b| *b == b'\n').count() as u32;
     let located = |line: Option<u32>| line.is_some_and(|l| (1..=lines).contains(&l));
-    match IosImporter::default().read("in.cfg", bytes, platform) {
+    match ConfigImporter::default().read("in.cfg", bytes, platform) {
         Ok((imported, counts)) => {
             assert_eq!(counts.total, counts.blank + counts.queueing + counts.other);
             assert_eq!(counts.total, lines);
@@ -111,7 +111,7 @@ fn explanations_of_broken_configurations_end_well() {
         for end in (0..=text.len()).step_by(7) {
             let bytes = &text.as_bytes()[..end];
             if let Ok(u) =
-                IosImporter::default().understand("in.cfg", bytes, platform, Some("Gi0/0/0"))
+                ConfigImporter::default().understand("in.cfg", bytes, platform, Some("Gi0/0/0"))
             {
                 assert!(serde_json::to_string(&u).is_ok());
             }
@@ -134,7 +134,8 @@ fn nothing_vanishes_in_silence() {
         let mut changed = lines.clone();
         let misspelt = line.replacen(body, &format!("zz{body}"), 1);
         changed[i] = &misspelt;
-        match IosImporter::default().read("in.cfg", changed.join("\n").as_bytes(), Platform::Ios) {
+        match ConfigImporter::default().read("in.cfg", changed.join("\n").as_bytes(), Platform::Ios)
+        {
             Ok((imported, _)) => assert!(
                 imported.unmodelled.iter().any(|u| u.line as usize == i + 1),
                 "line {}: {misspelt}",
@@ -149,7 +150,7 @@ fn nothing_vanishes_in_silence() {
 #[test]
 fn a_large_configuration_is_read_whole() {
     let (text, written) = common::configuration(1000);
-    let (imported, counts) = IosImporter::default()
+    let (imported, counts) = ConfigImporter::default()
         .read("large.cfg", text.as_bytes(), Platform::Ios)
         .unwrap();
     assert_eq!(counts.total, written.lines);
@@ -170,7 +171,7 @@ fn expansion_is_bounded() {
             text += &format!(" match class-map L{}\n", level - 1);
         }
     }
-    let errors = IosImporter::default()
+    let errors = ConfigImporter::default()
         .read("in.cfg", text.as_bytes(), Platform::Ios)
         .unwrap_err();
     assert!(errors.0.iter().all(|e| e.code == "E0702"), "{errors}");
@@ -192,7 +193,7 @@ fn long_chains_of_policies_are_walked_without_recursion() {
         let next = (level + 1) % 20_000;
         text += &format!("policy-map P{level}\n class class-default\n  service-policy P{next}\n");
     }
-    let read = |strict| IosImporter { strict }.read("in.cfg", text.as_bytes(), Platform::Ios);
+    let read = |strict| ConfigImporter { strict }.read("in.cfg", text.as_bytes(), Platform::Ios);
     let errors = read(true).unwrap_err();
     assert_eq!(errors.0.len(), 1);
     assert_eq!(errors.0[0].code, "E0712");

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::{Options, PortPolicies, load, port_policies};
 
@@ -79,7 +79,7 @@ fn read(configs: &str, overrides: &[&str]) -> Result<PortPolicies, String> {
         overrides: overrides.iter().map(|o| (*o).to_owned()).collect(),
         ..Options::default()
     };
-    let importer = IosImporter::default();
+    let importer = ConfigImporter::default();
     let found = port_policies(Path::new("s.yaml"), &files(configs), &importer, &options);
     found
         .map(|mut all| all.remove(0))
@@ -88,7 +88,7 @@ fn read(configs: &str, overrides: &[&str]) -> Result<PortPolicies, String> {
 
 fn warnings(configs: &str) -> Vec<String> {
     let options = Options::default();
-    let importer = IosImporter::default();
+    let importer = ConfigImporter::default();
     let loaded = load(Path::new("s.yaml"), &files(configs), &importer, &options);
     loaded.unwrap_or_else(|e| panic!("{e}")).plan.warnings
 }

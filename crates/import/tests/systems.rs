@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_scenario::Platform;
 
 /// What the message says of each system, by the beginning of the fixture's name.
@@ -23,7 +23,7 @@ const NAMES: [(&str, &str); 10] = [
 
 /// What a text is taken for: `ios`, `ios-xr` or one of [`NAMES`].
 fn taken_for(text: &str) -> String {
-    match IosImporter::default().read("x.cfg", text.as_bytes(), Platform::Ios) {
+    match ConfigImporter::default().read("x.cfg", text.as_bytes(), Platform::Ios) {
         Ok((imported, _)) if imported.warnings.iter().any(|w| w.code == "W0711") => {
             "ios-xr".to_owned()
         }
@@ -84,7 +84,7 @@ fn every_system_is_taken_for_itself() {
 #[test]
 fn the_line_that_says_so_is_shown() {
     for (system, file, text) in fixtures() {
-        let read = IosImporter::default().read("x.cfg", text.as_bytes(), Platform::Ios);
+        let read = ConfigImporter::default().read("x.cfg", text.as_bytes(), Platform::Ios);
         let Err(errors) = read else { continue };
         let e = &errors.0[0];
         assert_ne!((system.as_str(), e.line), ("ios", None), "{file}");

@@ -1,7 +1,7 @@
 //! What the importer says it understood, and what platforms make of one configuration.
 
 use serde_json::Value;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_scenario::Platform;
 
 const CONFIG: &str = "\
@@ -34,7 +34,7 @@ interface GigabitEthernet0/2
 ";
 
 fn understood(platform: Platform, interface: Option<&str>) -> Value {
-    let u = IosImporter::default()
+    let u = ConfigImporter::default()
         .understand("r.cfg", CONFIG.as_bytes(), platform, interface)
         .unwrap_or_else(|e| panic!("{e}"));
     serde_json::to_value(u).unwrap()
@@ -85,7 +85,7 @@ fn without_an_interface_those_with_a_policy_are_listed() {
 #[test]
 fn an_unknown_interface_is_an_error_with_the_names() {
     let read = |name| {
-        IosImporter::default()
+        ConfigImporter::default()
             .understand("r.cfg", CONFIG.as_bytes(), Platform::Ios, Some(name))
             .unwrap_err()
     };
@@ -117,7 +117,7 @@ fn policies_that_multiply_are_refused() {
     }
     text += "interface Gi0/0\n bandwidth 1000\n service-policy output P0\n";
     let understand = |interface| {
-        IosImporter::default().understand("r.cfg", text.as_bytes(), Platform::Ios, interface)
+        ConfigImporter::default().understand("r.cfg", text.as_bytes(), Platform::Ios, interface)
     };
     assert_eq!(understand(Some("Gi0/0")).unwrap_err().0[0].code, "E0702");
     assert_eq!(understand(None).unwrap_err().0[0].code, "E0702");
@@ -127,7 +127,7 @@ fn policies_that_multiply_are_refused() {
 #[test]
 fn access_lists_without_a_permit_are_warned_of() {
     let text = "class-map A\n match access-group name L\nip access-list extended L\n deny ip any any\npolicy-map P\n class A\n";
-    let (imported, _) = IosImporter::default()
+    let (imported, _) = ConfigImporter::default()
         .read("r.cfg", text.as_bytes(), Platform::Ios)
         .unwrap();
     let w = &imported.warnings[0];
@@ -200,7 +200,7 @@ fn reservations_above_what_the_platform_takes_are_warned_of() {
     };
     let warned = |platform, percent, max| {
         let text = text(percent, max);
-        let (imported, _) = IosImporter::default()
+        let (imported, _) = ConfigImporter::default()
             .read("r.cfg", text.as_bytes(), platform)
             .unwrap();
         let found = imported.warnings.iter().filter(|w| w.code == "W0707");
@@ -223,13 +223,13 @@ fn reservations_above_what_the_platform_takes_are_warned_of() {
     ] {
         assert_eq!(warned(Platform::Ios, max, raised), []);
         let text = text(max, raised);
-        let (imported, _) = IosImporter::default()
+        let (imported, _) = ConfigImporter::default()
             .read("r.cfg", text.as_bytes(), Platform::Ios)
             .unwrap();
         assert_eq!(imported.unmodelled, []);
     }
     let kbps = "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth 2500\ninterface Serial0/0\n bandwidth 2000\n service-policy output P\n";
-    let (imported, _) = IosImporter::default()
+    let (imported, _) = ConfigImporter::default()
         .read("r.cfg", kbps.as_bytes(), Platform::Ios)
         .unwrap();
     assert_eq!(imported.warnings[0].line, Some(5));
@@ -244,7 +244,7 @@ fn reservations_above_what_the_platform_takes_are_warned_of() {
 #[test]
 fn exp_bits_stand_beside_other_criteria() {
     let text = b"access-list 1 permit any\nclass-map match-all A\n match not access-group 1\n match mpls experimental topmost 5\npolicy-map P\n class A\n  bandwidth percent 10\n";
-    let (imported, _) = IosImporter::default()
+    let (imported, _) = ConfigImporter::default()
         .read("r.cfg", text, Platform::Ios)
         .unwrap();
     let spec = serde_json::to_value(&imported.policies["P"]).unwrap();
@@ -262,7 +262,7 @@ fn nested_percentages_are_of_the_maximum_around_them() {
         let text = format!(
             "class-map P\n match dscp 8\nclass-map C\n match dscp 8\npolicy-map CHILD\n class C\n  police cir percent {percent}\n  shape average percent {percent}\npolicy-map PARENT\n class P\n  {parent}\n  service-policy CHILD\ninterface Serial4/0\n bandwidth {bandwidth}\n service-policy output PARENT\n"
         );
-        let u = IosImporter::default()
+        let u = ConfigImporter::default()
             .understand("r.cfg", text.as_bytes(), Platform::Ios, Some("Serial4/0"))
             .unwrap_or_else(|e| panic!("{e}"));
         let u = serde_json::to_value(u).unwrap();
@@ -283,7 +283,7 @@ fn nested_percentages_are_of_the_maximum_around_them() {
 fn thresholds_in_force_are_said() {
     let text = "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth percent 10\n  queue-limit 562500 bytes\n  random-detect\n  random-detect precedence 4 150 bytes 300 bytes 15\n class class-default\n  random-detect dscp-based\ninterface Gi0/0\n bandwidth 50000\n service-policy output P\n";
     let of = |platform, class: usize| {
-        let u = IosImporter::default()
+        let u = ConfigImporter::default()
             .understand("r.cfg", text.as_bytes(), platform, Some("Gi0/0"))
             .unwrap_or_else(|e| panic!("{e}"));
         let u = serde_json::to_value(u).unwrap();
@@ -333,7 +333,7 @@ fn the_speed_of_a_port_decides_its_rate() {
         let text = format!(
             "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth percent 10\n{lines}interface {name}\n service-policy output P\n"
         );
-        let u = IosImporter::default()
+        let u = ConfigImporter::default()
             .understand("r.cfg", text.as_bytes(), platform, Some(name))
             .unwrap_or_else(|e| panic!("{e}"));
         let u = serde_json::to_value(u).unwrap();
@@ -383,7 +383,7 @@ fn the_speed_of_a_port_decides_its_rate() {
 #[test]
 fn a_class_that_drops_is_said_to() {
     let text = "class-map A\n match dscp 8\npolicy-map P\n class A\n  drop\n  police 8000\ninterface Gi0/0\n bandwidth 1000\n service-policy output P\n";
-    let u = IosImporter::default()
+    let u = ConfigImporter::default()
         .understand("r.cfg", text.as_bytes(), Platform::Ios, Some("Gi0/0"))
         .unwrap();
     let u = serde_json::to_value(u).unwrap();
@@ -391,7 +391,7 @@ fn a_class_that_drops_is_said_to() {
     assert_eq!(at(class, "/marks/0"), "drops every packet");
     assert_eq!(class["police"], Value::Null);
     assert_eq!(at(&u, "/unmodelled/0/line"), 6);
-    let (imported, _) = IosImporter::default()
+    let (imported, _) = ConfigImporter::default()
         .read("r.cfg", text.as_bytes(), Platform::Ios)
         .unwrap();
     let spec = serde_json::to_value(&imported.policies["P"]).unwrap();

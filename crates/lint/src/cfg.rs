@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spillgate_import::{IosImporter, Written};
+use spillgate_import::{ConfigImporter, Written};
 use spillgate_queueing::Policy;
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
 use spillgate_scenario::import::Spot as Place;
@@ -37,7 +37,7 @@ pub fn configuration(
     selection: &Selection,
 ) -> Result<Vec<Finding>, Diagnostics> {
     selection.check()?;
-    let written = IosImporter::default().written(file, bytes, platform)?;
+    let written = ConfigImporter::default().written(file, bytes, platform)?;
     let mut found = of_reader(written.imported.warnings.clone());
     found.extend(of_lines(&written.imported.unmodelled));
     unused(file, &written, &mut found);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_queueing::Policy;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::plan::{Plan, WorldPlan};
@@ -41,7 +41,7 @@ pub fn scenario(
     selection: &Selection,
 ) -> Result<Vec<Finding>, Diagnostics> {
     selection.check()?;
-    let surveyed = survey(path, files, &IosImporter::default(), options)?;
+    let surveyed = survey(path, files, &ConfigImporter::default(), options)?;
     let mut texts = vec![(path.display().to_string(), read(files, path))];
     texts.extend(configs(&surveyed, files));
     let mut found = Gathered::new(&surveyed.plan);

@@ -175,7 +175,7 @@ mod tests {
         let yaml = "schema_version: 1\ntopology: {nodes: [a, b], links: {l: {from: a, to: b, rate: 1 Mb/s}}}\ntraffic: [{flow: {name: f, from: a, to: b, source: {cbr: {rate: 1 kb/s, packet: 100 B}}}}]\nmeasurement: {duration: 1 s}\n";
         let path = std::path::PathBuf::from("s.yaml");
         let files = BTreeMap::from([(path.clone(), yaml.as_bytes().to_vec())]);
-        let importer = spillgate_import::IosImporter::default();
+        let importer = spillgate_import::ConfigImporter::default();
         let mut plan = load(&path, &files, &importer, &Options::default())
             .unwrap()
             .plan;

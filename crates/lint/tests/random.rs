@@ -17,7 +17,7 @@ mod common {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use spillgate_import::IosImporter;
+    use spillgate_import::ConfigImporter;
     use spillgate_lint::{Finding, Selection, scenario};
     use spillgate_scenario::plan::Plan;
     use spillgate_scenario::{Options, load};
@@ -36,7 +36,7 @@ mod common {
         let options = Options::default();
         let found = scenario(&path, &files, &options, &Selection::default());
         FOUND.with(|f| *f.borrow_mut() = found.unwrap_or_else(|e| panic!("{e}")));
-        let loaded = load(&path, &files, &IosImporter::default(), &options);
+        let loaded = load(&path, &files, &ConfigImporter::default(), &options);
         Arc::new(loaded.unwrap_or_else(|e| panic!("{e}")).plan)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use spillgate_core::testkit::effort;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_output::store::{Store, inspect, stored};
 use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
@@ -59,7 +59,7 @@ fn plan_of(yaml: &str, overrides: &[&str], runs: Option<u32>) -> Arc<Plan> {
         runs,
         ..Options::default()
     };
-    let loaded = load(path, &files, &IosImporter { strict: false }, &options);
+    let loaded = load(path, &files, &ConfigImporter { strict: false }, &options);
     Arc::new(loaded.unwrap_or_else(|e| panic!("{overrides:?}: {e}")).plan)
 }
 
@@ -161,7 +161,7 @@ fn every_outcome_comes_back_as_it_was() {
             runs: Some(1),
             ..Options::default()
         };
-        let loaded = load(&path, &files, &IosImporter { strict: false }, &options);
+        let loaded = load(&path, &files, &ConfigImporter { strict: false }, &options);
         let plan = Arc::new(loaded.unwrap_or_else(|e| panic!("{e}")).plan);
         let mut of_plan = Keys::default();
         for finished in run(&plan, &Observed::All, &()).0 {
@@ -567,7 +567,7 @@ fn runs_of_version_1_are_found() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tests/stored/version-1");
     let file = |name: &str| (kept.join(name), fs::read(kept.join(name)).unwrap());
     let files = BTreeMap::from([file("scenario.yaml"), file("customer.yaml")]);
-    let importer = IosImporter { strict: false };
+    let importer = ConfigImporter { strict: false };
     let loaded = load(
         &kept.join("scenario.yaml"),
         &files,
@@ -624,7 +624,7 @@ fn parts_and_chosen_points_make_the_same_runs() {
             points: Chosen::These(vec![point]),
             ..Options::default()
         };
-        let alone = load(path, &files, &IosImporter { strict: false }, &options);
+        let alone = load(path, &files, &ConfigImporter { strict: false }, &options);
         let alone = Arc::new(alone.unwrap().plan);
         assert_eq!((alone.variants.len(), alone.extent), (1, 2));
         assert_eq!(alone.variants[0].name, plan.variants[point].name);

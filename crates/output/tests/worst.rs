@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use spillgate_bounds::{bounds, feeds};
 use spillgate_core::curve::{Exact, UNITS};
 use spillgate_core::testkit::effort;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_output::worst::{PACKETS, Place, Worst, worst};
 use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_scenario::{Options, load, points_alone};
 
-const IOS: IosImporter = IosImporter { strict: false };
+const IOS: ConfigImporter = ConfigImporter { strict: false };
 
 type Memory = BTreeMap<PathBuf, Vec<u8>>;
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use spillgate_bounds::{Hop, bounds, report};
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_output::Report;
 use spillgate_output::worst::{Place, worst as find_worst};
 use spillgate_scenario::{Diagnostics, Options, load, points_alone};
@@ -37,7 +37,7 @@ pub(crate) fn bound(
         memory: memory::available(),
         ..Options::default()
     };
-    let importer = IosImporter { strict: false };
+    let importer = ConfigImporter { strict: false };
     let find = move || load(&path, &Disk, &importer, &options);
     let plan = waiting(py, find)?.map_err(|e| input_error(py, &e))?.plan;
     let plan = Arc::new(plan);
@@ -82,7 +82,7 @@ pub(crate) fn worst<'py>(
     let stop = Arc::new(AtomicBool::new(false));
     let _ending = Ending(Arc::clone(&stop));
     let search = move || {
-        let importer = IosImporter { strict: false };
+        let importer = ConfigImporter { strict: false };
         let plan = load(&path, &Disk, &importer, &options)?.plan;
         let alone = points_alone(&path, &Disk, &importer, &options)?;
         let place = Place {

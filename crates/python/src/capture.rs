@@ -8,7 +8,7 @@ use spillgate_capture::{CaptureError, Fault, Filter};
 use spillgate_import::profile::{
     Classes, GroupBy, Profile, ProfileError, ProfileOptions, profile, profile_scenario,
 };
-use spillgate_import::{IosImporter, platform_by_name};
+use spillgate_import::{ConfigImporter, platform_by_name};
 use spillgate_scenario::schema::CaptureMatch;
 use spillgate_scenario::{Diagnostic, Diagnostics, Files as _, Importer as _, codes};
 
@@ -120,7 +120,7 @@ fn classes(config: &Path, platform: &str, interface: Option<&str>) -> Result<Cla
             format!("cannot read it: {e}"),
         ))
     })?;
-    let found = IosImporter::default().ios(&file, &bytes, platform_by_name(platform)?)?;
+    let found = ConfigImporter::default().any(&file, &bytes, platform_by_name(platform)?)?;
     let names = || {
         let with = found
             .interfaces

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use spillgate_import::{IosImporter, Understood, platform_by_name};
+use spillgate_import::{ConfigImporter, Understood, platform_by_name};
 use spillgate_scenario::{Diagnostic, Diagnostics, Files as _};
 
 use crate::files::Disk;
@@ -65,5 +65,5 @@ fn read(
     let known = platform_by_name(platform)?;
     let file = path.display().to_string();
     let bytes = bytes_of(path)?;
-    IosImporter { strict }.understand(&file, &bytes, known, interface)
+    ConfigImporter { strict }.understand(&file, &bytes, known, interface)
 }

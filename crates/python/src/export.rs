@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use spillgate_export::{Exported, Filters, Scheduler, Source, TcOptions, ios, option, rate, tc};
-use spillgate_import::{IosImporter, interface_bandwidth, interface_name, platform_by_name};
+use spillgate_import::{ConfigImporter, interface_bandwidth, interface_name, platform_by_name};
 use spillgate_scenario::{Diagnostics, Importer as _, Options, port_policies};
 
 use crate::config::bytes_of;
@@ -114,7 +114,7 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
         memory: memory::available(),
         ..Options::default()
     };
-    let all = port_policies(&r.path, &Disk, &IosImporter::default(), &options)?;
+    let all = port_policies(&r.path, &Disk, &ConfigImporter::default(), &options)?;
     let variant = Source::variant(&all, r.variant.as_deref())?;
     let mut source = Source::of_links(variant, platform, r.link.as_deref())?;
     if let (Some(name), [port]) = (&r.interface, &mut source.ports[..]) {
@@ -130,7 +130,7 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
 fn of_configuration(r: &Request, path: &Path) -> Result<Source, Diagnostics> {
     let platform = platform_by_name(&r.platform)?;
     let imported =
-        IosImporter::default().ios(&path.display().to_string(), &bytes_of(path)?, platform)?;
+        ConfigImporter::default().any(&path.display().to_string(), &bytes_of(path)?, platform)?;
     let given = r.rate.as_deref().map(rate).transpose()?;
     let interface = r.interface.as_deref().map(interface_name);
     let mut source = match &r.policy {

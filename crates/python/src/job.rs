@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use spillgate_import::IosImporter;
+use spillgate_import::ConfigImporter;
 use spillgate_output::store::Store;
 use spillgate_output::{Report, arriving, describe, explanation, loops, pcapng};
 use spillgate_scenario::plan::{Plan, VariantPlan};
@@ -102,7 +102,7 @@ impl Job {
             },
         };
         let loaded = waiting(py, move || {
-            load(&path, &Overlay(files), &IosImporter { strict }, &options)
+            load(&path, &Overlay(files), &ConfigImporter { strict }, &options)
         })?
         .map_err(|e| input_error(py, &e))?;
         let threads = if jobs == 0 {

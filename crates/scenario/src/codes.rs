@@ -57,6 +57,7 @@ diagnostic_codes! {
     BAD_RATES = "E0415", "A schedule or trace of rates that cannot be.";
     BAD_NODE = "E0416", "A node that cannot be what it is said to be.";
     BAD_ATM = "E0417", "A circuit of ATM that cannot be.";
+    CONFIG_SOURCE = "E0418", "A configuration without a file, or with two.";
 
     NO_ROUTE = "E0501", "A flow without a path to its destination.";
     NO_TRAFFIC = "E0502", "A scenario without flows.";

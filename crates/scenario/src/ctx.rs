@@ -18,7 +18,7 @@ use crate::load::Options;
 use crate::node::{Node, Step, Value};
 use crate::offered::Offered;
 use crate::plan::{Unmodelled, Written};
-use crate::schema::ConfigSpec;
+use crate::schema::{ConfigSpec, Language};
 use crate::text::Texts;
 
 /// An output of a router.
@@ -41,6 +41,9 @@ pub(crate) struct File {
     pub(crate) bytes: Arc<[u8]>,
 }
 
+/// A configuration by its path as written, how it is read, and the prefix of policy names.
+type ImportKey = (String, (Language, Platform), String);
+
 /// The state of one call of [`crate::load()`].
 pub(crate) struct Ctx<'a> {
     pub(crate) texts: Texts,
@@ -57,8 +60,7 @@ pub(crate) struct Ctx<'a> {
     unmodelled: Vec<Unmodelled>,
     /// Files by path as written; none if the file could not be read, which was reported.
     read: BTreeMap<String, Option<File>>,
-    /// Configurations by path as written, platform, and prefix of policy names.
-    imported: BTreeMap<(String, Platform, String), Option<Arc<Imported>>>,
+    imported: BTreeMap<ImportKey, Option<Arc<Imported>>>,
     /// Captures by path as written.
     captures: BTreeMap<String, Option<Capture>>,
     /// Surveys of captures by path and question; none after an error.
@@ -269,17 +271,23 @@ impl<'a> Ctx<'a> {
         root: &Node,
         path: &[Step],
     ) -> Option<Arc<Imported>> {
-        let (file, platform) = (config.ios.clone(), config.platform);
-        let key = (file.clone(), platform, config.prefix.clone());
+        let (language, file) = config.source()?;
+        let (file, platform) = (file.to_owned(), config.platform);
+        let key = (file.clone(), (language, platform), config.prefix.clone());
         if let Some(known) = self.imported.get(&key) {
             return known.clone();
         }
         // The diagnostics of a file are the same under every prefix.
-        let again = |k: &(String, Platform, String)| (&k.0, k.1) == (&file, platform);
+        let again = |k: &ImportKey| (&k.0, k.1) == (&file, (language, platform));
         let said = self.imported.keys().any(again);
         let opened = self.open(&file, Expected::Configuration, root, path);
         let result = opened.and_then(|opened| {
-            match self.importer.ios(&opened.name, &opened.bytes, platform) {
+            let (name, bytes) = (&opened.name, &opened.bytes);
+            let read = match language {
+                Language::Ios => self.importer.ios(name, bytes, platform),
+                Language::Tc => self.importer.tc(name, bytes),
+            };
+            match read {
                 Ok(mut imported) => {
                     if !said {
                         let warnings = imported.warnings.drain(..);

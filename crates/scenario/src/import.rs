@@ -134,6 +134,19 @@ pub trait Importer {
     /// Everything in the configuration that is wrong, with file, line and column.
     fn ios(&self, file: &str, bytes: &[u8], platform: Platform) -> Result<Imported, Diagnostics>;
 
+    /// Reads commands of Linux `tc`; `file` is its name for diagnostics.
+    ///
+    /// # Errors
+    /// Everything in the script that is wrong, with file, line and column; by default that it
+    /// cannot be read at all.
+    fn tc(&self, file: &str, _bytes: &[u8]) -> Result<Imported, Diagnostics> {
+        Err(
+            Diagnostic::error("E0407", "commands of tc cannot be read here")
+                .in_file(file)
+                .into(),
+        )
+    }
+
     /// Reads the output of `show policy-map interface`; `file` is its name for diagnostics.
     ///
     /// # Errors

@@ -104,13 +104,18 @@ fn is_usual(verdicts: &VerdictsSpec) -> bool {
     *verdicts == VerdictsSpec::default()
 }
 
-/// A router configuration file.
+/// The configuration of a router, or of a Linux host: one of `ios` and `tc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigSpec {
-    /// Path of the configuration, relative to the scenario file.
-    pub ios: String,
-    /// The platform that gives its commands their meaning. Default `ios`.
+    /// Path of a configuration of Cisco IOS, relative to the scenario file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ios: Option<String>,
+    /// Path of a script of commands of Linux `tc`, relative to the scenario file. The policies of
+    /// its devices have their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tc: Option<String>,
+    /// The platform that gives commands of IOS their meaning. Default `ios`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub platform: Platform,
     /// A prefix of the names of its policies in the scenario, such as `core-`, so that several
@@ -121,6 +126,46 @@ pub struct ConfigSpec {
     /// name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub interfaces: BTreeMap<String, String>,
+}
+
+/// What a configuration is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Language {
+    /// Commands of Cisco IOS.
+    Ios,
+    /// Commands of Linux `tc`.
+    Tc,
+}
+
+impl Language {
+    /// The key of [`ConfigSpec`] that names such a file.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Ios => "ios",
+            Self::Tc => "tc",
+        }
+    }
+}
+
+impl ConfigSpec {
+    /// Its file and what that is written in; none unless exactly one is named.
+    pub fn source(&self) -> Option<(Language, &str)> {
+        match (&self.ios, &self.tc) {
+            (Some(file), None) => Some((Language::Ios, file)),
+            (None, Some(file)) => Some((Language::Tc, file)),
+            _ => None,
+        }
+    }
+
+    /// Its file; empty unless exactly one is named.
+    pub fn file(&self) -> &str {
+        self.source().map_or("", |(_, file)| file)
+    }
+
+    /// The key that names its file.
+    pub fn key(&self) -> &'static str {
+        self.source().map_or(Language::Ios, |(l, _)| l).key()
+    }
 }
 
 fn is_default(platform: &Platform) -> bool {

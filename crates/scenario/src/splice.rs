@@ -58,15 +58,30 @@ pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
     let mut room = Room::default();
     for (i, config) in specs.into_iter().enumerate() {
         let Some(config) = config else { continue };
-        let path = steps!["configs", i, "ios"];
+        if config.source().is_none() {
+            ctx.error(no_source(&config), root, &steps!["configs", i]);
+            continue;
+        }
+        let path = steps!["configs", i, config.key()];
         let imported = ctx.import(&config, root, &path);
-        let text = ctx.text_of(&config.ios);
+        let text = ctx.text_of(config.file());
         if let (Some(imported), Some(text)) = (imported, text) {
             if !add(ctx, root, &config, &imported, text, &mut room) {
                 return ctx.error(Room::too_large("configs"), root, &path);
             }
         }
     }
+}
+
+/// The error for a configuration that names no file, or two.
+fn no_source(config: &ConfigSpec) -> Diagnostic {
+    let message = match config.ios {
+        None => "the configuration names no file",
+        Some(_) => "the configuration names two files",
+    };
+    Diagnostic::error(codes::CONFIG_SOURCE, message).hint(
+        "write `ios: FILE` for Cisco IOS, or `tc: FILE` for commands of Linux tc; one entry a file",
+    )
 }
 
 /// Adds the policies of a configuration; false if there is no room for them.
@@ -134,7 +149,7 @@ fn add(
 
 /// The hint for a name that is taken.
 fn way_out(config: &ConfigSpec) -> String {
-    let file = &config.ios;
+    let (file, key) = (config.file(), config.key());
     let stem = Path::new(file).file_stem();
     let stem = stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     let other = if config.prefix.is_empty() {
@@ -143,7 +158,7 @@ fn way_out(config: &ConfigSpec) -> String {
         "another"
     };
     format!(
-        "write {other} prefix beside `ios: {file}`, such as `prefix: {stem}-`, and call its policies by it; or rename one of the two"
+        "write {other} prefix beside `{key}: {file}`, such as `prefix: {stem}-`, and call its policies by it; or rename one of the two"
     )
 }
 

@@ -197,7 +197,7 @@ fn read(
     let grid = Grid::of(ctx, &scenario, &source.root)?;
     load::points(ctx, &source, &scenario, &grid, |ctx, t| {
         let configs = t.scenario.configs.iter();
-        let configs = configs.map(|c| dir.join(&c.ios)).collect();
+        let configs = configs.map(|c| dir.join(c.file())).collect();
         let policies = lower::policies_with_links(ctx, &t.scenario, &t.root);
         let last = || variants.iter().rev().take(NEAR);
         let variant = Variant {

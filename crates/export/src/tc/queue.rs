@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use spillgate_core::{Dur, Limit, Rate, math};
+use spillgate_core::{Dur, Limit, Rate};
+use spillgate_import::tc::red_weight;
 use spillgate_queueing::Line;
 use spillgate_queueing::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedIdle, RedMarks, RedShape, RedSpec, RedSpread, RedUnit,
-    SizeScaling, WredProfile, WredSpec, WredUnit,
+    AqmSpec, CodelSpec, InverseSqrt, PieSpec, RedIdle, RedMarks, RedShape, RedSpec, RedSpread,
+    RedUnit, SizeScaling, WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::{ClassSpec, FifoSpec, WhenFull};
 
@@ -15,6 +16,8 @@ use crate::Here;
 use crate::limits::{in_packets, in_whole, weight_log};
 use crate::settings::{changed_after, drops_others, no_aqm_of, no_queue_of, shown};
 
+/// One as PIE of Linux counts its gains.
+const PIE_ONE: f64 = 16.0;
 /// What one packet of a threshold counts in bytes, as `avpkt` of `tc red`.
 pub const PACKET_BYTES: u32 = 1000;
 
@@ -100,7 +103,7 @@ pub(super) fn whole_fifo(f: &FifoSpec, rate: Rate, notes: &mut Here<'_>) -> Stri
     }
 }
 
-/// `red`, `codel`, `choke` or `sfb`.
+/// `red`, `codel`, `pie`, `choke` or `sfb`.
 pub(super) fn managed(
     aqm: &AqmSpec,
     limit: Limit,
@@ -129,6 +132,7 @@ pub(super) fn managed(
             red(&one, limit, rate, notes)
         }
         AqmSpec::Codel(c) => codel(c, limit, rate, notes),
+        AqmSpec::Pie(p) => pie(p, limit, rate, notes),
         AqmSpec::Choke(c) => choke_sfb::choke(c, limit, rate, notes),
         AqmSpec::Sfb(s) => choke_sfb::sfb(s, limit, rate, notes),
         other => {
@@ -144,6 +148,51 @@ fn codel(c: &CodelSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> Strin
     let ecn = if c.ecn { " ecn" } else { " noecn" };
     let delays = delays(c, notes);
     format!("codel limit {packets}{delays}{ecn}")
+}
+
+/// `pie` (tc-pie(8)).
+fn pie(p: &PieSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> String {
+    let linux = PieSpec::default();
+    if p.variant.is_none() {
+        notes.add("pie takes the delay of the packet that left last (`as: linux`)");
+    }
+    let fixed = changed_after(
+        "pie of Linux has no word for ",
+        p,
+        &[
+            "as",
+            "target",
+            "update",
+            "alpha",
+            "beta",
+            "ecn",
+            "dq_rate_estimator",
+        ],
+    );
+    if !fixed.is_empty() {
+        notes.add(fixed);
+    }
+    let packets = in_packets(limit, Some(rate), "pie", notes).unwrap_or(1000);
+    let mut gain = |key: &str, gain: f64| {
+        let sixteenths = (gain * PIE_ONE).round().clamp(1.0, 32.0);
+        if sixteenths / PIE_ONE != gain {
+            notes.add(format!(
+                "`{key}` of pie is 1 to 32 sixteenths: {gain} is written as {sixteenths}"
+            ));
+        }
+        sixteenths
+    };
+    let (alpha, beta) = (gain("alpha", p.alpha), gain("beta", p.beta));
+    let mut micros = |what: &str, time| in_whole(Dur::from_us(1), "us", what, time, notes);
+    let (target, update) = (micros("target", p.target), micros("update", p.update));
+    let ecn = if p.ecn { " ecn" } else { " noecn" };
+    let estimator = match p.dq_rate_estimator == linux.dq_rate_estimator {
+        true => "",
+        false => " dq_rate_estimator",
+    };
+    format!(
+        "pie limit {packets} target {target}us tupdate {update}us alpha {alpha} beta {beta}{ecn}{estimator}"
+    )
 }
 
 /// The words of `codel` and `fq_codel` for what packets may wait.
@@ -357,21 +406,15 @@ fn one_profile(
 }
 
 /// The `burst` from which `tc red` computes 2^-n as its weight: the smallest that does, or comes
-/// nearest. It takes the first n with b + 1 - min / avpkt <= (1 - (1 - 2^-n)^b) 2^n (tc-red(8)).
+/// nearest.
 pub(super) fn burst_of(n: u32, min: u64) -> u64 {
-    let packets = min as f64 / f64::from(PACKET_BYTES);
-    let computed = |burst: u64| {
-        let asked = burst as f64 + 1.0 - packets;
-        (1..32).find(|n| {
-            let w = 1.0 / f64::from(1_u32 << n);
-            asked <= (1.0 - math::pow(1.0 - w, burst as f64)) / w
-        })
-    };
+    let packet = u64::from(PACKET_BYTES);
+    let wanted = 1.0 / f64::from(1_u32 << n);
     // Longer bursts want smaller weights.
-    let (mut low, mut high) = (packets as u64 + 1, 1_u64 << 30);
+    let (mut low, mut high) = (min / packet + 1, 1_u64 << 30);
     while low < high {
         let middle = low + (high - low) / 2;
-        if computed(middle).unwrap_or(32) < n {
+        if red_weight(middle, min, packet).is_some_and(|w| w > wanted) {
             low = middle + 1;
         } else {
             high = middle;
@@ -390,12 +433,8 @@ mod tests {
         for min in [1, 5, 20, 36, 400] {
             for n in 2..=16 {
                 let burst = burst_of(n, min * u64::from(PACKET_BYTES));
-                let asked = burst as f64 + 1.0 - min as f64;
-                let holds = |n: u32| {
-                    let w = 1.0 / f64::from(1_u32 << n);
-                    asked <= (1.0 - math::pow(1.0 - w, burst as f64)) / w
-                };
-                let smallest = (1..32).find(|n| holds(*n)).unwrap();
+                let weight = red_weight(burst, min * u64::from(PACKET_BYTES), 1000);
+                let smallest = weight_log(weight.unwrap(), 31);
                 // A burst of one packet above the threshold may need a smaller weight already.
                 assert!(
                     smallest >= n && (smallest == n || burst == min + 1),

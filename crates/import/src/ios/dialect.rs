@@ -8,7 +8,7 @@
 use super::fault::{Fault, code};
 use super::interface_words::is_kind;
 use super::shown::{Shown, shown};
-use super::systems::{DIALECTS, OWN, SHARED};
+use super::systems::{DIALECTS, OWN, SHARED, TC};
 
 /// What a text is.
 pub(super) enum Verdict {
@@ -81,7 +81,12 @@ pub(super) fn judge(text: &str) -> Verdict {
     match which.and_then(|i| Some((i, first[i]?))) {
         Some((i, (number, line))) => {
             let message = format!("this looks like {}, not one of Cisco IOS", DIALECTS[i].name);
-            Verdict::Foreign(number, refused(message, line))
+            let fault = refused(message, line);
+            if DIALECTS[i].name == TC {
+                let hint = "write `tc:` in place of `ios:`, by which configurations of Cisco IOS, IOS XE and IOS XR are read";
+                return Verdict::Foreign(number, fault.hint(hint));
+            }
+            Verdict::Foreign(number, fault)
         }
         None if heads == 0 && output.is_some() => {
             let (number, line) = output.unwrap_or((1, ""));

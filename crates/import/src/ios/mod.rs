@@ -8,20 +8,20 @@
 mod acl;
 mod acl_mode;
 mod args;
-mod ast;
+pub(crate) mod ast;
 mod circuit;
 mod class;
 mod class_map;
 mod contract;
 mod dialect;
 mod explain;
-mod fault;
+pub(crate) mod fault;
 mod globals;
 mod heads;
 mod interface;
 mod interface_words;
 mod keyword;
-mod lexer;
+pub(crate) mod lexer;
 mod lower;
 mod object_group;
 mod parse;
@@ -31,7 +31,7 @@ mod policy_map;
 mod ports;
 mod protocols;
 mod queue;
-mod report;
+pub(crate) mod report;
 mod session;
 mod shown;
 mod systems;
@@ -77,12 +77,12 @@ pub use written::{Definition, Written, WrittenInterface};
 /// undefined has a stand-in; either is a warning with its line that says so, or, with `strict`, an
 /// error.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct IosImporter {
+pub struct ConfigImporter {
     /// Whether every such line is an error.
     pub strict: bool,
 }
 
-impl IosImporter {
+impl ConfigImporter {
     /// Reads a configuration as `platform` would and counts its lines; `file` is its name for
     /// diagnostics.
     ///
@@ -103,7 +103,25 @@ impl IosImporter {
         Ok((imported, counts))
     }
 
-    /// Reads a configuration as `platform` would and says what was understood of it: the output
+    /// Reads what a file turns out to be: commands of Linux `tc`, or a configuration as `platform`
+    /// would read it.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`] and [`crate::tc::read`].
+    pub fn any(
+        self,
+        file: &str,
+        bytes: &[u8],
+        platform: Platform,
+    ) -> Result<Imported, Diagnostics> {
+        match is_script(bytes) {
+            true => self.tc(file, bytes),
+            false => self.ios(file, bytes, platform),
+        }
+    }
+
+    /// Reads a configuration as `platform` would, or commands of Linux `tc`, and says what was
+    /// understood of it: the output
     /// policies of its interfaces, or of `interface` only (any spelling that the router takes).
     ///
     /// # Errors
@@ -115,6 +133,10 @@ impl IosImporter {
         platform: Platform,
         interface: Option<&str>,
     ) -> Result<Understood, Diagnostics> {
+        if is_script(bytes) {
+            let (imported, _) = crate::tc::read(file, bytes, self.strict)?;
+            return crate::tc::understand(file, imported, interface);
+        }
         let (_, _, understood) = self.with_config(file, bytes, platform, |config, imported| {
             let profile = PlatformProfile::of(platform);
             let understood = explain::explain(file, config, profile, imported, interface)?;
@@ -123,7 +145,8 @@ impl IosImporter {
         Ok(understood)
     }
 
-    /// Reads a configuration as `platform` would and says where everything in it stands.
+    /// Reads a configuration as `platform` would, or commands of Linux `tc`, and says where
+    /// everything in it stands.
     ///
     /// # Errors
     /// Those of [`Self::read`].
@@ -133,6 +156,9 @@ impl IosImporter {
         bytes: &[u8],
         platform: Platform,
     ) -> Result<Written, Diagnostics> {
+        if is_script(bytes) {
+            return Ok(crate::tc::written(self.tc(file, bytes)?));
+        }
         let text = lexer::decode(bytes).map(|d| d.text).unwrap_or_default();
         let (_, _, written) = self.with_config(file, bytes, platform, |config, imported| {
             let profile = PlatformProfile::of(platform);
@@ -198,6 +224,11 @@ impl IosImporter {
     }
 }
 
+/// Whether a file has commands of Linux `tc`.
+fn is_script(bytes: &[u8]) -> bool {
+    lexer::decode(bytes).is_ok_and(|d| crate::tc::is_tc(&d.text))
+}
+
 /// Texts that never end, of which a file may have as many: each costs one more reading.
 const MAX_ENDLESS: usize = 8;
 
@@ -246,10 +277,14 @@ fn unwrapped<'t>(file: &str, text: Cow<'t, str>, report: &mut Report<'_>) -> Cow
     session::join(&text, &rest).into()
 }
 
-impl Importer for IosImporter {
+impl Importer for ConfigImporter {
     fn ios(&self, file: &str, bytes: &[u8], platform: Platform) -> Result<Imported, Diagnostics> {
         self.read(file, bytes, platform)
             .map(|(imported, _)| imported)
+    }
+
+    fn tc(&self, file: &str, bytes: &[u8]) -> Result<Imported, Diagnostics> {
+        crate::tc::read(file, bytes, self.strict).map(|(imported, _)| imported)
     }
 
     fn offered(&self, file: &str, bytes: &[u8]) -> Result<Offered, Diagnostics> {

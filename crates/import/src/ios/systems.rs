@@ -19,6 +19,9 @@ pub(super) struct Dialect {
     pub(super) speaks: fn(&[&str], &str) -> u32,
 }
 
+/// The name of what [`crate::tc`] reads.
+pub(super) const TC: &str = "tc commands of Linux";
+
 pub(super) const DIALECTS: [Dialect; 9] = [
     Dialect {
         name: "an NX-OS configuration",
@@ -46,7 +49,7 @@ pub(super) const DIALECTS: [Dialect; 9] = [
         speaks: vyos,
     },
     Dialect {
-        name: "tc commands of Linux",
+        name: TC,
         kin: false,
         speaks: tc,
     },

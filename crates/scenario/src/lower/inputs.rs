@@ -274,7 +274,7 @@ pub(super) fn attach(
             let path = steps!["configs", *i, "interfaces", name].to_vec();
             let ids = ways_in(named, &drafts);
             if ids.is_empty() {
-                let file = attacher.ctx.file_name(&config.ios);
+                let file = attacher.ctx.file_name(config.file());
                 let d = Diagnostic::warning(
                     codes::W_NO_WAY_IN,
                     format!(

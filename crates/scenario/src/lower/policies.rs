@@ -71,11 +71,11 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
         ..Policies::default()
     };
     for (i, config) in scenario.configs.iter().enumerate() {
-        let path = steps!["configs", i, "ios"];
+        let path = steps!["configs", i, config.key()];
         let Some(imported) = ctx.import(config, root, &path) else {
             continue;
         };
-        let text = ctx.text_of(&config.ios);
+        let text = ctx.text_of(config.file());
         let entries = match root.get("policies").map(|n| &n.value) {
             Some(Value::Map(entries)) => &entries[..],
             _ => &[],
@@ -142,7 +142,7 @@ pub(super) fn attach(
     }
     for (i, imported) in &policies.configs {
         let config = &scenario.configs[*i];
-        let file = ctx.file_name(&config.ios);
+        let file = ctx.file_name(config.file());
         for (name, target) in &config.interfaces {
             let path = steps!["configs", *i, "interfaces", name].to_vec();
             let named = links.find(target);
@@ -154,7 +154,7 @@ pub(super) fn attach(
                 let near = did_you_mean(name, names());
                 let d = Diagnostic::error(
                     codes::UNKNOWN_INTERFACE,
-                    format!("`{}` has no interface `{name}`{near}", config.ios),
+                    format!("`{}` has no interface `{name}`{near}", config.file()),
                 )
                 .found(name)
                 .hint(format!("interfaces there: {}", list(names())));
@@ -313,7 +313,7 @@ pub(super) fn check_labels(
             if named.ids().all(&inside) {
                 continue;
             }
-            let file = ctx.file_name(&config.ios);
+            let file = ctx.file_name(config.file());
             let d = Diagnostic::warning(
                 codes::W_UNLABELLED,
                 format!(

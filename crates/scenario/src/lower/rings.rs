@@ -51,7 +51,7 @@ impl<'a> Rings<'a> {
         });
         let said = |place: (u32, Spot), config: &ConfigSpec| RingPlan {
             packets: place.0,
-            from: RingFrom::Config(format!("{}:{}", ctx.file_name(&config.ios), place.1.line)),
+            from: RingFrom::Config(format!("{}:{}", ctx.file_name(config.file()), place.1.line)),
         };
         let mapped = policies.configs.iter().flat_map(|(index, found)| {
             let config = &scenario.configs[*index];
