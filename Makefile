@@ -102,6 +102,7 @@ bench: $(NATIVE) ## Time the benchmark cases, then other simulators that are ins
 	$(BIN)/python bench/tools.py
 	cargo bench --locked -p spillgate-queueing --bench fair_queue
 	cargo bench --locked -p spillgate-queueing --bench fan_router
+	cargo bench --locked -p spillgate-queueing --bench mechanisms
 
 .PHONY: callgrind
 callgrind: ## Count the instructions of a hop and compare, or allow them with BOUGHT="what for" (needs valgrind).

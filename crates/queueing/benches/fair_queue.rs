@@ -6,15 +6,17 @@
 //! table; with a number the exit status is 1 if any cell is above it, with a part of
 //! "PFQ, buffer overflows" there are only the rows that have it in their names.
 
-use std::collections::BTreeMap;
+mod common;
+
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use spillgate_core::{Drops, Dur, FlowKey, Packet, Rate, Rng, Time};
+use common::{MTU, Offers, Queue, Whole, recipe};
+use spillgate_core::{Dur, FlowKey, Packet, Rng};
+use spillgate_queueing::FlowNumbers;
 use spillgate_queueing::aqm::AqmSpec;
 use spillgate_queueing::testkit::{self, BareFairQueue};
-use spillgate_queueing::{Discipline, FlowNumbers, Recipe};
 
 /// Packets of each flow that wait where all are backlogged.
 const DEEP: u32 = 3;
@@ -42,12 +44,6 @@ impl Load {
     }
 }
 
-/// What is measured. Not an enumeration: telling its members apart would count as well.
-trait Queue {
-    fn offer(&mut self, packet: Packet);
-    fn pop(&mut self) -> Option<Packet>;
-}
-
 impl Queue for BareFairQueue {
     fn offer(&mut self, packet: Packet) {
         self.offer(packet);
@@ -58,81 +54,17 @@ impl Queue for BareFairQueue {
     }
 }
 
-/// A discipline with all that a driver holds.
-struct Whole {
-    discipline: Discipline,
-    rng: Rng,
-    drops: Drops,
-    now: Time,
-}
-
-impl Whole {
-    /// One without a memory limit that would matter.
-    fn new(kind: &str, packets: u32) -> Self {
-        Self::with(kind, "", packets)
-    }
-
-    /// The same with more keys.
-    fn with(kind: &str, keys: &str, packets: u32) -> Self {
-        let limit = packets.min(1_000_000_000);
-        let json = format!(r#"{{"main": {{"{kind}": {{"limit": "{limit} packets"{keys}}}}}}}"#);
-        let policies: BTreeMap<_, _> = serde_json::from_str(&json).expect("a policy");
-        let rate = Rate::from_bps(1_000_000_000).expect("a rate");
-        let (recipe, _) = Recipe::resolve("main", &policies, rate).expect("a policy");
-        let flows: Arc<[FlowKey]> = Arc::from([]);
-        Self {
-            discipline: recipe.build(&flows),
-            rng: Rng::from_key(2),
-            drops: Drops::new(),
-            now: Time::ZERO,
-        }
-    }
-}
-
-impl Queue for Whole {
-    fn offer(&mut self, mut packet: Packet) {
-        // Time hardly passes: CoDel looks, but nothing has waited too long.
-        self.now += Dur::from_ps(1);
-        packet.arrived = self.now;
-        self.discipline
-            .enqueue(self.now, packet, &mut self.rng, &mut self.drops);
-        self.drops.clear();
-    }
-
-    fn pop(&mut self) -> Option<Packet> {
-        let (rng, drops) = (&mut self.rng, &mut self.drops);
-        let packet = self.discipline.dequeue(self.now, rng, drops);
-        self.drops.clear();
-        packet
-    }
-}
-
-/// The longest packet of most.
-const MTU: u32 = 1500;
 /// That of jumbo frames, with their headers, and of IP.
 const JUMBO: u32 = 9216;
 const LONGEST: u32 = 65_535;
 
-/// Packets offered so far.
-struct Offers {
-    rng: Rng,
-    flows: u32,
-    seq: u32,
-    /// The longest, in bytes.
-    mtu: u32,
-}
-
-impl Offers {
-    fn packet(&mut self, flow: Option<u32>) -> Packet {
-        self.seq = self.seq.wrapping_add(1);
-        let flow = flow.unwrap_or_else(|| self.rng.below(self.flows));
-        // From a third of the MTU to all of it.
-        let len = self.mtu * (5 + self.seq % 11) / 15;
-        Packet {
-            hash: flow.wrapping_mul(0x9e37_79b9),
-            ..Packet::new(flow, self.seq, len as u16)
-        }
-    }
+/// A discipline of a kind with more keys, which holds so many packets. Time hardly passes: nothing
+/// waits for long.
+fn limited(kind: &str, keys: &str, packets: u32) -> Whole {
+    let limit = packets.min(1_000_000_000);
+    let json = format!(r#"{{"main": {{"{kind}": {{"limit": "{limit} packets"{keys}}}}}}}"#);
+    let recipe = recipe(&json, 1_000_000_000).expect("a policy");
+    Whole::new(&recipe, &Arc::from([]), Dur::ZERO)
 }
 
 fn fill(queue: &mut impl Queue, load: Load, flows: u32, offers: &mut Offers) {
@@ -228,9 +160,7 @@ impl Table {
 /// the cache.
 fn announcements(repetitions: u32) {
     let json = r#"{"main": {"class-based": {"classes": [{"name": "a", "match": {"sport": 1}, "drr": {}}]}}}"#;
-    let policies: BTreeMap<_, _> = serde_json::from_str(json).expect("a policy");
-    let rate = Rate::from_bps(1_000_000_000).expect("a rate");
-    let (recipe, _) = Recipe::resolve("main", &policies, rate).expect("a policy");
+    let recipe = recipe(json, 1_000_000_000).expect("a policy");
     let cells = [10_u32, 1000, 10_000].map(|flows| {
         let once = || {
             #[allow(clippy::disallowed_methods)]
@@ -279,9 +209,9 @@ fn main() {
     table.rows("PFQ, heap", MTU, |n| BareFairQueue::pfq_heap(n, MTU));
     table.limited("PDRR, charged", MTU, |n| BareFairQueue::pdrr(n, MTU, true));
     table.limited("PDRR, literal", MTU, |n| BareFairQueue::pdrr(n, MTU, false));
-    table.limited("DRR, whole", MTU, |n| Whole::new("drr", n));
-    table.limited("FQ-CoDel, whole", MTU, |n| Whole::new("fq-codel", n));
-    table.limited("DualPI2, whole", MTU, |n| Whole::new("dualpi2", n));
+    table.limited("DRR, whole", MTU, |n| limited("drr", "", n));
+    table.limited("FQ-CoDel, whole", MTU, |n| limited("fq-codel", "", n));
+    table.limited("DualPI2, whole", MTU, |n| limited("dualpi2", "", n));
     let families = spillgate_queueing::kinds().iter();
     for aqm in families.filter(|f| f.name == "aqm").flat_map(|f| f.kinds) {
         let keys = format!(r#", "aqm": {{"{}": {{}}}}"#, aqm.kind);
@@ -290,7 +220,7 @@ fn main() {
         let json = format!(r#"{{"{}": {{}}}}"#, aqm.kind);
         let spec: AqmSpec = serde_json::from_str(&json).expect("an AQM");
         if !spec.tells_flows() {
-            table.rows(&name, MTU, |n| Whole::with("fq", &keys, n));
+            table.rows(&name, MTU, |n| limited("fq", &keys, n));
         }
     }
     announcements(repetitions.min(30));
