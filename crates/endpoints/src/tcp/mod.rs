@@ -25,7 +25,8 @@
 //! and departures; `predicted`: the same, for what nearly every segment does;
 //! `rate`: delivery rates; `recovery`: loss detection and repair;
 //! `scoreboard`: what is outstanding; `rtt` and `retry`: RFC 6298 and what may
-//! replace its doubling; `accurate`: ECN feedback of RFC 9768; `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
+//! replace its doubling; `accurate`: ECN feedback of RFC 9768; `receiver` and
+//! `reassembly`. Window arithmetic lives in [`crate::cc`].
 //!
 //! # What is not modeled
 //! Payload in both directions of one connection (use two), sequence number
