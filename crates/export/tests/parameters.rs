@@ -278,6 +278,19 @@ fn table() -> Vec<Row> {
             ("as", json!(["linux"])),
         ],
     ));
+    let cake: &[(&str, Value)] = &[
+        ("tins", json!(["besteffort", "diffserv8"])),
+        ("isolation", json!(["flows", "dual-srchost"])),
+        ("overhead", json!(["18 B", "overhead 44 mpu 84 atm"])),
+        ("rtt", json!(["20 ms", "1.5 us"])),
+        ("ingress", json!([true])),
+        ("nat", json!([true])),
+        ("memory_limit", json!(["5 MB", "5 GB"])),
+        ("mtu", json!(["1500 B"])),
+    ];
+    all.extend(queue("cake", Some("cake"), "CakeSpec", cake));
+    let shaped: &[(&str, Value)] = &[("bandwidth", json!(["9 Mb/s"]))];
+    all.extend(queue("cake", None, "CakeSpec", shaped));
     all.extend(fan());
     all.extend(of_class());
     all.extend(of_priority());
@@ -365,6 +378,7 @@ fn of_class() -> Vec<Row> {
             ("fq", json!([{}, {"aqm": {"codel": {}}}])),
             ("fq_codel", json!([{}])),
             ("dualpi2", json!([{}])),
+            ("cake", json!([{}])),
             ("set_dscp", json!(["cs1"])),
             ("set_exp", json!([3])),
             ("set_exp_imposition", json!([3])),
@@ -677,7 +691,7 @@ fn a_parameter_changes_the_commands_or_is_named() {
                 object[key] = value.clone();
                 // What excludes the rest of the class.
                 let table = object.as_object_mut().unwrap();
-                if ["drr", "fq", "fq_codel", "dualpi2", "fair_queue"].contains(&key) {
+                if ["drr", "fq", "fq_codel", "dualpi2", "cake", "fair_queue"].contains(&key) {
                     table.remove("queue_limit");
                 }
                 let what = format!("{} = {value}", row.key);

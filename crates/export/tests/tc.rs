@@ -368,6 +368,7 @@ const MODERN: &str = r#"{
     "drr": {"drr": {"quantum": "300 B", "queues": 100}},
     "rfc": {"dualpi2": {}},
     "pie": {"fifo": {"limit": "500 packets", "aqm": {"pie": {"as": "linux", "alpha": 0.2, "ecn": true, "max_burst": "50 ms"}}}},
+    "home": {"cake": {"bandwidth": "18 Mb/s", "tins": "diffserv4", "isolation": "dual-srchost", "overhead": "pppoe-vcmux", "rtt": "60 ms"}},
     "linux": {"dualpi2": {"as": "linux", "drop_on_overload": false, "classic_share": 0.2, "target": "20 ms"}},
     "classes": {"class-based": {"classes": [
         {"name": "a", "match": {"dscp": "af11"}, "bandwidth": "30 %", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}},
@@ -449,6 +450,12 @@ fn modern_queues_are_those_of_linux() {
     for said in ["by a step", "by random numbers", "less than two packets"] {
         assert!(notes.contains(said), "{said}\n{notes}");
     }
+    let (home, notes) = root("home");
+    assert_eq!(
+        home,
+        "cake bandwidth 18000000bit diffserv4 dual-srchost nonat egress no-ack-filter rtt 60000us overhead 32 mpu 0 atm"
+    );
+    assert!(notes.contains("kernel buffers"), "{notes}");
     let (linux, notes) = root("linux");
     assert_eq!(
         linux,
@@ -648,8 +655,8 @@ fn a_real_tc_takes_every_command() {
         shell(&probe).is_ok_and(|o| o.status.success())
     };
     let kinds = [
-        "pfifo", "bfifo", "red", "sfq", "codel", "fq_codel", "dualpi2", "flower", "matchall",
-        "u32", "police", "pedit", "csum", "ets", "prio",
+        "pfifo", "bfifo", "red", "sfq", "codel", "fq_codel", "dualpi2", "cake", "flower",
+        "matchall", "u32", "police", "pedit", "csum", "ets", "prio",
     ];
     let missing: Vec<&str> = kinds.into_iter().filter(|k| !has(k)).collect();
     if !missing.is_empty() {

@@ -263,6 +263,9 @@ numbers! {
     CodelNext "codel_next" ["s"] "CoDel's next drop" "time to next drop" "time until CoDel's next drop falls due; undefined while it does not drop";
     FlowsCounted "flows_counted" ["flows"] "Flows counted" "flows" "flows that have sent within the window of GREEN by TCP's equation";
     FlowsQueued "flows_queued" ["flows"] "Flows queued" "queues in use" "queues of a fair queue that hold packets";
+    SparseFlows "sparse_flows" ["flows"] "Sparse queues of CAKE" "sparse queues" "queues of each tin of CAKE that have not used up their first turn since they were empty";
+    BulkFlows "bulk_flows" ["flows"] "Bulk queues of CAKE" "bulk queues" "queues of each tin of CAKE that take turns";
+    DecayingFlows "decaying_flows" ["flows"] "Decaying queues of CAKE" "decaying queues" "queues of each tin of CAKE that are empty and whose COBALT comes to rest";
     QueueDelay "queue_delay" ["s"] "Queue delays" "queue delay" "how long the packet that leaves each queue next has waited; at a FIFO that decides at arrival, how long its link takes to send what waits";
     TokensPolicer "tokens_policer" ["B"] "Tokens of policers" "tokens" "tokens in the committed bucket of each policer";
     TokensPriority "tokens_priority" ["B"] "Tokens of priority classes" "tokens" "tokens in the bucket that limits each priority class";

@@ -212,6 +212,7 @@ fn main() {
     table.limited("DRR, whole", MTU, |n| limited("drr", "", n));
     table.limited("FQ-CoDel, whole", MTU, |n| limited("fq-codel", "", n));
     table.limited("DualPI2, whole", MTU, |n| limited("dualpi2", "", n));
+    table.limited("CAKE, whole", MTU, |n| limited("cake", "", n));
     let families = spillgate_queueing::kinds().iter();
     for aqm in families.filter(|f| f.name == "aqm").flat_map(|f| f.kinds) {
         let keys = format!(r#", "aqm": {{"{}": {{}}}}"#, aqm.kind);

@@ -328,6 +328,7 @@ impl Discipline {
     pub(crate) fn shaped(&self) -> Option<u64> {
         match &self.engine {
             Engine::ClassBased(tree) => tree.shaped(),
+            Engine::Cake(cake) => cake.shaped(),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::guarantee::{self, Guarantee, Load, Reason, Sends};
 use crate::leaf::{Leaf, Queue};
+use crate::sched::cake::Cake;
 use crate::sched::pgps::Pgps;
 use crate::stats::{Cx, LeafGauges};
 use crate::tree::Tree;
@@ -118,6 +119,7 @@ spillgate_core::family! {
     Wfq(Pgps);
     ClassBased(Tree);
     Fan(Fan);
+    Cake(Cake);
     Custom(CustomEngine);
 }
 
@@ -146,6 +148,7 @@ impl Engine {
             (Self::Wfq(e), Self::Wfq(f)) => e.retune(now, &f),
             (Self::ClassBased(e), Self::ClassBased(f)) => e.retune(now, f),
             (Self::Fan(e), Self::Fan(f)) => e.retune(now, f),
+            (Self::Cake(e), Self::Cake(f)) => e.retuned(&f),
             _ => debug_assert!(false, "a policy does not change its kind"),
         }
     }

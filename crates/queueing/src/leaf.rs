@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
+use spillgate_core::{DropReason, Dropped, Dscp, Ecn, FlowKey, Limit, Packet, Rate, Time, Verdict};
 
 use crate::aqm::{Aqm, Custom, DropStage, Managed, Upstream, UpstreamUse, Waiting};
 use crate::evidence::{Cause, Evidence, QueueLimit};
@@ -278,6 +278,28 @@ impl Leaf {
             Queue::Ring(r) | Queue::Judged(r) => r.front(),
             Queue::Fair(f) => f.head(),
             Queue::Flows(f) => f.head(),
+        }
+    }
+
+    /// Whether [`Leaf::head`] is certain, but for what an AQM drops.
+    pub(crate) fn foretells(&self) -> bool {
+        match &self.queue {
+            Queue::Ring(_) | Queue::Judged(_) | Queue::Fair(_) => true,
+            Queue::Flows(f) => f.foretells(),
+        }
+    }
+
+    /// Sets the flows, for fair queues that look at addresses.
+    pub(crate) fn attach(&mut self, flows: &[FlowKey]) {
+        if let Queue::Flows(queue) = &mut self.queue {
+            queue.attach(flows);
+        }
+    }
+
+    /// Announces another flow.
+    pub(crate) fn add_flow(&mut self, key: &FlowKey) {
+        if let Queue::Flows(queue) = &mut self.queue {
+            queue.add_flow(key);
         }
     }
 

@@ -56,6 +56,7 @@ const CLASS: &[Kind] = &[
     ),
     Kind::new("fq_codel", "FQ-CoDel inside the class."),
     Kind::new("dualpi2", "DualPI2 inside the class."),
+    Kind::new("cake", "CAKE without its shaper inside the class."),
     Kind::new("set_dscp", "Sets the DSCP on arrival."),
     Kind::new(
         "set_exp",

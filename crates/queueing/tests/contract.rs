@@ -199,6 +199,7 @@ proptest! {
             "\"sfb\"",
             "\"dred\"",
             "\"cobalt\"",
+            "\"cake\"",
         ];
         let restarts = |p: &&Preset| !own.iter().any(|key| p.json.contains(key));
         for preset in presets().iter().filter(restarts) {

@@ -2,6 +2,7 @@
 
 mod announce;
 mod aqm_ns2;
+mod cake;
 mod class_schedulers;
 mod common;
 mod compositions;

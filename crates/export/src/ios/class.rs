@@ -70,6 +70,7 @@ impl Writer<'_, '_> {
             fq: _,
             fq_codel: _,
             dualpi2: _,
+            cake: _,
             set_dscp,
             set_exp,
             set_exp_imposition,

@@ -130,6 +130,9 @@ pub(super) fn of_class(
         _ => {
             if let Some(d) = &c.dualpi2 {
                 notes.add(format!("{NO_DUALPI2}{}", without(d, &[])));
+            } else if let Some(cake) = &c.cake {
+                let stands = "IOS has no CAKE: one queue stands for it";
+                notes.add(format!("{stands}{}", without(cake, &[])));
             } else if let Some(kind) = c.flow_queue_kind() {
                 notes.add(no_queue_of("IOS", kind));
             }

@@ -1,10 +1,12 @@
-//! Queues by flow as queueing disciplines of Linux: `sfq` and `fq_codel`; and `dualpi2`.
+//! Queues by flow as queueing disciplines of Linux: `sfq` and `fq_codel`; `dualpi2` and
+//! `cake`.
 
-use spillgate_core::{Dur, Limit, Rate};
+use spillgate_core::{Cells, Dur, Limit, Overhead, Rate};
 use spillgate_queueing::Line;
 use spillgate_queueing::spec::{
-    AqmSpec, CdtPolicy, Decide, DrrSpec, DualPi2Spec, DualPi2Variant, FairQueueSpec, FanScheduler,
-    FanSpec, FlowWeights, FqCodelSpec, FqSpec, Guard, WfqSpec, WfqWeights,
+    AqmSpec, CakeSpec, CakeTins, CdtPolicy, Decide, DrrSpec, DualPi2Spec, DualPi2Variant,
+    FairQueueSpec, FanScheduler, FanSpec, FlowWeights, FqCodelSpec, FqSpec, Guard, WfqSpec,
+    WfqWeights,
 };
 
 use super::queue::delays;
@@ -296,4 +298,58 @@ fn unlike_linux(d: &DualPi2Spec, notes: &mut Here<'_>) {
             d.mtu
         ));
     }
+}
+
+/// `cake` (tc-cake(8)).
+pub(super) fn cake(c: &CakeSpec, notes: &mut Here<'_>) -> String {
+    let bandwidth = c.bandwidth.map_or_else(
+        || "unlimited".to_owned(),
+        |r| format!("bandwidth {}bit", r.bps()),
+    );
+    let tins = match c.tins {
+        CakeTins::Besteffort => "besteffort",
+        CakeTins::Precedence => "precedence",
+        CakeTins::Diffserv3 => "diffserv3",
+        CakeTins::Diffserv4 => "diffserv4",
+        CakeTins::Diffserv8 => "diffserv8",
+    };
+    let nat = if c.nat { "nat" } else { "nonat" };
+    let side = if c.ingress { "ingress" } else { "egress" };
+    let rtt = in_whole(Dur::from_us(1), "us", "rtt", c.rtt, notes);
+    let overhead = match c.overhead {
+        Some(said) => counted(said),
+        None => {
+            notes.add("cake counts the device's frames with their header where no `overhead` is written, not what the link counts");
+            "raw".to_owned()
+        }
+    };
+    let memory = c.memory_limit.map_or_else(String::new, |m| {
+        let most = m.0.min(u64::from(u32::MAX));
+        if most < m.0 {
+            notes.add(format!(
+                "`memory_limit` {m} is written as {most} B, the most that cake takes"
+            ));
+        }
+        format!(" memlimit {most}b")
+    });
+    notes.add("cake counts kernel buffers against its memory, which are longer than packets, and rounds the turns of hosts by random numbers");
+    if let Some(mtu) = c.mtu {
+        notes.add(format!(
+            "cake takes the device's longest packet, whatever `mtu` is ({mtu})"
+        ));
+    }
+    format!(
+        "cake {bandwidth} {tins} {} {nat} {side} no-ack-filter rtt {rtt}us {overhead}{memory}",
+        c.isolation.word()
+    )
+}
+
+/// What is counted of a packet, in the words of `cake`.
+fn counted(said: Overhead) -> String {
+    let cells = match said.cells() {
+        Cells::None => "noatm",
+        Cells::Atm => "atm",
+        Cells::Ptm => "ptm",
+    };
+    format!("overhead {} mpu {} {cells}", said.per_packet(), said.mpu())
 }

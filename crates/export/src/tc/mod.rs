@@ -328,6 +328,7 @@ impl<'s> Script<'s> {
             Some(DisciplineSpec::Fq(f)) => flows::fq(f, line, &mut notes.at(&place)),
             Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, line, &mut notes.at(&place)),
             Some(DisciplineSpec::DualPi2(d)) => flows::dualpi2(d, line, &mut notes.at(&place)),
+            Some(DisciplineSpec::Cake(c)) => flows::cake(c, &mut notes.at(&place)),
             Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &mut notes.at(&place)),
             Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &mut notes.at(&place)),
             Some(DisciplineSpec::Fan(f)) => flows::fan(f, line, &mut notes.at(&place)),

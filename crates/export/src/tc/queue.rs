@@ -55,6 +55,9 @@ pub(super) fn leaf(class: &ClassSpec, line: Line, dscps: u64, notes: &mut Here<'
     if let Some(d) = &class.dualpi2 {
         return flows::dualpi2(d, line, notes);
     }
+    if let Some(c) = &class.cake {
+        return flows::cake(c, notes);
+    }
     if let Some(kind) = class.flow_queue_kind() {
         notes.add(no_queue_of("tc", kind));
     }

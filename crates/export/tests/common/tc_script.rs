@@ -249,6 +249,36 @@ impl<'t> Words<'t> {
             assert!((0.0..256.0).contains(&self.number::<f64>()));
         }
     }
+    /// The arguments of `cake`.
+    fn cake(&mut self) {
+        if !self.take("unlimited") {
+            self.expect("bandwidth");
+            assert!(self.rate() > 0);
+        }
+        let tins = [
+            "besteffort",
+            "precedence",
+            "diffserv3",
+            "diffserv4",
+            "diffserv8",
+        ];
+        assert!(tins.contains(&self.next()), "{}", self.1);
+        self.next();
+        assert!(matches!(self.next(), "nat" | "nonat"));
+        assert!(matches!(self.next(), "ingress" | "egress"));
+        self.expect("no-ack-filter rtt");
+        assert!(self.next().ends_with("us"));
+        if !self.take("raw") {
+            self.expect("overhead");
+            assert!((-64..=256).contains(&self.number::<i16>()), "{}", self.1);
+            self.expect("mpu");
+            assert!(self.number::<u16>() <= 256);
+            assert!(matches!(self.next(), "noatm" | "atm" | "ptm"));
+        }
+        if self.take("memlimit") {
+            assert!(self.size() <= u64::from(u32::MAX));
+        }
+    }
     /// Kind and arguments of a queueing discipline, checked.
     fn qdisc(&mut self) -> String {
         let start: Vec<&str> = self.0.clone().collect();
@@ -326,6 +356,7 @@ impl<'t> Words<'t> {
                 assert!(matches!(self.next(), "ecn" | "noecn"), "{}", self.1);
             }
             "dualpi2" => self.dualpi2(),
+            "cake" => self.cake(),
             other => panic!("{other}: {}", self.1),
         }
         self.end();

@@ -195,6 +195,20 @@ pub(crate) struct CobaltParams {
 }
 
 impl CobaltParams {
+    /// Those of a queue of CAKE.
+    pub(crate) fn of_cake(target: Dur, interval: Dur, mtu_time: Dur) -> Self {
+        Self {
+            target,
+            interval,
+            mtu_time,
+            increment: 1 << 24,
+            decrement: 1 << 20,
+            blue_threshold: Dur::MAX,
+            ecn: true,
+            rules: CobaltRules::LINUX,
+        }
+    }
+
     /// When the signal after one at `t` falls due.
     #[inline]
     fn after(&self, t: Time, root: u32) -> Time {
@@ -278,6 +292,12 @@ impl CobaltVars {
     /// BLUE's probability, 0 to 1.
     pub(crate) fn probability(&self) -> f64 {
         from_q32(self.p)
+    }
+
+    /// Whether there is nothing to decay, so that a queue that is empty may be forgotten.
+    #[inline]
+    pub(crate) fn rests(&self, now: Time) -> bool {
+        self.p == 0 && self.count == 0 && now >= self.drop_next
     }
 
     fn recount(&mut self, p: &CobaltParams, count: u32) {

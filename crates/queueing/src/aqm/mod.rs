@@ -63,6 +63,7 @@ pub(crate) use base_probability::{Base, Pi};
 pub use blue::BlueSpec;
 use chance::ByChance;
 pub use choke::{ChokeSpec, ChokeVariant};
+pub(crate) use cobalt::{CobaltParams, CobaltVars, Ruling};
 pub use cobalt::{CobaltSpec, CobaltVariant};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub use curve::RedCurve;

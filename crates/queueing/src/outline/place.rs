@@ -270,9 +270,13 @@ mod tests {
             assert_eq!(places.len(), 1, "{kind}");
             assert!(!places[0].1.limits.is_empty(), "{kind}");
             let modern = places[0].1.aqm.is_some();
-            assert_eq!(modern, matches!(kind, "fq-codel" | "dualpi2"), "{kind}");
+            assert_eq!(
+                modern,
+                matches!(kind, "fq-codel" | "dualpi2" | "cake"),
+                "{kind}"
+            );
         }
-        let by_flow = |key: &&str| *key != "dualpi2";
+        let by_flow = |key: &&str| !["dualpi2", "cake"].contains(key);
         for key in ClassSpec::flow_queue_kinds().into_iter().filter(by_flow) {
             let class = json!({"name": "class-default", key: {"quantum": "900 B"}});
             let spec = json!({"class-based": {"classes": [class]}});

@@ -11,7 +11,9 @@ use std::fmt::Debug;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{
+    DropReason, Dropped, Dscp, Ecn, FlowKey, Limit, Packet, Rate, Size, Time, Verdict,
+};
 
 use super::flows::{Flows, Sorting};
 use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
@@ -154,6 +156,14 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn transmits_until(&mut self, end: Time);
     /// The next packet if nothing drops it.
     fn head(&self) -> Option<&Packet>;
+    /// Whether that is certain; else another one may leave in its place.
+    fn foretells(&self) -> bool {
+        true
+    }
+    /// Sets the flows, by [`Packet::flow`].
+    fn attach(&mut self, _flows: &[FlowKey]) {}
+    /// Announces another flow.
+    fn add_flow(&mut self, _key: &FlowKey) {}
     /// Drops all packets.
     fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>);
     /// What time series show of it: always the same names.

@@ -3,6 +3,26 @@
 use super::heap::MinHeap;
 use super::table::{Flow, Table};
 
+/// Queues by slot.
+pub(super) trait Backlogs {
+    /// The queues from which packets can be pushed out, with [`Backlogs::of`] each.
+    fn each(&self) -> impl Iterator<Item = (u32, (u32, u32))>;
+    /// The number of the queue in a slot and its bytes, if packets can be pushed out from it.
+    fn of(&self, slot: u32) -> Option<(u32, u32)>;
+}
+
+impl<S> Backlogs for Table<S> {
+    fn each(&self) -> impl Iterator<Item = (u32, (u32, u32))> {
+        self.iter()
+            .filter_map(|(slot, flow)| Some((slot, flow.candidate()?)))
+    }
+
+    #[inline]
+    fn of(&self, slot: u32) -> Option<(u32, u32)> {
+        self.get(slot).and_then(Flow::candidate)
+    }
+}
+
 /// Flows by queued bytes, exactly; of equals the lowest flow.
 ///
 /// The order is lazy: it is updated when a queue grows, not when it shrinks. So a key may be larger
@@ -51,17 +71,15 @@ impl LongestFlow {
     }
 
     /// The slot of the longest queue, given the number of queued packets.
-    pub(super) fn find<S>(&mut self, packets: u32, flows: &Table<S>) -> Option<u32> {
+    pub(super) fn find(&mut self, packets: u32, flows: &impl Backlogs) -> Option<u32> {
         if self.until == 0 {
             self.until = packets / 2 + 1;
-            for (slot, flow) in flows.iter() {
-                if let Some((id, bytes)) = flow.candidate() {
-                    self.grew(slot, id, bytes);
-                }
+            for (slot, (id, bytes)) in flows.each() {
+                self.grew(slot, id, bytes);
             }
         }
         while let Some((promised, slot)) = self.heap.first() {
-            match flows.get(slot).and_then(Flow::candidate) {
+            match flows.of(slot) {
                 Some((id, bytes)) if key(bytes, id) == promised => return Some(slot),
                 Some((id, bytes)) => self.heap.set(slot, key(bytes, id)),
                 None => self.heap.remove(slot),

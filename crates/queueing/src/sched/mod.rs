@@ -1,5 +1,6 @@
 //! Schedulers over flows: they choose the queue whose packet leaves next.
 
+pub(crate) mod cake;
 pub(crate) mod drr;
 pub(crate) mod dualpi2;
 pub(crate) mod dualpi2_spec;

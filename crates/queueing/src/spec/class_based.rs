@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Burst, Dscp, Limit, Percent, Rate, RateOrPercent, Size};
 
-use super::{DrrSpec, DualPi2Spec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, Phb, PoliceSpec};
+use super::{
+    CakeSpec, DrrSpec, DualPi2Spec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, Phb, PoliceSpec,
+};
 use crate::aqm::AqmSpec;
 use crate::line::Longest;
 use crate::sched::flow_queue::FlowQueueSpec;
@@ -170,6 +172,9 @@ pub struct ClassSpec {
     /// DualPI2 inside the class, in place of `queue_limit` and `aqm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dualpi2: Option<DualPi2Spec>,
+    /// CAKE inside the class, without its shaper, in place of `queue_limit` and `aqm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cake: Option<CakeSpec>,
     /// Sets the DSCP of every packet of the class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_dscp: Option<Dscp>,
@@ -221,6 +226,7 @@ impl ClassSpec {
             ("fq", spec(&self.fq)),
             ("fq_codel", spec(&self.fq_codel)),
             ("dualpi2", spec(&self.dualpi2)),
+            ("cake", spec(&self.cake)),
         ]
         .into_iter()
     }

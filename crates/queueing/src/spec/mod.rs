@@ -31,6 +31,7 @@ pub use crate::fan::spec::{
     PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
 };
 pub use crate::leaf::WhenFull;
+pub use crate::sched::cake::{CakeDelays, CakeIsolation, CakeSpec, CakeTins};
 pub use crate::sched::drr::DrrSpec;
 pub use crate::sched::dualpi2_spec::{Decide, DualPi2Spec, DualPi2Variant};
 pub use crate::sched::flow_queue::Guard;
@@ -85,6 +86,9 @@ spillgate_core::family! {
     /// DualPI2: two queues with coupled AQMs, for scalable (L4S) and for classic senders (RFC
     /// 9332).
     "dualpi2": DualPi2(DualPi2Spec);
+    /// CAKE: a shaper, tins by code point, and queues that share by host and by flow, each under
+    /// COBALT.
+    "cake": Cake(CakeSpec);
 }
 
 impl DisciplineSpec {
@@ -95,6 +99,7 @@ impl DisciplineSpec {
             Self::Fq(s) => Some(s),
             Self::FqCodel(s) => Some(s),
             Self::DualPi2(s) => Some(s),
+            Self::Cake(s) => Some(s),
             _ => None,
         }
     }

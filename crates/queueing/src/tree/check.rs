@@ -245,7 +245,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
     for (i, key) in flows.iter().enumerate() {
         exclude_beside(key, &[&flows[i + 1..], &["queue_limit"]].concat())?;
     }
-    for whole in ["fq_codel", "dualpi2"] {
+    for whole in ["fq_codel", "dualpi2", "cake"] {
         exclude_beside(whole, &["aqm"])?;
     }
     let own = [

@@ -249,7 +249,9 @@ impl Schedule for Tree {
             // Its AQM may have dropped all packets of the class: choose again.
             let Some(packet) = &left else { continue };
             let len = bytes(self.counted, packet);
-            debug_assert!(len == pick.len || lost > 0);
+            debug_assert!(
+                len == pick.len || lost > 0 || !self.leaves[usize::from(pick.leaf)].foretells()
+            );
             if self.remembers_sent {
                 self.sent = Sent {
                     number: self.sent.number + 1,

@@ -12,6 +12,7 @@ impl Tree {
     pub(super) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
         self.classifier.attach(flows);
         self.steps.iter_mut().for_each(|s| s.attach(flows));
+        self.leaves.iter_mut().for_each(|l| l.attach(flows));
         self.expect_flows(flows.len());
     }
 
@@ -19,6 +20,7 @@ impl Tree {
     pub(super) fn add_flow(&mut self, key: FlowKey, n: usize) {
         self.classifier.add_flow(key);
         self.steps.iter_mut().for_each(|s| s.add_flow(key));
+        self.leaves.iter_mut().for_each(|l| l.add_flow(&key));
         self.expect_flows(n);
     }
 

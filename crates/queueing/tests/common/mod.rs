@@ -281,6 +281,31 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "cake, shaped",
+        json: r#"{"main": {"cake": {"bandwidth": "300 kb/s", "tins": "diffserv4", "memory_limit": "9 kB", "rtt": "30 ms",
+            "overhead": "18 B"}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "cake, ingress",
+        json: r#"{"main": {"cake": {"bandwidth": "300 kb/s", "tins": "precedence", "isolation": "dual-dsthost", "memory_limit": "9 kB",
+            "rtt": "30 ms", "ingress": true}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "cake",
+        json: r#"{"main": {"cake": {"tins": "diffserv8", "isolation": "hosts", "memory_limit": "9 kB", "rtt": "30 ms"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "cake in classes",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "low", "match": {"dscp": ["af31", "af33", "af23"]}, "shape": {"rate": "200 kb/s", "burst": "1600 B"},
+             "cake": {"memory_limit": "9 kB", "rtt": "30 ms"}},
+            {"name": "class-default", "cake": {"tins": "besteffort"}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
         name: "codel as linux",
         json: r#"{"main": {"fifo": {"limit": "40 packets", "aqm": {"codel":
             {"as": "linux", "target": "3 ms", "interval": "20 ms", "max_packet": "0 B"}}}}}"#,

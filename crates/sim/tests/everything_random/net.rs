@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 41] = [
+pub(crate) const OUT: [&str; 44] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -43,6 +43,9 @@ pub(crate) const OUT: [&str; 41] = [
     "{fifo: {limit: 30 packets, aqm: {avq: {ecn: true}}}}",
     "{fifo: {limit: 30 packets, aqm: {pi2: {target: 4 ms}}}}",
     "{dualpi2: {target: 4 ms, update: 5 ms}}",
+    "{cake: {tins: diffserv8, memory_limit: 40 kB, rtt: 10 ms}}",
+    "{cake: {bandwidth: 1 Mb/s, tins: diffserv4, isolation: dual-srchost, memory_limit: 40 kB, rtt: 10 ms, ingress: true, overhead: pppoe-vcmux}}",
+    "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, cake: {rtt: 10 ms, memory_limit: 20 kB}}, {name: class-default, shape: {rate: 40 %}, cake: {isolation: hosts}}]}}",
     "{fifo: {limit: 30 packets, aqm: {cobalt: {target: 2 ms, interval: 20 ms, increment: 0.05}}}}",
     "{fq: {limit: 30 packets, aqm: {cobalt: {as: ns3, target: 2 ms, interval: 20 ms, increment: 0.05, decrement: 0.01}}}}",
     "{dualpi2: {as: linux, limit: 30 packets}}",

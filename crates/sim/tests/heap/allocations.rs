@@ -27,6 +27,7 @@ const POLICIES: &[&str] = &[
     "{fifo: {limit: 100 packets, aqm: {sfb: {}}}}",
     "{fifo: {limit: 40 packets, full: random}}",
     "{dualpi2: {}}",
+    "{cake: {bandwidth: 9 Mb/s, tins: diffserv4, memory_limit: 60 kB}}",
 ];
 
 #[test]
