@@ -10,7 +10,7 @@ use spillgate_import::profile::{
 };
 use spillgate_import::{ConfigImporter, platform_by_name};
 use spillgate_scenario::schema::CaptureMatch;
-use spillgate_scenario::{Diagnostic, Diagnostics, Files as _, Importer as _, codes};
+use spillgate_scenario::{Diagnostic, Diagnostics, Files as _, codes};
 
 use crate::files::{Disk, OnDisk};
 use crate::job::input_error;

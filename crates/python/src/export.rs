@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use spillgate_export::{Exported, Filters, Scheduler, Source, TcOptions, ios, option, rate, tc};
 use spillgate_import::{ConfigImporter, interface_bandwidth, interface_name, platform_by_name};
-use spillgate_scenario::{Diagnostics, Importer as _, Options, port_policies};
+use spillgate_scenario::{Diagnostics, Options, port_policies};
 
 use crate::config::bytes_of;
 use crate::files::Disk;
