@@ -5,3 +5,4 @@ mod common;
 mod parameters;
 mod roundtrip;
 mod tc;
+mod trees;

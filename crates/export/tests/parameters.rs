@@ -185,6 +185,24 @@ fn table() -> Vec<Row> {
             ("as", json!(["linux"])),
         ],
     ));
+    all.extend(aqm(
+        "pie",
+        "PieSpec",
+        json!({}),
+        &[
+            ("as", json!(["linux"])),
+            ("target", json!(["20 ms", "5000.4 us"])),
+            ("update", json!(["16 ms"])),
+            ("alpha", json!([0.25, 0.2])),
+            ("beta", json!([1.5, 0.2])),
+            ("max_burst", json!(["100 ms"])),
+            ("ecn", json!([true])),
+            ("ecn_threshold", json!([0.2])),
+            ("mean_packet", json!(["1000 B"])),
+            ("derandomize", json!([false])),
+            ("dq_rate_estimator", json!([true])),
+        ],
+    ));
     all.extend(queue(
         "flow-wfq",
         Some("fair_queue"),
@@ -292,9 +310,92 @@ fn table() -> Vec<Row> {
     let shaped: &[(&str, Value)] = &[("bandwidth", json!(["9 Mb/s"]))];
     all.extend(queue("cake", None, "CakeSpec", shaped));
     all.extend(fan());
+    all.extend(trees());
     all.extend(of_class());
     all.extend(of_priority());
     all.extend(of_police());
+    all
+}
+
+/// The rows of trees of classes.
+fn trees() -> Vec<Row> {
+    let classes = json!([
+        {"name": "top", "rate": "5 Mb/s"},
+        {"name": "a", "parent": "top", "match": {"dscp": "af11"}, "rate": "2 Mb/s"},
+        {"name": "b", "parent": "top", "match": {"dscp": "ef"}, "rate": "1 Mb/s"},
+        {"name": "side", "rate": "1 Mb/s"}]);
+    let htb = json!({"p": {"htb": {"default": "a", "classes": classes}}});
+    let fewer = json!([{"name": "a", "rate": "2 Mb/s"}]);
+    let mut all = rows(
+        "HtbSpec",
+        &htb,
+        "/p/htb",
+        &[
+            ("default", json!(["b"])),
+            ("r2q", json!([20])),
+            ("direct_qlen", json!([9])),
+            ("timer", json!(["4 ms"])),
+            ("hysteresis", json!([true])),
+            ("classes", json!([fewer])),
+        ],
+    );
+    let common = |class: &[(&'static str, Value)]| {
+        let mut all = vec![
+            ("parent", json!(["side"])),
+            ("match", json!([{"dscp": "cs1"}])),
+            (
+                "queue",
+                json!([{"fq-codel": {}}, {"fifo": {"limit": "9 kB"}}]),
+            ),
+        ];
+        all.extend_from_slice(class);
+        all
+    };
+    let own = common(&[
+        ("rate", json!(["2 Mb/s", "30 %"])),
+        ("ceil", json!(["4 Mb/s"])),
+        ("burst", json!(["9 kB"])),
+        ("cburst", json!(["9 kB"])),
+        ("quantum", json!(["3 kB"])),
+        ("prio", json!([3])),
+    ]);
+    all.extend(rows("HtbClassSpec", &htb, "/p/htb/classes/2", &own));
+    let curve = json!({"m2": "1 Mb/s"});
+    let classes = json!([
+        {"name": "top", "ls": curve},
+        {"name": "a", "parent": "top", "match": {"dscp": "af11"}, "ls": curve},
+        {"name": "b", "parent": "top", "match": {"dscp": "ef"}, "ls": {"m1": "3 Mb/s", "d": "9 ms", "m2": "1 Mb/s"}},
+        {"name": "side", "ls": curve}]);
+    let hfsc = json!({"p": {"hfsc": {"default": "a", "classes": classes}}});
+    let fewer = json!([{"name": "a", "sc": curve}]);
+    all.extend(rows(
+        "HfscSpec",
+        &hfsc,
+        "/p/hfsc",
+        &[("default", json!(["b"])), ("classes", json!([fewer]))],
+    ));
+    let other = json!([{"m2": "700 kb/s"}]);
+    let own = common(&[("rt", other.clone()), ("ls", other.clone()), ("ul", other)]);
+    let class = "/p/hfsc/classes/2";
+    all.extend(rows("HfscClassSpec", &hfsc, class, &own));
+    let both = json!({"p": {"hfsc": {"default": "b", "classes": [{"name": "b", "sc": curve}]}}});
+    let changed = [("sc", json!([{"m2": "2 Mb/s"}]))];
+    all.extend(rows("HfscClassSpec", &both, "/p/hfsc/classes/0", &changed));
+    let slopes = [
+        ("m1", json!(["0 b/s", "4 Mb/s"])),
+        ("d", json!(["5 ms"])),
+        ("m2", json!(["2 Mb/s"])),
+    ];
+    all.extend(rows("CurveSpec", &hfsc, &format!("{class}/ls"), &slopes));
+    let within = json!({"umax": "1500 B", "dmax": "9 ms", "rate": "1 Mb/s"});
+    let classes = json!([{"name": "a", "sc": within}]);
+    let hfsc = json!({"p": {"hfsc": {"default": "a", "classes": classes}}});
+    let others = [
+        ("umax", json!(["800 B"])),
+        ("dmax", json!(["5 ms"])),
+        ("rate", json!(["2 Mb/s"])),
+    ];
+    all.extend(rows("CurveSpec", &hfsc, "/p/hfsc/classes/0/sc", &others));
     all
 }
 
@@ -529,7 +630,12 @@ fn every_parameter_has_a_row() {
         ];
         let properties = def.get("properties").and_then(Value::as_object);
         for key in properties.into_iter().flat_map(serde_json::Map::keys) {
-            let label = ["ClassSpec.name", "ClassSpec.match"];
+            let label = [
+                "ClassSpec.name",
+                "ClassSpec.match",
+                "HtbClassSpec.name",
+                "HfscClassSpec.name",
+            ];
             let full = format!("{name}.{key}");
             let told = elsewhere.contains(&name.as_str()) || untranslated.contains(name);
             if !told && !label.contains(&full.as_str()) {
@@ -546,7 +652,7 @@ fn every_parameter_has_a_row() {
 fn untranslated() -> impl Iterator<Item = &'static str> {
     let aqms = spillgate_queueing::kinds().iter().find(|f| f.name == "aqm");
     let kinds = aqms.unwrap().kinds.iter().map(|k| k.kind);
-    kinds.filter(|k| !["red", "wred", "codel", "choke", "sfb"].contains(k))
+    kinds.filter(|k| !["red", "wred", "codel", "pie", "choke", "sfb"].contains(k))
 }
 
 /// The type of the parameters of an AQM.
@@ -720,7 +826,13 @@ fn a_parameter_changes_the_commands_or_is_named() {
 #[test]
 fn what_is_written_for_ios_is_read() {
     for platform in Platform::ALL {
-        for row in table() {
+        // Trees of Linux are left out as a whole.
+        let tree = |r: &Row| {
+            ["Htb", "Hfsc", "Curve"]
+                .iter()
+                .any(|t| r.key.starts_with(t))
+        };
+        for row in table().into_iter().filter(|r| !tree(r)) {
             let written = ios(&source(policies(&row.policies, row.key), platform));
             let read =
                 ConfigImporter::default().ios("exported.cfg", written.text.as_bytes(), platform);

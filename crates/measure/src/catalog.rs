@@ -270,6 +270,8 @@ numbers! {
     TokensPolicer "tokens_policer" ["B"] "Tokens of policers" "tokens" "tokens in the committed bucket of each policer";
     TokensPriority "tokens_priority" ["B"] "Tokens of priority classes" "tokens" "tokens in the bucket that limits each priority class";
     TokensShaper "tokens_shaper" ["B"] "Tokens of shapers" "tokens" "tokens in the bucket of each shaper";
+    TokensRate "tokens_rate" ["B"] "Tokens of HTB's rates" "tokens" "tokens in the bucket of the rate of each class of HTB";
+    TokensCeil "tokens_ceil" ["B"] "Tokens of HTB's ceilings" "tokens" "tokens in the bucket of the ceiling of each class of HTB";
     Throughput "throughput" ["b/s"] "Rate of each class" "throughput" "rate at which packets of each class arrive";
     Carried "carried" ["b/s"] "Rate on links" "carried rate" "rate that each link sends, link overhead included";
     Cwnd "cwnd" ["B"] "Congestion windows" "congestion window" "TCP's congestion window of each connection";

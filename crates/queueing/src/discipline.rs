@@ -338,6 +338,7 @@ impl Discipline {
     pub fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {
         match &self.engine {
             Engine::ClassBased(tree) => tree.buckets(now),
+            Engine::Htb(classes) => classes.buckets(now),
             _ => Vec::new(),
         }
     }
@@ -347,6 +348,7 @@ impl Discipline {
     pub fn tokens(&self, now: Time) -> Vec<(String, State)> {
         match &self.engine {
             Engine::ClassBased(tree) => tree.tokens(now),
+            Engine::Htb(classes) => classes.tokens(now),
             _ => Vec::new(),
         }
     }

@@ -10,6 +10,9 @@ use crate::evidence::{Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::guarantee::{self, Guarantee, Load, Reason, Sends};
+use crate::hier::Hierarchy;
+use crate::hier::hfsc::Hfsc;
+use crate::hier::htb::Htb;
 use crate::leaf::{Leaf, Queue};
 use crate::sched::cake::Cake;
 use crate::sched::pgps::Pgps;
@@ -118,6 +121,8 @@ spillgate_core::family! {
     Queue(Leaf);
     Wfq(Pgps);
     ClassBased(Tree);
+    Htb(Hierarchy<Htb>);
+    Hfsc(Hierarchy<Hfsc>);
     Fan(Fan);
     Cake(Cake);
     Custom(CustomEngine);
@@ -147,6 +152,8 @@ impl Engine {
             (Self::Queue(e), Self::Queue(f)) => e.retune(f),
             (Self::Wfq(e), Self::Wfq(f)) => e.retune(now, &f),
             (Self::ClassBased(e), Self::ClassBased(f)) => e.retune(now, f),
+            (Self::Htb(e), Self::Htb(f)) => e.retune(now, f),
+            (Self::Hfsc(e), Self::Hfsc(f)) => e.retune(now, f),
             (Self::Fan(e), Self::Fan(f)) => e.retune(now, f),
             (Self::Cake(e), Self::Cake(f)) => e.retuned(&f),
             _ => debug_assert!(false, "a policy does not change its kind"),

@@ -11,6 +11,7 @@ mod evidence;
 mod fan;
 mod flow_numbers;
 mod guarantee;
+mod hier;
 mod leaf;
 mod line;
 mod outline;

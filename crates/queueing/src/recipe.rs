@@ -335,7 +335,7 @@ impl Recipe {
     pub fn counting(&self) -> Option<Counting> {
         let policy = self.policy()?;
         let counting = self.line()?.counting;
-        let has_rates = matches!(policy.spec, DisciplineSpec::ClassBased(_));
+        let has_rates = policy.spec.has_rates();
         Some(counting).filter(|c| has_rates && !c.is_of_link())
     }
 

@@ -924,3 +924,182 @@ fn what_compares_flows_is_refused_in_fair_queues() {
         }
     }
 }
+
+#[test]
+fn trees_of_classes() {
+    let htb = |keys: &str, classes: &str| {
+        format!(r#"{{"main": {{"htb": {{{keys}"classes": [{classes}]}}}}}}"#)
+    };
+    let check = |json: String, key: &str, found: &str, message: &str, hint: &str| {
+        let path = format!("policies.main.htb.{key}");
+        refused(&json, &path, found, message, hint);
+    };
+    let a = r#"{"name": "alpha", "rate": "1 Mb/s"}"#;
+    let with = |keys: &str| format!(r#"{a}, {{"name": "b", "rate": "1 kb/s", {keys}}}"#);
+    check(
+        htb(r#""default": "alhpa", "#, a),
+        "default",
+        "alhpa",
+        "no class of this name without children",
+        "`alpha`",
+    );
+    check(
+        htb(r#""r2q": 0, "#, a),
+        "r2q",
+        "0",
+        "divided by it",
+        "default is 10",
+    );
+    check(
+        htb("", &with(r#""parent": "alhpa""#)),
+        "classes[1].parent",
+        "alhpa",
+        "no class of this name",
+        "`alpha`",
+    );
+    check(
+        htb("", &with(r#""parent": "b""#)),
+        "classes[1].parent",
+        "b",
+        "its own parent",
+        "leave `parent` out",
+    );
+    check(
+        htb("", &with(r#""prio": 8"#)),
+        "classes[1].prio",
+        "8",
+        "0 to 7",
+        "default is 0",
+    );
+    check(
+        htb("", &with(r#""quantum": "0 B""#)),
+        "classes[1].quantum",
+        "0 B",
+        "at least one byte",
+        "rate / r2q",
+    );
+    check(
+        htb(
+            "",
+            &with(r#""rate": "0 %""#).replace(r#""rate": "1 kb/s", "#, ""),
+        ),
+        "classes[1].rate",
+        "0 %",
+        "above 0",
+        "write a percentage",
+    );
+    check(
+        htb("", &with(r#""queue": {"class-based": {"classes": []}}"#)),
+        "classes[1].queue",
+        "class-based",
+        "not one queue",
+        "classes nest by `parent`",
+    );
+    check(
+        htb("", &with(r#""queue": {"fifo": {"limit": "0 packets"}}"#)),
+        "classes[1].queue.fifo.limit",
+        "0 packets",
+        "nothing fits",
+        "",
+    );
+    let inner = r#"{"name": "top", "rate": "2 Mb/s", "queue": {"fifo": {}}}, {"name": "b", "parent": "top", "rate": "1 Mb/s"}"#;
+    check(
+        htb("", inner),
+        "classes[0].queue",
+        "top",
+        "no queue of its own",
+        "children",
+    );
+    let deep: Vec<String> = (0..9)
+        .map(|i| match i {
+            0 => r#"{"name": "c0", "rate": "1 Mb/s"}"#.to_owned(),
+            _ => format!(
+                r#"{{"name": "c{i}", "parent": "c{}", "rate": "1 Mb/s"}}"#,
+                i - 1
+            ),
+        })
+        .collect();
+    check(
+        htb("", &deep.join(", ")),
+        "classes[7].parent",
+        "c6",
+        "eight levels",
+        "seven classes",
+    );
+    // A leaf inside of seven classes is as deep as Linux goes.
+    assert!(resolve(&htb("", &deep[..8].join(", ")), BPS).is_ok());
+    warned(
+        &htb(
+            "",
+            &with(r#""parent": "alpha""#).replace("1 kb/s", "2 Mb/s"),
+        ),
+        "more than its own 1 Mb/s",
+    );
+    warned(
+        &htb("", &with(r#""ceil": "500 b/s""#)),
+        "never sends more than ceil",
+    );
+    warned(
+        &htb(
+            r#""timer": "10 ms", "#,
+            r#"{"name": "a", "rate": "10 Mb/s", "burst": "2 kB"}"#,
+        ),
+        "less than 10 Mb/s sends in a tick",
+    );
+    warned(&htb("", a), "no packet comes to it");
+}
+
+#[test]
+fn curves() {
+    let hfsc = |keys: &str| {
+        format!(
+            r#"{{"main": {{"hfsc": {{"default": "a", "classes": [{{"name": "a", {keys}}}]}}}}}}"#
+        )
+    };
+    let check = |keys: &str, key: &str, found: &str, message: &str| {
+        let path = format!("policies.main.hfsc.classes[0]{key}");
+        refused(&hfsc(keys), &path, found, message, "");
+    };
+    check(r#""ul": {"m2": "1 kb/s"}"#, "", "a", "needs a curve");
+    check(
+        r#""sc": {"m2": "1 kb/s"}, "rt": {"m2": "1 kb/s"}"#,
+        ".rt",
+        "a",
+        "`sc` is both",
+    );
+    check(r#""sc": {}"#, ".sc", "no keys", "`m1`, `d`, `m2`");
+    check(
+        r#""sc": {"m2": "1 kb/s", "rate": "1 kb/s"}"#,
+        ".sc",
+        "keys of both forms",
+        "`umax`, `dmax`, `rate`",
+    );
+    check(
+        r#""sc": {"m1": "1 kb/s", "m2": "1 kb/s"}"#,
+        ".sc.d",
+        "nothing",
+        "lasts for",
+    );
+    check(
+        r#""sc": {"m1": "1 kb/s", "d": "1 s"}"#,
+        ".sc.m2",
+        "nothing",
+        "last slope",
+    );
+    check(
+        r#""sc": {"umax": "100 B", "rate": "1 kb/s"}"#,
+        ".sc.dmax",
+        "nothing",
+        "within `dmax`",
+    );
+    let none = r#"{"main": {"hfsc": {"default": "", "classes": []}}}"#;
+    let path = "policies.main.hfsc.default";
+    refused(none, path, "", "Linux would drop them", "name a class");
+    warned(
+        &hfsc(r#""rt": {"m2": "1 kb/s"}, "ul": {"m2": "1 kb/s"}"#),
+        "has no effect",
+    );
+    let inner = r#"{"main": {"hfsc": {"default": "b", "classes": [
+        {"name": "a", "rt": {"m2": "1 kb/s"}}, {"name": "b", "parent": "a", "ls": {"m2": "1 kb/s"}}]}}}"#;
+    warned(inner, "taken as `sc`");
+}

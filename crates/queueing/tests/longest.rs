@@ -15,9 +15,20 @@ fn policies() -> BTreeMap<String, DisciplineSpec> {
     let disciplines = kinds().iter().find(|f| f.name == "disciplines").unwrap();
     let plain = disciplines.kinds.iter().map(|k| k.kind);
     let mut all: BTreeMap<String, String> = plain
-        .filter(|kind| *kind != "class-based")
+        .filter(|kind| !["class-based", "hfsc"].contains(kind))
         .map(|kind| (kind.to_owned(), format!(r#"{{"{kind}": {{}}}}"#)))
         .collect();
+    let trees = [
+        (
+            "htb of 8 kb/s",
+            r#"{"htb": {"default": "c", "classes": [{"name": "c", "rate": "8 kb/s"}]}}"#,
+        ),
+        (
+            "hfsc",
+            r#"{"hfsc": {"default": "c", "classes": [{"name": "c", "sc": {"m2": "8 kb/s"}, "ul": {"m2": "8 kb/s"}}]}}"#,
+        ),
+    ];
+    all.extend(trees.map(|(name, policy)| (name.to_owned(), policy.to_owned())));
     all.insert(
         "pdrr".to_owned(),
         r#"{"fan": {"scheduler": {"pdrr": {}}}}"#.to_owned(),

@@ -16,6 +16,8 @@ mod fan_errors;
 mod fan_on_link;
 mod full;
 mod gps;
+mod hfsc;
+mod htb;
 mod idle;
 mod longest;
 mod meters;

@@ -138,7 +138,7 @@ class Port:
 
     def queue(self, leaf: int) -> Mapping[str, Any] | None:
         """The record of a queue of the outline, with its limit."""
-        if self.outline is None or self.outline["kind"] != "class-based":
+        if self.outline is None or not self.outline["classes"]:
             return self.outline
         name = self.of["leaves"][leaf]
         named = [c for c in self.outline["classes"] if c["name"] == name]

@@ -18,6 +18,7 @@ mod flows;
 mod htb;
 mod options;
 mod queue;
+mod trees;
 
 use std::fmt::Write as _;
 
@@ -28,7 +29,7 @@ use spillgate_queueing::{Counting, Line, Longest, PacketSet, Policy};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 use crate::settings::shown;
-use crate::{Exported, Note, Notes, Port, Source, codes};
+use crate::{Exported, Here, Note, Notes, Port, Source, codes};
 use actions::{Actions, Step};
 use cubes::cubes;
 
@@ -308,11 +309,21 @@ impl<'s> Script<'s> {
                 .hint("write `bandwidth` on the interface, or give --rate")
                 .into());
         };
+        let source = self.source;
+        let Some(spec) = source.policies.get(&port.policy) else {
+            return Ok(());
+        };
         let line = self.line(rate);
-        let notes = &mut self.notes;
-        let queue = match self.source.policies.get(&port.policy) {
-            None => return Ok(()),
-            Some(DisciplineSpec::ClassBased(_)) => {
+        match spec {
+            DisciplineSpec::Htb(s) => {
+                self.htb(s, &port.policy, rate);
+                return Ok(());
+            }
+            DisciplineSpec::Hfsc(s) => {
+                self.hfsc(s, &port.policy, rate);
+                return Ok(());
+            }
+            DisciplineSpec::ClassBased(_) => {
                 let around = Some(line.into());
                 let Some(policy) = Policy::of(&self.source.policies, &port.policy, around) else {
                     return Ok(());
@@ -323,26 +334,12 @@ impl<'s> Script<'s> {
                 }
                 return Ok(());
             }
-            Some(DisciplineSpec::Fifo(f)) => queue::whole_fifo(f, rate, &mut notes.at(&place)),
-            Some(DisciplineSpec::Drr(d)) => flows::drr(d, line, &mut notes.at(&place)),
-            Some(DisciplineSpec::Fq(f)) => flows::fq(f, line, &mut notes.at(&place)),
-            Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, line, &mut notes.at(&place)),
-            Some(DisciplineSpec::DualPi2(d)) => flows::dualpi2(d, line, &mut notes.at(&place)),
-            Some(DisciplineSpec::Cake(c)) => flows::cake(c, &mut notes.at(&place)),
-            Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &mut notes.at(&place)),
-            Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &mut notes.at(&place)),
-            Some(DisciplineSpec::Fan(f)) => flows::fan(f, line, &mut notes.at(&place)),
-            Some(other) => {
-                let text = format!(
-                    "tc has no translation of {}; left out: {}",
-                    other.kind(),
-                    shown(other)
-                );
-                notes.at(&place).add(text);
-                return Ok(());
-            }
-        };
-        self.queue(&queue, rate, &place);
+            _ => {}
+        }
+        let notes = &mut self.notes.at(&place);
+        if let Some(queue) = discipline(spec, line, u64::MAX, notes) {
+            self.queue(&queue, rate, &place);
+        }
         Ok(())
     }
 
@@ -422,6 +419,35 @@ impl<'s> Script<'s> {
         // Another class may lead here.
         self.nodes[node] = entries;
     }
+}
+
+/// A discipline without classes: its kind and arguments; none if Linux has nothing like it. `dscps`
+/// are those of the packets that may come to it.
+fn discipline(
+    spec: &DisciplineSpec,
+    line: Line,
+    dscps: u64,
+    notes: &mut Here<'_>,
+) -> Option<String> {
+    Some(match spec {
+        DisciplineSpec::Fifo(f) => queue::whole_fifo(f, line.rate, dscps, notes),
+        DisciplineSpec::Drr(d) => flows::drr(d, line, notes),
+        DisciplineSpec::Fq(f) => flows::fq(f, line, notes),
+        DisciplineSpec::FqCodel(f) => flows::fq_codel(f, line, notes),
+        DisciplineSpec::DualPi2(d) => flows::dualpi2(d, line, notes),
+        DisciplineSpec::Cake(c) => flows::cake(c, notes),
+        DisciplineSpec::FlowWfq(f) => flows::fair(f, None, line.rate, notes),
+        DisciplineSpec::Wfq(w) => flows::wfq(w, line.rate, notes),
+        DisciplineSpec::Fan(f) => flows::fan(f, line, notes),
+        other => {
+            notes.add(format!(
+                "tc has no translation of {}; left out: {}",
+                other.kind(),
+                shown(other)
+            ));
+            return None;
+        }
+    })
 }
 
 /// The DSCPs of the packets that a class may match, a bit each.

@@ -88,7 +88,7 @@ pub(super) fn fifo(limit: Limit, rate: Rate) -> String {
 }
 
 /// A FIFO of a port: `pfifo_head_drop` where it drops from its front.
-pub(super) fn whole_fifo(f: &FifoSpec, rate: Rate, notes: &mut Here<'_>) -> String {
+pub(super) fn whole_fifo(f: &FifoSpec, rate: Rate, dscps: u64, notes: &mut Here<'_>) -> String {
     match (&f.aqm, f.full) {
         (None, WhenFull::Front) => {
             let packets = in_packets(f.limit, Some(rate), "pfifo_head_drop", notes);
@@ -100,7 +100,7 @@ pub(super) fn whole_fifo(f: &FifoSpec, rate: Rate, notes: &mut Here<'_>) -> Stri
             }
             match aqm {
                 None => fifo(f.limit, rate),
-                Some(aqm) => managed(aqm, f.limit, rate, u64::MAX, notes),
+                Some(aqm) => managed(aqm, f.limit, rate, dscps, notes),
             }
         }
     }

@@ -22,7 +22,7 @@ use super::shell::Word;
 use super::units::{rate, size, time};
 
 /// Disciplines that have others below them.
-const CLASSFUL: [&str; 6] = ["prio", "ets", "drr", "qfq", "tbf", "netem"];
+const CLASSFUL: [&str; 8] = ["prio", "ets", "drr", "qfq", "tbf", "htb", "hfsc", "netem"];
 /// Disciplines within each other.
 const MAX_DEPTH: usize = 8;
 /// Bands of `prio` and `ets`.
@@ -157,6 +157,21 @@ impl<'a> Lowering<'a, '_, '_> {
             classes: Vec::new(),
         };
         let spec = match kind.text.as_str() {
+            "htb" | "hfsc" => {
+                let read = match kind.text.as_str() {
+                    "htb" => self.htb(node, args),
+                    _ => self.hfsc(node, args),
+                };
+                let (spec, classes) = match read {
+                    Ok(found) => found,
+                    Err(refusal) => {
+                        self.refuse(node, refusal);
+                        return None;
+                    }
+                };
+                places.classes = classes;
+                spec
+            }
             "prio" | "ets" | "drr" | "qfq" | "tbf" => {
                 let read = match kind.text.as_str() {
                     "prio" | "ets" => self.bands(node, args, &name, depth),
@@ -243,7 +258,7 @@ impl<'a> Lowering<'a, '_, '_> {
         if let Some(reason) = found.into_class(&mut class.spec) {
             self.unmodelled(&node, reason);
         }
-        for key in ["queue_limit", "aqm", "fq_codel", "dualpi2"] {
+        for key in ["queue_limit", "aqm", "fq_codel", "dualpi2", "cake"] {
             class.places.keys.insert(key.to_owned(), spot);
         }
     }

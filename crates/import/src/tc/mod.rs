@@ -15,8 +15,10 @@
 //! - A policer holds for all filters of its class.
 //! - Rates count the IP packet and 14 B, and what a size table (`stab`) says.
 
+mod cake;
 mod filter;
 mod header;
+mod hierarchy;
 mod line;
 mod lower;
 mod queue;

@@ -6,7 +6,8 @@ use spillgate_queueing::aqm::{
     RedSpec, RedUnit, RedVariant, SfbSpec,
 };
 use spillgate_queueing::spec::{
-    ClassSpec, DisciplineSpec, DualPi2Spec, DualPi2Variant, FifoSpec, FqCodelSpec, WhenFull,
+    CakeSpec, ClassSpec, DisciplineSpec, DualPi2Spec, DualPi2Variant, FifoSpec, FqCodelSpec,
+    WhenFull,
 };
 
 use crate::ios::fault::Fault;
@@ -30,6 +31,7 @@ pub(super) enum Queue {
     Fifo(FifoSpec),
     FqCodel(FqCodelSpec),
     DualPi2(DualPi2Spec),
+    Cake(CakeSpec),
 }
 
 /// Words without effect on the simulation, each with the reason.
@@ -62,6 +64,7 @@ impl Queue {
             Self::Fifo(f) => DisciplineSpec::Fifo(f),
             Self::FqCodel(f) => DisciplineSpec::FqCodel(f),
             Self::DualPi2(d) => DisciplineSpec::DualPi2(d),
+            Self::Cake(c) => DisciplineSpec::Cake(c),
         }
     }
 
@@ -78,6 +81,7 @@ impl Queue {
             }
             Self::FqCodel(f) => class.fq_codel = Some(f),
             Self::DualPi2(d) => class.dualpi2 = Some(d),
+            Self::Cake(c) => class.cake = Some(c),
         }
         None
     }
@@ -98,6 +102,7 @@ pub(super) fn queue<'w>(
         "sfb" => sfb(args)?,
         "fq_codel" => fq_codel(args, idle)?,
         "dualpi2" => dualpi2(args, idle)?,
+        "cake" => super::cake::cake(args, idle)?,
         _ => return Ok(None),
     }))
 }

@@ -5,3 +5,4 @@ tc qdisc add dev ppp0 parent 2:2 sfb rehash 600000 db 60000 limit 1000 max 25 ta
 tc qdisc add dev ppp0 parent 2:3 choke limit 1000 min 83 max 250 avpkt 1000 burst 180 probability 0.02 bandwidth 10mbit
 tc qdisc add dev ppp0 parent 2:4 dualpi2 target 20ms coupling_factor 2 step_thresh 1ms classic_protection 10%
 tc qdisc add dev ifb0 root bfifo
+tc qdisc add dev dsl0 root cake bandwidth 18mbit diffserv4 dual-srchost nat pppoe-ptm ether-vlan mpu 64 metro ack-filter memlimit 4mb

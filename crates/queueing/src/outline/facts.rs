@@ -148,8 +148,10 @@ impl Policy<'_> {
     /// All of it. Limits and thresholds are those of packets with DSCPs among `sent`; where a
     /// policy states some for them, its defaults are left out.
     pub fn outline(&self, sent: Option<&[Dscp]>) -> Outline {
+        let mut classes = self.outlines("", sent);
+        classes.extend(self.tree_outlines(sent));
         Outline {
-            classes: self.outlines("", sent),
+            classes,
             ..self.head(sent)
         }
     }
@@ -171,6 +173,7 @@ impl Policy<'_> {
                 top.queue = None;
                 top.promise = words::sharing(s);
             }
+            DisciplineSpec::Htb(_) | DisciplineSpec::Hfsc(_) => top.queue = None,
             DisciplineSpec::Fifo(s) => {
                 top.bound(s.limit, rate);
                 top.manage(s.aqm.as_ref(), s.limit, rate, sent);
@@ -418,6 +421,14 @@ mod tests {
         "aware": {"fan": {"scheduler": {"pdrr": {}}, "mechanism": {"raef": {}}, "max_priority_load": "60 Mb/s",
                           "protected_list": "west"}},
         "robin": {"drr": {}},
+        "bucket": {"htb": {"classes": [
+            {"name": "root", "rate": "50 Mb/s"},
+            {"name": "a", "parent": "root", "match": {"dscp": "ef"}, "rate": "10 %", "ceil": "40 Mb/s", "queue": {"fq-codel": {}}},
+            {"name": "b", "match": {"dscp": "af11"}, "rate": "10 Mb/s"}]}},
+        "curves": {"hfsc": {"default": "b", "classes": [
+            {"name": "a", "match": {"dscp": "ef"}, "rt": {"umax": "1500 B", "dmax": "5 ms", "rate": "1 Mb/s"}},
+            {"name": "in", "ls": {"m2": "9 Mb/s"}},
+            {"name": "b", "parent": "in", "sc": {"m1": "2 Mb/s", "d": "9 ms", "m2": "1 Mb/s"}, "ul": {"m2": "5 Mb/s"}}]}},
         "modern": {"fq-codel": {}},
         "flows": {"flow-wfq": {}}
     }"#;

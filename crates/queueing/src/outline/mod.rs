@@ -5,6 +5,7 @@
 mod condition;
 mod facts;
 mod place;
+mod trees;
 mod words;
 
 use std::collections::BTreeMap;

@@ -51,7 +51,21 @@ fn limit(key: &str, limit: Limit) -> (String, Limit) {
 }
 
 impl Place {
-    fn fifo(limits: Vec<(String, Limit)>, aqm: Option<AqmSpec>) -> Self {
+    /// The same with all keys behind a prefix.
+    pub(super) fn below(mut self, prefix: &str) -> Self {
+        let keys = self.limits.iter_mut().chain(&mut self.flow_limit);
+        keys.for_each(|(key, _)| key.insert_str(0, prefix));
+        if let Some(aqm) = &mut self.aqm {
+            aqm.key.insert_str(0, prefix);
+            aqm.prefix.insert_str(0, prefix);
+        }
+        if let Some((key, _)) = &mut self.quantum {
+            key.insert_str(0, prefix);
+        }
+        self
+    }
+
+    pub(super) fn fifo(limits: Vec<(String, Limit)>, aqm: Option<AqmSpec>) -> Self {
         Self {
             limits,
             flow_limit: None,
@@ -96,7 +110,7 @@ impl DisciplineSpec {
     /// Where its packets wait; none of classes, which have places of their own.
     pub fn place(&self) -> Option<Place> {
         Some(match self {
-            Self::ClassBased(_) => return None,
+            Self::ClassBased(_) | Self::Htb(_) | Self::Hfsc(_) => return None,
             Self::Fifo(s) => Place::fifo(vec![limit("limit", s.limit)], s.aqm.clone()),
             Self::Wfq(s) => Place {
                 flow_limit: Some(limit("limit", s.limit)),
@@ -164,7 +178,8 @@ impl<'a> Policy<'a> {
             let place = c.place()?;
             Some((Some(c), place))
         });
-        own.into_iter().chain(classes).collect()
+        let trees = self.tree_places().into_iter().map(|place| (None, place));
+        own.into_iter().chain(classes).chain(trees).collect()
     }
 }
 
@@ -186,7 +201,8 @@ mod tests {
             let name = name.trim_start_matches("#/$defs/");
             if name == "AqmSpec" {
                 into.insert(path.to_owned());
-            } else {
+            } else if name != "DisciplineSpec" {
+                // The queue of a class of a tree is a discipline again.
                 paths(all, &all["$defs"][name], path, into, depth + 1);
             }
         }
@@ -254,15 +270,37 @@ mod tests {
         }
     }
 
+    /// The queues of classes of a tree are places like others, with their keys.
+    #[test]
+    fn the_walk_comes_to_the_queues_of_trees() {
+        let spec = json!({"htb": {"classes": [
+            {"name": "root", "rate": "1 Mb/s"},
+            {"name": "a", "parent": "root", "rate": "1 Mb/s", "queue": {"fifo": {"aqm": {"red": {}}}}},
+            {"name": "b", "parent": "root", "rate": "1 Mb/s", "queue": {"drr": {"quantum": "900 B"}}}]}});
+        let all = BTreeMap::from([("p".to_owned(), serde_json::from_value(spec).unwrap())]);
+        let places = Policy::of(&all, "p", None).unwrap().places();
+        let [(_, red), (_, drr), (_, direct)] = &places[..] else {
+            panic!("{places:?}")
+        };
+        let placed = red.aqm.as_ref().unwrap();
+        assert_eq!(placed.key, "classes[1].queue.fifo.aqm");
+        assert_eq!(placed.prefix, "classes[1].queue.fifo.aqm.red.");
+        let quantum = ("classes[2].queue.drr.quantum".to_owned(), 900);
+        assert_eq!(drr.quantum, Some(quantum));
+        assert_eq!(direct.limits[0].0, "direct_qlen");
+    }
+
     /// Every discipline of the registry but classes has a place with a limit, and so has a class of
     /// any kind.
     #[test]
     fn every_discipline_and_every_class_has_a_place() {
         for kind in crate::spec::DisciplineSpec::KINDS.iter().map(|k| k.kind) {
-            let body = if kind == "class-based" {
-                json!({"classes": []})
-            } else {
-                json!({})
+            let body = match kind {
+                "class-based" => json!({"classes": []}),
+                "hfsc" => {
+                    json!({"default": "a", "classes": [{"name": "a", "queue": {"fifo": {}}}]})
+                }
+                _ => json!({}),
             };
             let spec: DisciplineSpec = serde_json::from_value(json!({ kind: body })).unwrap();
             let all = BTreeMap::from([("p".to_owned(), spec)]);

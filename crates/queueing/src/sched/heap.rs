@@ -37,6 +37,13 @@ impl<K: Copy + Ord> MinHeap<K> {
         self.place[id as usize] != ABSENT
     }
 
+    /// The key of `id`, if it is present.
+    #[inline]
+    pub(crate) fn key(&self, id: u32) -> Option<K> {
+        let at = self.place[id as usize];
+        (at != ABSENT).then(|| self.entries[at as usize].0)
+    }
+
     /// The smallest key and its id.
     #[inline]
     pub(crate) fn first(&self) -> Option<(K, u32)> {
@@ -163,6 +170,7 @@ mod tests {
                 }
                 prop_assert_eq!(heap.first(), map.iter().map(|(i, k)| (*k, *i)).min());
                 prop_assert_eq!(heap.contains(id), map.contains_key(&id));
+                prop_assert_eq!(heap.key(id), map.get(&id).copied());
             }
         }
     }

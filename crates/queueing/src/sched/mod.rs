@@ -11,7 +11,7 @@ pub(crate) mod flow_wfq;
 mod flows;
 pub(crate) mod fq;
 pub(crate) mod fq_codel;
-mod heap;
+pub(crate) mod heap;
 mod longest;
 pub(crate) mod pdrr;
 pub(crate) mod pfq;

@@ -30,6 +30,7 @@ pub use crate::fan::spec::{
     BasicSpec, EfmSpec, ElasticRule, FairRateSpec, FanMechanism, FanScheduler, FanSpec, PdrrMode,
     PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
 };
+pub use crate::hier::{ClassKeys, CurveSpec, HfscClassSpec, HfscSpec, HtbClassSpec, HtbSpec};
 pub use crate::leaf::WhenFull;
 pub use crate::sched::cake::{CakeDelays, CakeIsolation, CakeSpec, CakeTins};
 pub use crate::sched::drr::DrrSpec;
@@ -74,6 +75,11 @@ spillgate_core::family! {
     "flow-wfq": FlowWfq(FairQueueSpec);
     /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
     "class-based": ClassBased(ClassBasedSpec);
+    /// The hierarchical token bucket of Linux: classes with guaranteed rates that borrow.
+    "htb": Htb(HtbSpec);
+    /// The hierarchical fair service curve: classes with real-time, link-sharing and upper-limit
+    /// curves.
+    "hfsc": Hfsc(HfscSpec);
     /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
     "fan": Fan(FanSpec);
     /// Deficit round robin by flow, pushing out from the longest queue.
@@ -102,6 +108,26 @@ impl DisciplineSpec {
             Self::Cake(s) => Some(s),
             _ => None,
         }
+    }
+
+    /// The classes of a tree of classes (`htb`, `hfsc`), in the order of the list; none of other
+    /// disciplines.
+    pub fn tree_classes(&self) -> Vec<&dyn ClassKeys> {
+        match self {
+            Self::Htb(s) => s.classes.iter().map(|c| c as _).collect(),
+            Self::Hfsc(s) => s.classes.iter().map(|c| c as _).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it has rates of its own, which count bytes.
+    pub fn has_rates(&self) -> bool {
+        matches!(self, Self::ClassBased(_) | Self::Htb(_) | Self::Hfsc(_))
+    }
+
+    /// Whether it is one queue, which may stand in a class.
+    pub(crate) fn single_queue(&self) -> bool {
+        matches!(self, Self::Fifo(_) | Self::FlowWfq(_)) || self.flow_queue().is_some()
     }
 
     pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, Problem> {

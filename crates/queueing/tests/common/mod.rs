@@ -108,6 +108,54 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "htb with borrowing, every kind of queue, a default",
+        json: r#"{"main": {"htb": {"default": "rest", "classes": [
+            {"name": "root", "rate": "600 kb/s", "ceil": "800 kb/s"},
+            {"name": "left", "parent": "root", "rate": "300 kb/s", "ceil": "500 kb/s", "burst": "4 kB", "cburst": "3 kB"},
+            {"name": "voice", "parent": "left", "match": {"dscp": "ef"}, "rate": "100 kb/s", "ceil": "400 kb/s", "prio": 0,
+             "queue": {"fifo": {"limit": "9 packets"}}},
+            {"name": "video", "parent": "left", "match": {"dscp": ["af41", "af31"]}, "rate": "200 kb/s", "ceil": "300 kb/s",
+             "prio": 1, "quantum": "1500 B", "queue": {"fq-codel": {"target": "3 ms", "interval": "20 ms"}}},
+            {"name": "bulk", "parent": "root", "match": {"dscp": ["af33", "af21"]}, "rate": "20 kb/s", "ceil": "100 %", "prio": 1,
+             "queue": {"fifo": {"limit": "20 packets", "aqm": {"codel": {"target": "1 ms", "interval": "10 ms"}}}}},
+            {"name": "rest", "parent": "root", "rate": "10 %", "ceil": "700 kb/s", "prio": 1, "queue": {"drr": {"limit": "20 packets"}}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "htb by a timer, with hysteresis and a direct queue",
+        json: r#"{"main": {"htb": {"timer": "4 ms", "hysteresis": true, "direct_qlen": 9, "classes": [
+            {"name": "a", "match": {"dscp": ["ef", "af41"]}, "rate": "200 kb/s", "ceil": "300 kb/s"},
+            {"name": "b", "rate": "300 kb/s"},
+            {"name": "b1", "parent": "b", "match": {"dscp": ["af31", "af33"]}, "rate": "100 kb/s", "ceil": "300 kb/s",
+             "queue": {"fifo": {"limit": "12 packets", "aqm": {"choke": {"min_th": 1, "max_th": 4, "weight": 0.3}}}}},
+            {"name": "b2", "parent": "b", "match": {"dscp": "af21"}, "rate": "100 kb/s", "ceil": "300 kb/s", "quantum": "300 B"}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "hfsc with upper limits, curves of every kind",
+        json: r#"{"main": {"hfsc": {"default": "rest", "classes": [
+            {"name": "root", "ls": {"m2": "900 kb/s"}, "ul": {"m2": "700 kb/s"}},
+            {"name": "voice", "parent": "root", "match": {"dscp": "ef"}, "rt": {"umax": "1500 B", "dmax": "30 ms", "rate": "100 kb/s"},
+             "ls": {"m2": "100 kb/s"}},
+            {"name": "late", "parent": "root", "match": {"dscp": "af41"}, "sc": {"m1": "0 b/s", "d": "40 ms", "m2": "200 kb/s"},
+             "ul": {"m1": "600 kb/s", "d": "50 ms", "m2": "300 kb/s"}},
+            {"name": "inner", "parent": "root", "sc": {"m2": "20 %"}},
+            {"name": "only", "parent": "inner", "match": {"dscp": ["af31", "af33"]}, "rt": {"m1": "300 kb/s", "d": "20 ms", "m2": "50 kb/s"},
+             "queue": {"fq-codel": {"target": "3 ms", "interval": "20 ms"}}},
+            {"name": "bulk", "parent": "inner", "match": {"dscp": "af21"}, "ls": {"m1": "400 kb/s", "d": "30 ms", "m2": "100 kb/s"},
+             "queue": {"fifo": {"limit": "20 packets", "aqm": {"codel": {"target": "1 ms", "interval": "10 ms"}}}}},
+            {"name": "rest", "parent": "root", "ls": {"m2": "50 kb/s"}, "queue": {"drr": {"limit": "20 packets"}}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "hfsc without limits",
+        json: r#"{"main": {"hfsc": {"default": "b", "classes": [
+            {"name": "a", "match": {"dscp": ["ef", "af31", "af21"]}, "sc": {"m1": "800 kb/s", "d": "20 ms", "m2": "300 kb/s"},
+             "queue": {"fifo": {"limit": "12 packets", "aqm": {"choke": {"min_th": 1, "max_th": 4, "weight": 0.3}}}}},
+            {"name": "b", "sc": {"m2": "600 kb/s"}}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "limits by DSCP",
         json: r#"{"main": {"class-based": {"classes": [
             {"name": "af", "match": {"dscp": ["af31", "af33", "af21", "af23"]}, "bandwidth": "40 %",

@@ -379,7 +379,7 @@ fn without_rates(
         }
         let policy = attached.get(name).map(|a| &a.policy);
         let spec = policy.and_then(|p| policies.get(p));
-        if matches!(spec, Some(DisciplineSpec::ClassBased(_))) {
+        if spec.is_some_and(DisciplineSpec::has_rates) {
             continue;
         }
         let what = match (policy, spec) {
@@ -391,7 +391,7 @@ fn without_rates(
             format!("`policy_overhead` of link `{name}` has no effect: {what}"),
         )
         .hint(
-            "only class-based policies have rates and bursts; what a packet occupies is `overhead`",
+            "only policies of classes have rates and bursts; what a packet occupies is `overhead`",
         );
         let path = steps!["topology", "links", name, "policy_overhead"];
         ctx.warn(d, root, &path);

@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 44] = [
+pub(crate) const OUT: [&str; 48] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -54,6 +54,10 @@ pub(crate) const OUT: [&str; 44] = [
     "{class-based: {scheduler: start-time, classes: [{name: v, match: {dscp: cs5}, priority: {rate: 20 %}}, {name: x, match: {dscp: ef}, bandwidth: 30 %, fair_queue: {}}]}}",
     "{class-based: {scheduler: virtual-clock, classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, aqm: {step: {}}}, {name: y, match: {dscp: af31}, bandwidth: 20 %, aqm: {pi: {target: 4, a: 0.02, b: 0.018, update: 5 ms}}}]}}",
     "{class-based: {scheduler: ets, strict: 1, classes: [{name: x, match: {dscp: ef}, queue_limit: 9 packets}, {name: y, match: {dscp: af31}, bandwidth: 20 %}]}}",
+    "{htb: {default: z, classes: [{name: r, rate: 700 kb/s, ceil: 900 kb/s}, {name: x, parent: r, match: {dscp: ef}, rate: 200 kb/s, ceil: 500 kb/s, queue: {fq-codel: {}}}, {name: y, parent: r, match: {input: a0}, rate: 200 kb/s, prio: 1, queue: {fifo: {limit: 9 packets}}}, {name: z, parent: r, rate: 10 %, ceil: 90 %, prio: 1, queue: {fifo: {limit: 30 packets, aqm: {pie: {}}}}}]}}",
+    "{htb: {timer: 4 ms, hysteresis: true, direct_qlen: 20, classes: [{name: x, match: {dscp: [ef, af31]}, rate: 300 kb/s, quantum: 1500 B, queue: {drr: {limit: 20 packets}}}]}}",
+    "{hfsc: {default: z, classes: [{name: r, ls: {m2: 800 kb/s}, ul: {m2: 800 kb/s}}, {name: x, parent: r, match: {dscp: ef}, sc: {umax: 1500 B, dmax: 20 ms, rate: 200 kb/s}, queue: {fifo: {limit: 9 packets}}}, {name: y, parent: r, match: {dscp: af31}, rt: {m1: 0 b/s, d: 20 ms, m2: 100 kb/s}, queue: {fq: {aqm: {red: {}}}}}, {name: z, parent: r, ls: {m2: 10 %}}]}}",
+    "{hfsc: {default: z, classes: [{name: x, match: {dscp: [ef, cs5]}, sc: {m1: 600 kb/s, d: 10 ms, m2: 20 %}, queue: {fifo: {limit: 20 packets, aqm: {codel: {}}}}}, {name: z, sc: {m2: 20 %}, ul: {m2: 80 %}, queue: {drr: {}}}]}}",
 ];
 
 /// Policies where packets arrive.

@@ -28,6 +28,16 @@ const POLICIES: &[&str] = &[
     "{fifo: {limit: 40 packets, full: random}}",
     "{dualpi2: {}}",
     "{cake: {bandwidth: 9 Mb/s, tins: diffserv4, memory_limit: 60 kB}}",
+    "{htb: {default: data, classes: [
+        {name: all, rate: 9 Mb/s},
+        {name: voice, parent: all, match: {dscp: ef}, rate: 1 Mb/s, ceil: 9 Mb/s},
+        {name: video, parent: all, match: {dscp: af41}, rate: 3 Mb/s, ceil: 9 Mb/s, prio: 1},
+        {name: data, parent: all, rate: 3 Mb/s, ceil: 9 Mb/s, prio: 1}]}}",
+    "{hfsc: {default: data, classes: [
+        {name: all, ls: {m2: 9 Mb/s}, ul: {m2: 9 Mb/s}},
+        {name: voice, parent: all, match: {dscp: ef}, sc: {umax: 200 B, dmax: 5 ms, rate: 1 Mb/s}},
+        {name: video, parent: all, match: {dscp: af41}, ls: {m2: 3 Mb/s}},
+        {name: data, parent: all, ls: {m2: 3 Mb/s}}]}}",
 ];
 
 #[test]
