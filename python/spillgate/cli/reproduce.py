@@ -256,7 +256,7 @@ def _rivals(out: Console, found: Section) -> None:
     out.print(Text(of.title, "bold"))
     made = table()
     for i, heading in enumerate(of.head):
-        made.add_column(heading, justify="right" if i else "left")
+        made.add_column(heading, justify="right" if i else "left", no_wrap=not i)
     for row in of.rows:
         made.add_row(*(Text(str(cell)) for cell in row))
     show(out, made)
