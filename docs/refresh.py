@@ -113,8 +113,11 @@ PAPERS = {
 """Which paper's tables and sentences stand where, between `<!-- table NAME -->` or
 `<!-- text NAME -->` and `<!-- end -->`."""
 
-SEARCHED = ("beside", "search", "waves", "sets", "pairs", "shares")
-"""What stands there that `searches` replaces (`searches.py`)."""
+RIVALS = "modern"
+"""The text and the table there that `rivals` replaces."""
+
+ELSEWHERE = ("beside", "search", "waves", "sets", "pairs", "shares", RIVALS)
+"""What stands there that `searches` (`searches.py`) and `rivals` replace."""
 
 PICTURES = {
     "mitroi": (
@@ -298,15 +301,33 @@ def refresh_papers(where, wanted=()):
         tables, texts = reproduction(paper, out)
         path = ROOT / page
         text = _TABLE.sub(
-            lambda m, tables=tables: m[0] if m[2] in SEARCHED else f"{m[1]}{tables[m[2]]}{m[3]}",
+            lambda m, tables=tables: m[0] if m[2] in ELSEWHERE else f"{m[1]}{tables[m[2]]}{m[3]}",
             path.read_text(encoding="utf-8"),
         )
         text = _TEXT.sub(
-            lambda m, texts=texts: m[0] if m[2] in SEARCHED else f"{m[1]}{texts[m[2]]}{m[3]}", text
+            lambda m, texts=texts: m[0] if m[2] in ELSEWHERE else f"{m[1]}{texts[m[2]]}{m[3]}",
+            text,
         )
         path.write_text(text, encoding="utf-8")
         for name in PICTURES[paper]:
             shutil.copyfile(out / f"{name}.png", ROOT / f"docs/img/{paper}-{name}.png")
+
+
+def refresh_rivals(where, wanted=()):
+    """Runs mechanisms of today beside those of papers, all if none is named: minutes."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    import searches
+
+    from spillgate_papers import page
+
+    for path, paper in PAPERS.items():
+        if wanted and paper not in wanted:
+            continue
+        made = import_module(f"spillgate_papers.{paper}").PAPER.rivals(where / paper)
+        table = "\n".join(page.table_lines(made.tables[0])[2:]) + "\n"
+        blocks = {("text", RIVALS): f"{made.text}\n", ("table", RIVALS): table}
+        text = searches.replaced((ROOT / path).read_text(encoding="utf-8"), blocks)
+        (ROOT / path).write_text(text, encoding="utf-8")
 
 
 FLUID = "docs/howto/fluid.md"
@@ -613,9 +634,10 @@ def main():
     """Replaces texts and pictures.
 
     After `figures` only those of pages about models, of all or those named, and after `papers`
-    likewise those of papers; after `searches` what searches of their silent choices found; after
-    `study` those of the page about figures; after `fluid`, `cioq` or `tcp-over-atm` those of its
-    page; after one of `COMPARED` that comparison, whose other program has to be installed, after
+    likewise those of papers; after `rivals` what mechanisms of today make of them, which nothing
+    else replaces; after `searches` what searches of their silent choices found; after `study`
+    those of the page about figures; after `fluid`, `cioq` or `tcp-over-atm` those of its page;
+    after one of `COMPARED` that comparison, whose other program has to be installed, after
     `validation` all of them, which nothing else replaces.
     """
     if sys.argv[1:2] == ["figures"]:
@@ -624,6 +646,10 @@ def main():
     if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
             refresh_papers(Path(temporary), sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["rivals"]:
+        with tempfile.TemporaryDirectory() as temporary:
+            refresh_rivals(Path(temporary), sys.argv[2:])
         return
     if sys.argv[1:2] == ["searches"]:
         refresh_searches(sys.argv[2:])

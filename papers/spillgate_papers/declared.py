@@ -21,9 +21,13 @@ braces becomes the value itself. `for` makes an entry once for each value of a l
 - `measures` are terms by name, `ours` bounds that are ours, `claims` the parts of each.
 - `cells`: terms and texts for sentences; `ledger`, `watched`; `tables`, `figures`, `bars`, and the
   `sections` that show them. A table without a title has that of its file in the texts.
+- `rivals`: mechanisms of today beside the paper's (as of `Modern`): `at` the paths of the policies
+  that they replace, `own` the paper's points by name, `limit` (packets) and `packet` (bytes),
+  `seconds`, `quick`, `runs`, the terms `more` and `less` by heading, `parameters` by kind, `note`.
 
 A *term* is a quantity, in the words of requirements: `{class: voice, metric: owd_mean, at: FIFO}`,
 or the name of a measure at a point, `delay@FIFO`. `own` is what the paper's Python takes of runs.
+A `queue` that names a link only is that of its queues which is offered the most packets.
 `less` and `over` form the difference and the ratio with another term run by run, so under the same
 seeds: `over: "@RED"` is the same measure at another point, `over: {scheme: RED}` where only these
 coordinates differ, `over: sent` another measure at the same point. `make` is a number that `most`,
@@ -41,17 +45,19 @@ a function makes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from spillgate_papers import terms
+from spillgate_papers import rivals, terms
 from spillgate_papers.frame import Frame
 from spillgate_papers.matching.plan import Plan
 from spillgate_papers.measured import Singles, View
 from spillgate_papers.model import Quantity, Section, Table
 from spillgate_papers.ours import Ours, widths
-from spillgate_papers.points import SCOPES, Entry, Points, Vars, placed
+from spillgate_papers.points import SCOPES, Entry, Points, Vars, effort_of, placed
+from spillgate_papers.rivals import Modern
 from spillgate_papers.show import Bars, By, Curves, Line, Panel, binned
 from spillgate_papers.study import Study, Watched
 from spillgate_papers.terms import Bound, Check, Term
@@ -127,13 +133,16 @@ class Declared(Points):
         if not scope or "metric" not in spec:
             keys = (f"metric with one of {', '.join(SCOPES)}", "own", "of", "make")
             self.fail(spec, "a term has other keys", among=keys)
-        return terms.value(self.fill(spec["metric"], v), at, self.fill(spec[scope], v), scope)
+        metric, of = self.fill(spec["metric"], v), self.fill(spec[scope], v)
+        if scope == "queue" and "/" not in of:
+            return terms.busiest(metric, at, of)
+        return terms.value(metric, at, of, scope)
 
     def _other(self, spec: Entry, other: Any, at: str, v: Vars) -> Any:
         """What a term is compared with: itself elsewhere, another term, or a number."""
         if isinstance(other, str) and other.startswith("@"):
             return self._plain(spec, self.point(placed(other[1:], other), v), v)
-        if isinstance(other, Mapping) and at and set(other) <= set(self.places[at]):
+        if isinstance(other, Mapping) and at and set(other) <= set(self.places.get(at, ())):
             return self._plain(spec, self.moved(at, other, v), v)
         return self.at(other, at, v) if isinstance(other, (str, Mapping)) else other
 
@@ -357,6 +366,28 @@ class Declared(Points):
         places, judged = (frozenset(self.points(of.pop(k, ()))) for k in ("at", "judged"))
         return Plan(**of, places=places, judged=judged, also=also)
 
+    def rivals(self) -> Modern | None:
+        """Mechanisms of today beside the paper's."""
+        if "rivals" not in self.data:
+            return None
+        of = self.known("rivals", self.data["rivals"])
+        own = {name: self.point(at, {}) for name, at in of["own"].items()}
+        if not own:
+            self.fail(of, "own of rivals names no mechanism of the paper")
+        more, less = (
+            {head: partial(self.at, spec, v={}) for head, spec in of.get(k, {}).items()}
+            for k in ("more", "less")
+        )
+        at = [of["at"]] if isinstance(of["at"], str) else of["at"]
+        for kind in of.get("parameters", {}):
+            if kind not in rivals.KINDS:
+                self.fail(of["parameters"], "no rival is called", kind, rivals.KINDS)
+        return Modern(
+            *(at, own, of["limit"], of["packet"], effort_of(of), more, less),
+            parameters=of.get("parameters", {}),
+            note=of.get("note", ""),
+        )
+
     def watched(self) -> Iterator[Watched]:
         """What the ledger shows beside verdicts."""
         for w in self.data.get("watched", ()):
@@ -402,5 +433,6 @@ def paper(folder: Path, **python: Any) -> Frame:
         sections=sections,
         own=python.get("own"),
         search=d.search(),
+        modern=d.rivals(),
         **d.known("what is taken", d.data.get("take", {})),
     )

@@ -29,6 +29,7 @@ from spillgate_papers.model import (
     Silent,
     Trial,
 )
+from spillgate_papers.rivals import Modern
 from spillgate_papers.show import Bars, By
 from spillgate_papers.study import Study, Watched
 from spillgate_papers.texts import Texts
@@ -61,6 +62,7 @@ class Frame:
         series: Whether every run has time series, for `own`; else the first of each point has.
         quick: What `--quick` runs instead.
         search: How much is run where the silent choices are searched.
+        modern: Mechanisms of today beside the paper's, run if they are asked for.
         runs: Runs behind each claim, if nobody says otherwise.
         quick_runs: The same with `--quick`.
     """
@@ -85,6 +87,7 @@ class Frame:
     series: bool = False
     quick: Frame | None = None
     search: Plan = field(default_factory=Plan)
+    modern: Modern | None = None
     runs: int = 10
     quick_runs: int = 3
 
@@ -118,6 +121,7 @@ class Frame:
         store: Path | None = None,
         set: Mapping[str, str] | None = None,  # noqa: A002
         search: bool = False,
+        rivals: bool = False,
     ) -> Reproduction:
         """Runs the experiment and judges the claims.
 
@@ -136,21 +140,77 @@ class Frame:
                 as usual, where choices are varied.
             search: Whether the choices are found by which most claims hold together, instead: in
                 brief runs of many sets of choices, the best of which is then run as with `set`.
+            rivals: Whether mechanisms of today are run beside the paper's, too.
 
         Returns:
             Claims with verdicts, the ledger, tables and figures; the same for the same version,
             seed and number of runs on every machine.
 
         Raises:
-            InputError: If a number is out of range, or there is no such choice.
+            InputError: If a number is out of range, or there is no such choice, or no rivals.
         """
-        if runs is not None and runs < 2:
-            msg = f"error: runs must be at least 2 (an interval needs two), not {runs}"
-            raise InputError(msg)
         paper = (self.quick if quick else None) or self
         choices = chosen(paper.search.ranges(paper.silent), set or {})
         if choices and search:
             msg = "error: set and search exclude each other: a search chooses"
+            raise InputError(msg)
+        if rivals and (choices or search):
+            msg = "error: rivals are run as everything is chosen: without set and search"
+            raise InputError(msg)
+        modern = self.compared_with() if rivals else None
+        study = self._study(work, quick, seed, runs, jobs=jobs, report=report, store=store)
+        if search:
+            return self._searched(study)
+        if choices:
+            return self._set(study, choices)
+        study.reproduce()
+        further = list(paper.sections(study)) if paper.sections else [study.measured()]
+        further += [modern.section(study)] if modern else []
+        title = "The claims under other assumptions"
+        sections = (*further, Section(title, "", study.varied))
+        found = study.claims, study.ledger, sections
+        return Reproduction(self.name, self.texts.title, study.lab, *found)
+
+    def rivals(
+        self,
+        work: str | Path,
+        *,
+        quick: bool = False,
+        seed: int = 1,
+        runs: int | None = None,
+        jobs: int | None = None,
+        store: Path | None = None,
+    ) -> Section:
+        """Runs mechanisms of today beside the paper's, and nothing else.
+
+        Arguments are those of `reproduce`.
+
+        Raises:
+            InputError: If a number is out of range, or the paper names no rivals.
+        """
+        modern = self.compared_with()
+        return modern.section(self._study(work, quick, seed, runs, jobs=jobs, store=store))
+
+    def compared_with(self) -> Modern:
+        """What stands beside the paper's mechanisms; raises `InputError` if nothing does."""
+        if self.modern is None:
+            msg = f"error: {self.name} names no rivals"
+            raise InputError(msg)
+        return self.modern
+
+    def _study(
+        self,
+        work: str | Path,
+        quick: bool,  # noqa: FBT001
+        seed: int,
+        runs: int | None,
+        *,
+        jobs: int | None,
+        report: Report | None = None,
+        store: Path | None,
+    ) -> Study:
+        if runs is not None and runs < 2:
+            msg = f"error: runs must be at least 2 (an interval needs two), not {runs}"
             raise InputError(msg)
         lab = Lab(
             self.system,
@@ -162,17 +222,7 @@ class Frame:
             report=report,
             store=store,
         )
-        study = Study(paper, lab)
-        if search:
-            return self._searched(study)
-        if choices:
-            return self._set(study, choices)
-        study.reproduce()
-        further = list(paper.sections(study)) if paper.sections else [study.measured()]
-        title = "The claims under other assumptions"
-        sections = (*further, Section(title, "", study.varied))
-        found = study.claims, study.ledger, sections
-        return Reproduction(self.name, self.texts.title, lab, *found)
+        return Study((self.quick if quick else None) or self, lab)
 
     def _set(self, study: Study, choices: Mapping[str, Point]) -> Reproduction:
         """The claims under other choices, beside those as everything is chosen."""

@@ -31,6 +31,9 @@ OUTCOME_LETTERS: Mapping[str, str] = {
 }
 """Verdicts in one letter, for tables of many."""
 
+RIVALS = "modern"
+"""The name of the section about mechanisms of today."""
+
 LETTERS_SAID = "R reproduced, s shape only, – not reproduced, ? undecided."
 """What the letters mean, for the notes of such tables."""
 
@@ -364,6 +367,16 @@ class Table:
     below: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
 
+    def records(self) -> list[dict[str, Any]]:
+        """Its rows as in the JSON document: by heading a text, or a quantity in base units."""
+
+        def cell(of: Cell) -> Any:  # noqa: ANN401
+            if not isinstance(of, Quantity):
+                return of
+            return {"mean": of.mean, "low": of.low, "high": of.high, "unit": of.unit}
+
+        return [dict(zip(self.head, map(cell, row), strict=True)) for row in self.rows]
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -458,10 +471,16 @@ class Reproduction:
         """The JSON document of several papers: that of each, and the version."""
         return {"version": _engine.VERSION, "papers": [r.document() for r in every]}
 
+    @property
+    def rivals(self) -> Section | None:
+        """Mechanisms of today beside the paper's, if they were run."""
+        return next((s for s in self.sections if s.name == RIVALS), None)
+
     def document(self) -> dict[str, Any]:
         """The JSON document: claims and assumptions; the same for the same version and seed.
 
-        If choices were set or searched, also these, and the claims as everything is chosen.
+        If choices were set or searched, also these, and the claims as everything is chosen. If
+        mechanisms of today were run, also these.
         """
         other: dict[str, Any] = {"set": dict(self.set)}
         other["base"] = [c.record() for c in self.base]
@@ -476,4 +495,5 @@ class Reproduction:
             "claims": [c.record() for c in self.claims],
             "assumptions": [a.record() for a in self.assumptions],
             **(other if self.base else {}),
+            **({"rivals": self.rivals.tables[0].records()} if self.rivals else {}),
         }

@@ -27,7 +27,7 @@ _PANEL = "panel x y lines factor legend guides dots shades range for"
 KEYS = {
     "the file": (
         "batches claims",
-        f"take lists points axes causes silent search measures ours cells {_SHOWN}",
+        f"take lists points axes causes silent search measures ours cells rivals {_SHOWN}",
     ),
     "what is taken": ("", "scopes metrics flow_metrics series runs quick_runs"),
     "a search": ("", "points waves size climbs best runs seconds at judged also"),
@@ -48,6 +48,7 @@ KEYS = {
     "a line": ("", "each along of line with series metric at bin"),
     "a figure of bars": ("file title metric names", "scope shades"),
     "what is watched": ("name at shown", "for"),
+    "rivals": ("at own limit packet seconds", "quick runs more less parameters note"),
     "a section": ("", "title text said tables figures name call"),
 }
 """The keys of each kind of entry: those that it must have, and those that it may have."""
@@ -256,9 +257,9 @@ class Points:
         unlike = b.get("but", {}).items()
         every = places(**dict(self._axis(a) for a in b["axes"])).items()
         wanted = {k: v for k, v in every if not unlike or not unlike <= v.at.items()}
-        effort, varied = _effort(b), b.get("varied")
+        effort, varied = effort_of(b), b.get("varied")
         if isinstance(varied, dict):
-            varied = _effort({**b, "times": 1, **varied})
+            varied = effort_of({**b, "times": 1, **varied})
         elif varied:
             varied = effort
         kept, note = b.get("keep", False), b.get("note", "")
@@ -310,7 +311,7 @@ class Points:
         )
 
 
-def _effort(of: Mapping[str, Any]) -> Effort:
+def effort_of(of: Mapping[str, Any]) -> Effort:
     """How long and how often: `seconds`, `quick`, `runs`, `times`."""
     warmup, duration = map(float, of["seconds"])
     quick = (float(of["quick"][0]), float(of["quick"][1])) if "quick" in of else None

@@ -144,6 +144,17 @@ def queued(metric: str, at: str, link: str, of: str = "") -> Term:
     return Term(take, f"{metric} of {of or 'all'} on {link}, {at}")
 
 
+def busiest(metric: str, at: str, link: str) -> Term:
+    """A metric of that queue of a link which is offered the most packets in all runs."""
+
+    def take(v: View) -> PerRun:
+        queues = [q for q in v.names(at, "queue") if q.startswith(f"{link}/")]
+        offered = {q: sum(v.of(at, "queue", q, "packets_offered").values) for q in queues}
+        return v.of(at, "queue", max(queues, key=offered.__getitem__), metric)
+
+    return Term(take, f"{metric} on {link}, {at}")
+
+
 def most(terms: Iterable[Term]) -> Term:
     """The largest in each run."""
     return of_each(terms, "largest", max)

@@ -136,7 +136,9 @@ class Made:
     description = SimpleNamespace(duration=10.0)
 
     def samples(self, **_):
-        return [SimpleNamespace(variant="x", values=(20.0, 40.0))]
+        # A link may have several queues.
+        lost = {"vc/bulk": (5.0, 30.0), "vc/best": (15.0, 10.0), "back/fifo": (7.0, 7.0)}
+        return [SimpleNamespace(variant="x", name=k, values=v) for k, v in lost.items()]
 
     def series(self, *, metric, **_):
         t = [float(i + 1) for i in range(10)]

@@ -35,6 +35,7 @@ def frame(plan: Plan) -> Frame:
         sections=partial(show.sections, plan=plan),
         scopes=(),
         own=partial(system.taken, failure=plan.failure),
+        modern=system.modern(plan),
         search=Search(
             points=8,
             waves=2,

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from spillgate.result import Results
 from spillgate.rows import Admission
+from spillgate_papers import terms
 from spillgate_papers.grid import Batch, Value, places
 from spillgate_papers.lab import Effort, Settings
 from spillgate_papers.measured import Measured, Own, PerRun, Singles, View, admission_waits, mean
-from spillgate_papers.model import Silent
+from spillgate_papers.model import RIVALS, Silent
+from spillgate_papers.rivals import Modern
+from spillgate_papers.terms import Term
 from spillgate_papers.texts import Texts
 
 SYSTEM = Path(__file__).parent / "system"
@@ -255,6 +259,42 @@ def batches(plan: Plan) -> list[Batch]:
         run("Numbers of flows, basic FAN", whole, places(s=pfq, r=basic, x=filled), 4),
         run("Beyond the paper", whole, places(s=pfq, r=two, x=FORMS), 1),
     ]
+
+
+def modern(plan: Plan) -> Modern:
+    """Mechanisms of today in place of FAN on its links, until streams should have come back."""
+    end = plan.failure + HELD
+    metrics = {
+        "streams lost": "loss_ratio",
+        "streams' delay, 99 %": "owd_p99",
+        "streams' jitter": "jitter",
+    }
+
+    def streaming(metric: str, x: str) -> Term:
+        return terms.value(metric, x, "streams")
+
+    def goodput(x: str) -> Term:
+        both = (terms.value("goodput", x, f"elastic to {d}") for d in ("d1", "d2"))
+        return terms.of_each(both, "sum", math.fsum)
+
+    return Modern(
+        at=[f"topology.links.{link}.policy" for link in LINKS.values()],
+        own={r: at("PFQ", r) for r in (BASIC, *MECHANISMS)},
+        limit=max(20, round(LIMIT * plan.scale)),
+        packet=PACKET,
+        effort=Effort(0.0, end),
+        more={
+            "transfers' goodput": goodput,
+            "transfers done": lambda x: terms.own("done", x),
+        },
+        less={
+            "streams wait at R4": lambda x: terms.own("wait R4", x),
+            "longest silence of a stream": lambda x: terms.own("gap", x, Singles.longest),
+            **{head: partial(streaming, metric) for head, metric in metrics.items()},
+        },
+        scopes=("class",),
+        note=TEXTS.shown(RIVALS)[1],
+    )
 
 
 def taken(results: Results, failure: float) -> Mapping[str, Own]:

@@ -177,8 +177,14 @@ def taken(results: Results) -> Mapping[str, Own]:
             return each((m.of(variant, scope, x, metric) for x in names), mean)
 
         inputs = of_port("switch-input", BACKLOG, "in-")
-        outputs = of_port("queue", BACKLOG, "out-")
         ports = len(m.names(variant, "switch-input"))
+        # A port may have several queues.
+        waiting = (
+            m.of(variant, "queue", x, BACKLOG)
+            for x in m.names(variant, "queue")
+            if x.startswith("out-")
+        )
+        outputs = each(waiting, lambda v: math.fsum(v) / ports)
         return {
             "input queue": inputs,
             "VOQ": PerRun(tuple(x / ports for x in inputs.values), inputs.unit),

@@ -33,9 +33,11 @@ def taken(results: Results) -> Mapping[str, Own]:
     """Drops per second, and what the series of the queue show, by variant."""
     seconds = results.description.duration
     found: dict[str, dict[str, PerRun]] = {}
-    for sample in results.samples(scope="queue", metric="packets_lost", name="vc/fifo"):
-        lost = tuple((v or 0.0) / seconds for v in sample.values)
-        found[sample.variant] = {"drops": PerRun(lost, "packets/s")}
+    for sample in results.samples(scope="queue", metric="packets_lost"):
+        if sample.name.startswith("vc/"):
+            lost = PerRun(tuple((v or 0.0) / seconds for v in sample.values), "packets/s")
+            before = found.get(sample.variant)
+            found[sample.variant] = {"drops": before["drops"] + lost if before else lost}
     if seconds > STARTUP:
         return found
     peaks: dict[str, dict[str, list[float]]] = {}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spillgate.run import Progress
     from spillgate_papers.frame import Frame
     from spillgate_papers.lab import Report
-    from spillgate_papers.model import Judged, Reproduction
+    from spillgate_papers.model import Judged, Reproduction, Section
 
 _GROUP = "spillgate.papers"
 """The entry points of papers: a name, and its `Frame`."""
@@ -73,6 +73,9 @@ def reproduce(options: argparse.Namespace) -> int:
     if options.search and chosen:
         msg = "error: --search chooses itself: leave --set out"
         raise InputError(msg)
+    if options.rivals and (options.search or chosen):
+        msg = "error: --rivals is about the paper as chosen: leave --set and --search out"
+        raise InputError(msg)
     if options.runs is not None and options.runs < 2:
         msg = f"error: --runs must be at least 2 (an interval needs two), not {options.runs}"
         raise InputError(msg)
@@ -82,6 +85,8 @@ def reproduce(options: argparse.Namespace) -> int:
     together = options.paper == ALL
     names = sorted(papers) if together else [options.paper]
     frames: list[Frame] = [papers[name].load() for name in names]
+    if options.rivals and not together:
+        frames[0].compared_with()
     before = [options.out / RUNS] if options.out and (options.out / RUNS).is_dir() else []
     directory = (
         RunDirectory(options.out, force=options.force, take=before)
@@ -112,6 +117,7 @@ def reproduce(options: argparse.Namespace) -> int:
                         store=directory.store,
                         set=chosen,
                         search=options.search,
+                        rivals=options.rivals and frame.modern is not None,
                     )
                 )
                 spent.append((time.monotonic() - begun, time.process_time() - worked))
@@ -163,7 +169,7 @@ def _chosen(texts: Sequence[str], paper: str) -> dict[str, str]:
 def _again(options: argparse.Namespace, path: Path) -> str:
     """The command line that goes on, if this is interrupted."""
     words = ["spillgate", "reproduce", options.paper]
-    words += [f"--{flag}" for flag in ("quick", "search") if getattr(options, flag)]
+    words += [f"--{flag}" for flag in ("quick", "search", "rivals") if getattr(options, flag)]
     for name in ("seed", "runs"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
@@ -240,6 +246,24 @@ def _print(out: Console, found: Reproduction, *, brief: bool) -> None:
     out.print()
     if not brief:
         _reasons(out, found)
+    if found.rivals:
+        _rivals(out, found.rivals)
+
+
+def _rivals(out: Console, found: Section) -> None:
+    """Mechanisms of today beside the paper's."""
+    [of] = found.tables
+    out.print(Text(of.title, "bold"))
+    made = table()
+    for i, heading in enumerate(of.head):
+        made.add_column(heading, justify="right" if i else "left", no_wrap=not i)
+    for row in of.rows:
+        made.add_row(*(Text(str(cell)) for cell in row))
+    show(out, made)
+    out.print(Text(found.text))
+    if of.note:
+        out.print(Text(of.note))
+    out.print()
 
 
 def _counts(claims: Sequence[Judged]) -> str:

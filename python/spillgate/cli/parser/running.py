@@ -485,6 +485,12 @@ def add_reproduce(commands: Commands) -> None:
         action="store_true",
         help="search these choices for those by which most claims hold together",
     )
+    parser.add_argument(
+        "--rivals",
+        action="store_true",
+        help="run FIFO, CoDel, PIE, FQ-CoDel and CAKE beside the paper's mechanisms, too; adds "
+        "seconds of processor time, 2 min with domzal",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="master seed; default 1")
     parser.add_argument(
         "--runs", type=int, metavar="N", help="runs behind each claim; default the paper's"
