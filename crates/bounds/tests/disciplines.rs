@@ -137,6 +137,18 @@ fn packet_by_packet_generalized_processor_sharing() {
 }
 
 #[test]
+fn packet_fair_queueing_by_flow() {
+    // A packet of its own, 20 at half of the rate, and one of the other.
+    let policy = "{fair: {limit: 20 packets}}";
+    let scfq = PACKET + 2.0 * FULL + PACKET;
+    after(policy, "a", &[A, B], scfq);
+    // It may begin as late as its longest packet finishes after its shortest.
+    let policy = "{fair: {scheduler: start-time, limit: 20 packets}}";
+    let later = bytes(policy, "a", &[A, B]) - scfq;
+    assert!((1400.0..1500.0).contains(&later), "{later} B");
+}
+
+#[test]
 fn flow_aware_networking() {
     let policy = "{fan: {scheduler: pfq, limit: 20 packets}}";
     // Each is ahead of virtual time by an MTU less a byte, and a packet.

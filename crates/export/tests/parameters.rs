@@ -242,6 +242,59 @@ fn table() -> Vec<Row> {
         ],
     ));
     all.extend(queue(
+        "fair",
+        Some("fair"),
+        "FairSpec",
+        &[
+            ("scheduler", json!(["start-time", "wf2q+", "qfq", "wrr"])),
+            ("weights", json!(["precedence"])),
+            ("limit", json!(["999 packets", "1 MB", "20 ms"])),
+            ("queues", json!([1, 100, 256, 65536])),
+            ("aqm", json!([{"red": {}}, {"codel": {}}])),
+        ],
+    ));
+    all.extend(rows(
+        "FairSpec",
+        &json!({"p": {"fair": {"scheduler": "qfq"}}}),
+        "/p/fair",
+        &[("weight_sum", json!([7]))],
+    ));
+    all.extend(queue(
+        "sfq",
+        Some("sfq"),
+        "SfqSpec",
+        &[
+            ("quantum", json!(["300 B"])),
+            ("limit", json!(["99 packets", "1 MB", "20 ms"])),
+            ("depth", json!([9, 1000])),
+            ("flows", json!([9])),
+            ("divisor", json!([256])),
+            ("perturb", json!(["10 s", "200 ms"])),
+            ("headdrop", json!([true])),
+        ],
+    ));
+    all.extend(queue(
+        "fq-pie",
+        Some("fq_pie"),
+        "FqPieSpec",
+        &[
+            ("as", json!(["linux"])),
+            ("limit", json!(["999 packets", "1 MB", "20 ms"])),
+            ("flows", json!([1000])),
+            ("quantum", json!(["300 B"])),
+            ("target", json!(["16 ms", "14999.7 us"])),
+            ("update", json!(["17 ms"])),
+            ("alpha", json!([0.25, 0.3])),
+            ("beta", json!([2, 3])),
+            ("max_burst", json!(["50 ms"])),
+            ("ecn", json!([true])),
+            ("ecn_threshold", json!([0.2, 0.29, 0.105])),
+            ("mean_packet", json!(["1000 B"])),
+            ("derandomize", json!([false])),
+            ("dq_rate_estimator", json!([true])),
+        ],
+    ));
+    all.extend(queue(
         "wfq",
         None,
         "WfqSpec",
@@ -476,8 +529,11 @@ fn of_class() -> Vec<Row> {
             ("aqm", json!([{"red": {}}, {"wred": {}}, {"codel": {}}])),
             ("fair_queue", json!([{}])),
             ("drr", json!([{}])),
+            ("fair", json!([{}])),
             ("fq", json!([{}, {"aqm": {"codel": {}}}])),
             ("fq_codel", json!([{}])),
+            ("fq_pie", json!([{}])),
+            ("sfq", json!([{}])),
             ("dualpi2", json!([{}])),
             ("cake", json!([{}])),
             ("set_dscp", json!(["cs1"])),
@@ -797,7 +853,19 @@ fn a_parameter_changes_the_commands_or_is_named() {
                 object[key] = value.clone();
                 // What excludes the rest of the class.
                 let table = object.as_object_mut().unwrap();
-                if ["drr", "fq", "fq_codel", "dualpi2", "cake", "fair_queue"].contains(&key) {
+                if [
+                    "drr",
+                    "fair",
+                    "fq",
+                    "fq_codel",
+                    "fq_pie",
+                    "sfq",
+                    "dualpi2",
+                    "cake",
+                    "fair_queue",
+                ]
+                .contains(&key)
+                {
                     table.remove("queue_limit");
                 }
                 let what = format!("{} = {value}", row.key);

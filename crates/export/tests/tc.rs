@@ -369,6 +369,9 @@ const MODERN: &str = r#"{
     "rfc": {"dualpi2": {}},
     "pie": {"fifo": {"limit": "500 packets", "aqm": {"pie": {"as": "linux", "alpha": 0.2, "ecn": true, "max_burst": "50 ms"}}}},
     "home": {"cake": {"bandwidth": "18 Mb/s", "tins": "diffserv4", "isolation": "dual-srchost", "overhead": "pppoe-vcmux", "rtt": "60 ms"}},
+    "fair": {"fair": {"scheduler": "qfq", "weights": "precedence", "queues": 100}},
+    "sfq": {"sfq": {"depth": 200, "perturb": "10 s", "headdrop": true}},
+    "fq-pie": {"fq-pie": {"as": "linux", "alpha": 0.2, "ecn": true, "max_burst": "50 ms"}},
     "linux": {"dualpi2": {"as": "linux", "drop_on_overload": false, "classic_share": 0.2, "target": "20 ms"}},
     "classes": {"class-based": {"classes": [
         {"name": "a", "match": {"dscp": "af11"}, "bandwidth": "30 %", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}},
@@ -439,6 +442,27 @@ fn modern_queues_are_those_of_linux() {
         "pie limit 500 target 15000us tupdate 15000us alpha 3 beta 20 ecn"
     );
     for said in ["0.2 is written as 3", "no word for max_burst 50 ms"] {
+        assert!(notes.contains(said), "{said}\n{notes}");
+    }
+    for (policy, expected, said) in [
+        (
+            "fair",
+            "sfq limit 1000 quantum 1514 depth 127 flows 128 divisor 128 headdrop",
+            "the classes of Linux's qfq would each need a filter",
+        ),
+        (
+            "sfq",
+            "sfq limit 127 quantum 1514 depth 127 flows 128 divisor 1024 perturb 10 headdrop",
+            "holds 127 packets at most, not 200",
+        ),
+        (
+            "fq-pie",
+            "fq_pie limit 10240 flows 1024 target 15000us tupdate 15000us alpha 3 beta 20 quantum 1514 ecn_prob 10 ecn no_dq_rate_estimator",
+            "left out: max_burst 50 ms",
+        ),
+    ] {
+        let (queue, notes) = root(policy);
+        assert_eq!(queue, expected);
         assert!(notes.contains(said), "{said}\n{notes}");
     }
     let (rfc, notes) = root("rfc");
@@ -655,8 +679,8 @@ fn a_real_tc_takes_every_command() {
         shell(&probe).is_ok_and(|o| o.status.success())
     };
     let kinds = [
-        "pfifo", "bfifo", "red", "sfq", "codel", "fq_codel", "dualpi2", "cake", "flower",
-        "matchall", "u32", "police", "pedit", "csum", "ets", "prio",
+        "pfifo", "bfifo", "red", "sfq", "pie", "codel", "fq_codel", "fq_pie", "dualpi2", "cake",
+        "flower", "matchall", "u32", "police", "pedit", "csum", "ets", "prio",
     ];
     let missing: Vec<&str> = kinds.into_iter().filter(|k| !has(k)).collect();
     if !missing.is_empty() {

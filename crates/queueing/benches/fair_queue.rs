@@ -210,7 +210,19 @@ fn main() {
     table.limited("PDRR, charged", MTU, |n| BareFairQueue::pdrr(n, MTU, true));
     table.limited("PDRR, literal", MTU, |n| BareFairQueue::pdrr(n, MTU, false));
     table.limited("DRR, whole", MTU, |n| limited("drr", "", n));
+    for scheduler in ["scfq", "start-time", "wf2q+", "virtual-clock", "qfq", "wrr"] {
+        let sum = match scheduler {
+            "virtual-clock" => r#", "weight_sum": 10000"#,
+            _ => "",
+        };
+        let keys = format!(r#", "scheduler": "{scheduler}"{sum}"#);
+        let name = format!("fair, {scheduler}, whole");
+        table.rows(&name, MTU, |n| limited("fair", &keys, n));
+    }
     table.limited("FQ-CoDel, whole", MTU, |n| limited("fq-codel", "", n));
+    let many = r#", "flows": 65408, "divisor": 65536, "depth": 1000"#;
+    table.rows("SFQ, whole", MTU, |n| limited("sfq", many, n));
+    table.limited("FQ-PIE, whole", MTU, |n| limited("fq-pie", "", n));
     table.limited("DualPI2, whole", MTU, |n| limited("dualpi2", "", n));
     table.limited("CAKE, whole", MTU, |n| limited("cake", "", n));
     let families = spillgate_queueing::kinds().iter();

@@ -116,6 +116,7 @@ fn discipline(kind: &str) -> Option<Recipe> {
     let limits = [
         r#""limit": "100000 packets", "hold_queue": "100000 packets""#,
         r#""hold_queue": 100000, "threshold": 4096, "queues": 4096"#,
+        r#""limit": "100000 packets", "flows": 65408, "divisor": 65536"#,
         r#""limit": "100000 packets""#,
         r#""pfq": {}, "buffer": "100000 packets""#,
         "",

@@ -271,8 +271,7 @@ impl Recipe {
         match leaves.get_mut(found).map(|l| l.manage(Custom(aqm))) {
             Some(true) => Ok(()),
             _ => {
-                let hint =
-                    "an AQM can be put into fifo, drr, fq, fq-codel and classes with one of these";
+                let hint = "an AQM can be put into fifo, drr, fair, fq, fq-codel, fq-pie and classes with one of these";
                 Err(error("its queue takes no AQM", hint.to_owned()))
             }
         }

@@ -51,10 +51,16 @@ const CLASS: &[Kind] = &[
     Kind::new("fair_queue", "Cisco's flow-based WFQ inside the class."),
     Kind::new("drr", "Deficit round robin by flow inside the class."),
     Kind::new(
+        "fair",
+        "Packet fair queueing by flow inside the class: SCFQ, WF2Q+, QFQ and others.",
+    ),
+    Kind::new(
         "fq",
         "Fair queueing with new flows first inside the class, under any AQM.",
     ),
     Kind::new("fq_codel", "FQ-CoDel inside the class."),
+    Kind::new("fq_pie", "FQ-PIE inside the class."),
+    Kind::new("sfq", "Stochastic fairness queueing inside the class."),
     Kind::new("dualpi2", "DualPI2 inside the class."),
     Kind::new("cake", "CAKE without its shaper inside the class."),
     Kind::new("set_dscp", "Sets the DSCP on arrival."),

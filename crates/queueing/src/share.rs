@@ -115,6 +115,24 @@ impl Meanwhile {
     }
 }
 
+/// Rounding tags down to units lets a queue send more by this part at most.
+pub(crate) fn rounded(parts: u128, m: &Member) -> u128 {
+    match m.weight.0 == m.weight.1 && m.weight.0.is_power_of_two() {
+        true => parts,
+        false => parts + (parts * 16).div_ceil(PARTS * u128::from(m.shortest)),
+    }
+}
+
+/// By weight, after so many bytes.
+pub(crate) fn evenly(own: &Member, others: &Others, ahead: u128) -> Meanwhile {
+    let weight = u128::from(own.weight.0);
+    let parts = |m: &Member| rounded((u128::from(m.weight.1) * PARTS).div_ceil(weight), m);
+    Meanwhile::Evenly {
+        ahead,
+        parts: sum(others, parts),
+    }
+}
+
 fn fitting(bytes: u128) -> Result<u64, NoBound> {
     u64::try_from(bytes).map_err(|_| NoBound::Overflow)
 }

@@ -41,6 +41,43 @@ fn fq_codel_is_fq_with_hashed_queues_under_codel() {
     }
 }
 
+/// FQ-PIE, too, as it is without Linux's own limit.
+#[test]
+fn fq_pie_is_fq_with_hashed_queues_under_pie() {
+    for (load, seed) in [(0.4, 1), (1.2, 2), (2.0, 3), (8.0, 4)] {
+        let pie = r#""target": "5 ms", "update": "4 ms", "max_burst": "20 ms""#;
+        let whole = format!(r#"{{"main": {{"fq-pie": {{{pie}, "limit": "90 packets"}}}}}}"#);
+        let parts = format!(
+            r#"{{"main": {{"fq": {{"queues": 1024, "limit": "90 packets", "aqm": {{"pie": {{{pie}}}}}}}}}}}"#
+        );
+        let (whole, parts) = (random(&whole, load, seed), random(&parts, load, seed));
+        assert_eq!(whole, parts, "load {load}");
+        assert_eq!(
+            drops(&whole, DropReason::Early).is_empty(),
+            load < 1.0,
+            "load {load}"
+        );
+    }
+}
+
+/// At its limit FQ-PIE drops what arrives with the rules of Linux, else from the longest queue.
+#[test]
+fn fq_pie_of_linux_drops_what_arrives_at_its_limit() {
+    for (variant, reason, lost) in [
+        ("", DropReason::PushedOut, &[0, 0][..]),
+        (r#""as": "linux", "#, DropReason::Tail, &[1][..]),
+    ] {
+        let json = format!(r#"{{"main": {{"fq-pie": {{{variant}"limit": "4 packets"}}}}}}"#);
+        let mut bench = Bench::new(build(&json, 1_000_000), rate(1_000_000));
+        for (seq, flow) in [0, 0, 0, 0, 1].into_iter().enumerate() {
+            bench.arrive(Time::ZERO, packet(flow, seq as u32, 1000));
+        }
+        let out = bench.run();
+        assert_eq!(drops(&out, reason), lost, "{variant}");
+        assert_eq!(out.drops.len(), lost.len());
+    }
+}
+
 /// A heavy flow of DRR meets its own RED, CoDel or WRED; the thin ones, whose queues never hold
 /// more than one packet, do not. In one queue for all they lose, too.
 #[test]
@@ -72,7 +109,7 @@ fn each_queue_has_an_aqm_of_its_own() {
             let lost = |f| out.drops.iter().filter(|(_, d)| d.packet.flow == f).count();
             (lost(0), lost(1) + lost(7))
         };
-        for queue in ["\"drr\"", "\"fq\""] {
+        for queue in ["\"drr\"", "\"fq\"", "\"fair\""] {
             let (heavy, thin) = run(queue);
             assert_eq!(thin, 0, "{queue} {aqm}");
             assert!(heavy > 50, "{queue} {aqm}: {heavy}");

@@ -34,9 +34,17 @@ fn rates() -> impl Strategy<Value = u64> {
 
 /// Whether it has queues that take an AQM.
 fn takes_aqm(preset: &Preset) -> bool {
-    ["fifo", "class-based", "drr", "fq", "fq-codel"]
-        .iter()
-        .any(|kind| preset.json.contains(&format!("\"{kind}\"")))
+    [
+        "fifo",
+        "class-based",
+        "drr",
+        "fair",
+        "fq",
+        "fq-codel",
+        "fq-pie",
+    ]
+    .iter()
+    .any(|kind| preset.json.contains(&format!("\"{kind}\"")))
 }
 
 /// Says of which preset a panic is.

@@ -33,6 +33,90 @@ fn warned(json: &str, text: &str) {
 const EF: &str = r#""match": {"dscp": "ef"}"#;
 
 #[test]
+fn fair_queues_by_flow() {
+    let check = |keys: &str, key: &str, found: &str, message: &str| {
+        let json = format!(r#"{{"main": {{"fair": {{{keys}}}}}}}"#);
+        refused(
+            &json,
+            &format!("policies.main.fair.{key}"),
+            found,
+            message,
+            "",
+        );
+    };
+    let clock = r#""scheduler": "virtual-clock""#;
+    check(
+        clock,
+        "weight_sum",
+        "virtual-clock",
+        "needs the rate of each flow",
+    );
+    let zero = r#""scheduler": "wf2q+", "weight_sum": 0"#;
+    check(zero, "weight_sum", "0", "from 1 to 1000000");
+    let plain = r#""weight_sum": 4"#;
+    check(plain, "weight_sum", "4", "`scfq` compares weights");
+    check(r#""queues": 0"#, "queues", "0", "from 1 to 65536");
+    check(r#""limit": "0 packets""#, "limit", "0 packets", "");
+    check(
+        r#""aqm": {"choke": {}}"#,
+        "aqm",
+        "choke",
+        "flows that share a queue",
+    );
+    let sfq = |keys: &str, key: &str, found: &str, message: &str| {
+        let json = format!(r#"{{"main": {{"sfq": {{{keys}}}}}}}"#);
+        refused(
+            &json,
+            &format!("policies.main.sfq.{key}"),
+            found,
+            message,
+            "",
+        );
+    };
+    sfq(
+        r#""limit": "1 packets""#,
+        "limit",
+        "1 packets",
+        "Linux refuses it",
+    );
+    sfq(r#""depth": 0"#, "depth", "0", "from 1 to 65535");
+    sfq(r#""flows": 0"#, "flows", "0", "from 1 to 65408");
+    sfq(r#""divisor": 100"#, "divisor", "100", "power of two");
+    sfq(
+        r#""quantum": "9 B""#,
+        "quantum",
+        "9 B",
+        "from 64 B to 1 MiB",
+    );
+    sfq(r#""perturb": "0 s""#, "perturb", "0 s", "each millisecond");
+    let refuses = |keys: &str, key: &str, found: &str, message: &str| {
+        let json = format!(r#"{{"main": {{"fq-pie": {{{keys}}}}}}}"#);
+        refused(
+            &json,
+            &format!("policies.main.fq-pie.{key}"),
+            found,
+            message,
+            "",
+        );
+    };
+    refuses(r#""flows": 0"#, "flows", "0", "from 1 to 65536");
+    refuses(
+        r#""quantum": "9 B""#,
+        "quantum",
+        "9 B",
+        "from 64 B to 1 MiB",
+    );
+    refuses(r#""target": "0 s""#, "target", "0 s", "waited too long");
+    refuses(
+        r#""ecn_threshold": 2"#,
+        "ecn_threshold",
+        "2",
+        "between 0 and 1",
+    );
+    refuses(r#""beta": -1"#, "beta", "-1", "above 0");
+}
+
+#[test]
 fn schedulers_of_classes() {
     let policy = |words: &str, classes: &str| {
         format!(r#"{{"main": {{"class-based": {{{words}, "classes": [{classes}]}}}}}}"#)

@@ -60,6 +60,10 @@ fn policies() -> BTreeMap<String, DisciplineSpec> {
             "fq-codel in a class",
             r#""bandwidth": "1 %", "fq_codel": {}"#,
         ),
+        (
+            "fair in a class",
+            r#""bandwidth": "1 %", "fair": {"scheduler": "qfq"}"#,
+        ),
         ("fair-queue", r#""bandwidth": "1 %", "fair_queue": {}"#),
         (
             "inner",

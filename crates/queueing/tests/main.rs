@@ -11,6 +11,7 @@ mod custom;
 mod dualpi2;
 mod errors;
 mod evidence;
+mod fair;
 mod fairness;
 mod fan_errors;
 mod fan_on_link;

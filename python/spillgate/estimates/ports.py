@@ -12,7 +12,10 @@ from spillgate.estimates import queues
 from spillgate.estimates.found import Assumption, Estimate
 from spillgate.estimates.service import Part, Service
 
-FAIR = {"wfq", "flow-wfq", "drr", "fq", "fq-codel", "dualpi2", "cake"}
+FAIR = {
+    *("wfq", "flow-wfq", "drr", "fair", "fq", "fq-codel", "fq-pie", "sfq"),
+    *("dualpi2", "cake"),
+}
 """Disciplines by flow: whose packet is next depends on lengths."""
 BLIND = "the order does not look at lengths"
 """What M/G/1 assumes of the order."""

@@ -67,8 +67,11 @@ impl Writer<'_, '_> {
             fair_queue,
             // See `flows::of_class`.
             drr: _,
+            fair: _,
             fq: _,
             fq_codel: _,
+            fq_pie: _,
+            sfq: _,
             dualpi2: _,
             cake: _,
             set_dscp,

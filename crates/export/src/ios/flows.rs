@@ -5,8 +5,8 @@ use spillgate_core::{Limit, Rate};
 use spillgate_queueing::Longest;
 use spillgate_queueing::aqm::CodelSpec;
 use spillgate_queueing::spec::{
-    ClassSpec, DrrSpec, DualPi2Spec, FairQueueSpec, FanSpec, FifoSpec, FlowWeights, FqCodelSpec,
-    FqSpec, WfqSpec, WfqWeights,
+    ClassSpec, DrrSpec, DualPi2Spec, FairQueueSpec, FairSpec, FanSpec, FifoSpec, FlowWeights,
+    FqCodelSpec, FqPieSpec, FqSpec, SfqSpec, WfqSpec, WfqWeights,
 };
 
 use crate::Here;
@@ -123,10 +123,17 @@ pub(super) fn of_class(
     rate: Option<Rate>,
     notes: &mut Here<'_>,
 ) -> Option<FairQueueSpec> {
-    match (&c.drr, &c.fq, &c.fq_codel) {
-        (Some(d), ..) => Some(drr(d, rate, notes)),
-        (_, Some(f), _) => Some(fq(f, rate, notes)),
-        (.., Some(f)) => Some(fq_codel(f, rate, notes)),
+    match c {
+        ClassSpec { drr: Some(d), .. } => Some(drr(d, rate, notes)),
+        ClassSpec { fair: Some(f), .. } => Some(fair(f, rate, notes)),
+        ClassSpec { fq: Some(f), .. } => Some(fq(f, rate, notes)),
+        ClassSpec {
+            fq_codel: Some(f), ..
+        } => Some(fq_codel(f, rate, notes)),
+        ClassSpec { sfq: Some(s), .. } => Some(sfq(s, rate, notes)),
+        ClassSpec {
+            fq_pie: Some(f), ..
+        } => Some(fq_pie(f, rate, notes)),
         _ => {
             if let Some(d) = &c.dualpi2 {
                 notes.add(format!("{NO_DUALPI2}{}", without(d, &[])));
@@ -150,6 +157,46 @@ pub(super) fn fq_codel(f: &FqCodelSpec, rate: Option<Rate>, notes: &mut Here<'_>
     FairQueueSpec {
         queues: conversations(Some(f.flows), notes),
         weights: FlowWeights::Equal,
+        ..unthreatened(hold_queue(f.limit, rate, notes))
+    }
+}
+
+/// For FQ-PIE.
+pub(super) fn fq_pie(f: &FqPieSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add(format!(
+            "IOS has no FQ-PIE: fair-queue stands for it, which drops at its limit only and knows no new flows{}",
+            without(f, &["limit", "flows"])
+        ));
+    FairQueueSpec {
+        queues: conversations(Some(f.flows), notes),
+        weights: FlowWeights::Equal,
+        ..unthreatened(hold_queue(f.limit, rate, notes))
+    }
+}
+
+/// For SFQ.
+pub(super) fn sfq(s: &SfqSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add(format!(
+        "fair-queue of IOS, in which the packet that would leave last gives, stands for SFQ{}",
+        without(s, &["limit", "divisor"])
+    ));
+    FairQueueSpec {
+        queues: conversations(Some(s.divisor), notes),
+        weights: FlowWeights::Equal,
+        ..unthreatened(hold_queue(s.limit, rate, notes))
+    }
+}
+
+/// For packet fair queueing.
+pub(super) fn fair(f: &FairSpec, rate: Option<Rate>, notes: &mut Here<'_>) -> FairQueueSpec {
+    notes.add(format!(
+        "fair-queue of IOS, which is SCFQ with thresholds, stands for `fair` ({}){}",
+        f.scheduler.name(),
+        without(f, &["limit", "queues", "weights", "scheduler"])
+    ));
+    FairQueueSpec {
+        queues: conversations(f.queues, notes),
+        weights: weights(f.weights),
         ..unthreatened(hold_queue(f.limit, rate, notes))
     }
 }

@@ -322,6 +322,9 @@ fn queue(
         }
         Some(DisciplineSpec::FlowWfq(fair)) => fair.clone(),
         Some(DisciplineSpec::Drr(d)) => flows::drr(d, rate, notes),
+        Some(DisciplineSpec::Fair(f)) => flows::fair(f, rate, notes),
+        Some(DisciplineSpec::Sfq(s)) => flows::sfq(s, rate, notes),
+        Some(DisciplineSpec::FqPie(f)) => flows::fq_pie(f, rate, notes),
         Some(DisciplineSpec::Fq(f)) => flows::fq(f, rate, notes),
         Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, rate, notes),
         Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, notes),

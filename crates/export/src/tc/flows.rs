@@ -1,12 +1,12 @@
-//! Queues by flow as queueing disciplines of Linux: `sfq` and `fq_codel`; `dualpi2` and
+//! Queues by flow as queueing disciplines of Linux: `sfq`, `fq_codel` and `fq_pie`; `dualpi2` and
 //! `cake`.
 
 use spillgate_core::{Cells, Dur, Limit, Overhead, Rate};
 use spillgate_queueing::Line;
 use spillgate_queueing::spec::{
     AqmSpec, CakeSpec, CakeTins, CdtPolicy, Decide, DrrSpec, DualPi2Spec, DualPi2Variant,
-    FairQueueSpec, FanScheduler, FanSpec, FlowWeights, FqCodelSpec, FqSpec, Guard, WfqSpec,
-    WfqWeights,
+    FairQueueSpec, FairSpec, FanScheduler, FanSpec, FlowScheduler, FlowWeights, FqCodelSpec,
+    FqPieSpec, FqSpec, Guard, PieVariant, SfqSpec, WfqSpec, WfqWeights,
 };
 
 use super::queue::delays;
@@ -156,6 +156,117 @@ pub(super) fn drr(d: &DrrSpec, line: Line, notes: &mut Here<'_>) -> String {
         ));
     let limit = in_packets(d.limit, Some(rate), "sfq", notes).unwrap_or(1000);
     Sfq::by_turns(limit, d.turn(line.longest).0, queues).text(notes)
+}
+
+/// `sfq` for packet fair queueing: Linux's `qfq` and `drr` have classes, not flows.
+pub(super) fn packet_fair(f: &FairSpec, line: Line, notes: &mut Here<'_>) -> String {
+    if let Some(aqm) = &f.aqm {
+        notes.add(no_aqm_of("sfq", aqm));
+    }
+    let queues = f.queues.unwrap_or(QUEUES).next_power_of_two();
+    let hashed = match f.queues {
+        None => format!(", and flows are hashed into {queues} queues"),
+        Some(n) if n != queues => format!(", and of {n} queues there are {queues}"),
+        Some(_) => String::new(),
+    };
+    let classes = match f.scheduler {
+        FlowScheduler::Qfq => " (the classes of Linux's qfq would each need a filter)",
+        _ => "",
+    };
+    let sum = changed_after(
+        "; left out: ",
+        f,
+        &["scheduler", "weights", "limit", "queues", "aqm"],
+    );
+    notes.add(format!(
+        "sfq stands for `fair` ({}){classes}: flows take turns of a packet's bytes with equal weights{}, a flow holds {DEPTH} packets at most, the longest in packets, not in bytes, gives when it is full{hashed}{sum}",
+        f.scheduler.name(),
+        by_precedence(f.weights)
+    ));
+    let limit = in_packets(f.limit, Some(line.rate), "sfq", notes).unwrap_or(1000);
+    let turn = DrrSpec::default().turn(line.longest);
+    Sfq::by_turns(limit, turn.0, queues).text(notes)
+}
+
+/// `sfq` (tc-sfq(8)).
+pub(super) fn sfq(s: &SfqSpec, line: Line, notes: &mut Here<'_>) -> String {
+    let limit = in_packets(s.limit, Some(line.rate), "sfq", notes).unwrap_or(DEPTH);
+    let perturb = s.perturb.map_or_else(String::new, |every| {
+        let seconds = in_whole(Dur::from_secs(1), "s", "perturb", every, notes);
+        format!(" perturb {}", seconds.max(1))
+    });
+    if u64::from(s.depth) > DEPTH {
+        notes.add(format!(
+            "a flow of sfq holds {DEPTH} packets at most, not {}",
+            s.depth
+        ));
+    }
+    format!(
+        "sfq limit {} quantum {} depth {} flows {} divisor {}{perturb}{}",
+        limit.max(LEAST),
+        s.turn(line.longest).0,
+        u64::from(s.depth).min(DEPTH),
+        s.flows,
+        s.divisor,
+        if s.headdrop { " headdrop" } else { "" }
+    )
+}
+
+/// `fq_pie` (tc-fq_pie(8)).
+pub(super) fn fq_pie(f: &FqPieSpec, line: Line, notes: &mut Here<'_>) -> String {
+    let packets = in_packets(f.limit, Some(line.rate), "fq_pie", notes).unwrap_or(10_240);
+    let mut micros = |what: &str, time| in_whole(Dur::from_us(1), "us", what, time, notes);
+    let (target, update) = (micros("target", f.target), micros("update", f.update));
+    let mut whole = |what: &str, value: f64, unit: f64, most: f64| {
+        // Rounded twice, as 0.29 times 100 is not 29.
+        let exact = (value * unit * 1e6).round() / 1e6;
+        let rounded = exact.round().clamp(0.0, most);
+        if rounded.to_bits() != exact.to_bits() {
+            notes.add(format!(
+                "`{what}` is a whole number of 1/{unit} up to {most} of them: {value} is written as {rounded}"
+            ));
+        }
+        rounded
+    };
+    let (alpha, beta) = (
+        whole("alpha", f.alpha, 16.0, 32.0),
+        whole("beta", f.beta, 16.0, 32.0),
+    );
+    let marks = whole("ecn_threshold", f.ecn_threshold, 100.0, 100.0);
+    if f.variant != Some(PieVariant::Linux) {
+        notes.add("fq_pie takes the delay of the packet that left last, lets the probability of an empty queue fall by 1/64, and drops what arrives at its limit");
+    }
+    let fixed = ["max_burst", "mean_packet", "derandomize"];
+    let told = [
+        "as",
+        "limit",
+        "flows",
+        "quantum",
+        "target",
+        "update",
+        "alpha",
+        "beta",
+        "ecn",
+        "ecn_threshold",
+        "dq_rate_estimator",
+    ];
+    let rest = changed_after("", f, &told);
+    if !rest.is_empty() {
+        notes.add(format!(
+            "fq_pie has no {}; left out: {rest}",
+            fixed.join(", ")
+        ));
+    }
+    let ecn = if f.ecn { "ecn" } else { "noecn" };
+    let estimates = match f.dq_rate_estimator {
+        true => "dq_rate_estimator",
+        false => "no_dq_rate_estimator",
+    };
+    format!(
+        "fq_pie limit {packets} flows {} target {target}us tupdate {update}us alpha {alpha} beta {beta} quantum {} ecn_prob {marks} {ecn} {estimates}",
+        f.flows,
+        f.parts().turn(line.longest).0
+    )
 }
 
 /// `sfq` for the fair queue of a cross-protect router.

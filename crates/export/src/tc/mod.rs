@@ -432,6 +432,9 @@ fn discipline(
     Some(match spec {
         DisciplineSpec::Fifo(f) => queue::whole_fifo(f, line.rate, dscps, notes),
         DisciplineSpec::Drr(d) => flows::drr(d, line, notes),
+        DisciplineSpec::Fair(f) => flows::packet_fair(f, line, notes),
+        DisciplineSpec::Sfq(s) => flows::sfq(s, line, notes),
+        DisciplineSpec::FqPie(f) => flows::fq_pie(f, line, notes),
         DisciplineSpec::Fq(f) => flows::fq(f, line, notes),
         DisciplineSpec::FqCodel(f) => flows::fq_codel(f, line, notes),
         DisciplineSpec::DualPi2(d) => flows::dualpi2(d, line, notes),

@@ -45,12 +45,23 @@ pub(super) fn leaf(class: &ClassSpec, line: Line, dscps: u64, notes: &mut Here<'
         no_aqm(class, notes);
         return flows::drr(d, line, notes);
     }
+    if let Some(f) = &class.fair {
+        no_aqm(class, notes);
+        return flows::packet_fair(f, line, notes);
+    }
     if let Some(f) = &class.fq {
         no_aqm(class, notes);
         return flows::fq(f, line, notes);
     }
     if let Some(f) = &class.fq_codel {
         return flows::fq_codel(f, line, notes);
+    }
+    if let Some(s) = &class.sfq {
+        no_aqm(class, notes);
+        return flows::sfq(s, line, notes);
+    }
+    if let Some(f) = &class.fq_pie {
+        return flows::fq_pie(f, line, notes);
     }
     if let Some(d) = &class.dualpi2 {
         return flows::dualpi2(d, line, notes);

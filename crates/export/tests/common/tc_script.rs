@@ -226,6 +226,45 @@ impl<'t> Words<'t> {
             other => panic!("{other}: {}", self.1),
         }
     }
+    /// The arguments of `pie`, in the ranges that the kernel takes.
+    fn pie(&mut self) {
+        self.expect("limit");
+        assert!(self.number::<u32>() > 0);
+        for word in ["target", "tupdate"] {
+            self.expect(word);
+            assert!(self.next().ends_with("us"));
+        }
+        for word in ["alpha", "beta"] {
+            self.expect(word);
+            assert!(self.number::<u32>() <= 32);
+        }
+        self.take("ecn");
+        self.take("dq_rate_estimator");
+    }
+    /// The arguments of `fq_pie`, in the ranges that the kernel takes.
+    fn fq_pie(&mut self) {
+        self.expect("limit");
+        assert!(self.number::<u32>() > 0);
+        self.expect("flows");
+        assert!((1..=65_536).contains(&self.number::<u32>()));
+        for word in ["target", "tupdate"] {
+            self.expect(word);
+            assert!(self.next().ends_with("us"));
+        }
+        for word in ["alpha", "beta"] {
+            self.expect(word);
+            assert!(self.number::<u32>() <= 32);
+        }
+        self.expect("quantum");
+        assert!(self.number::<u32>() >= 64);
+        self.expect("ecn_prob");
+        assert!(self.number::<u32>() <= 100);
+        assert!(matches!(self.next(), "ecn" | "noecn"), "{}", self.1);
+        assert!(matches!(
+            self.next(),
+            "dq_rate_estimator" | "no_dq_rate_estimator"
+        ));
+    }
     /// The arguments of `dualpi2`, in the ranges that the kernel takes.
     fn dualpi2(&mut self) {
         self.expect("limit");
@@ -300,11 +339,14 @@ impl<'t> Words<'t> {
                 self.expect("depth");
                 assert!((1..=127).contains(&self.number::<u32>()));
                 self.expect("flows");
-                let flows = self.number::<u32>();
+                assert!((1..=65_536).contains(&self.number::<u32>()));
                 self.expect("divisor");
                 // Linux takes no more than 65536 and a power of two.
-                assert_eq!(self.number::<u32>(), flows);
-                assert!(flows.is_power_of_two() && flows <= 65_536, "{}", self.1);
+                let divisor = self.number::<u32>();
+                assert!(divisor.is_power_of_two() && divisor <= 65_536, "{}", self.1);
+                if self.take("perturb") {
+                    assert!(self.number::<u32>() > 0);
+                }
                 self.take("headdrop");
             }
             "red" => {
@@ -357,6 +399,8 @@ impl<'t> Words<'t> {
             }
             "dualpi2" => self.dualpi2(),
             "cake" => self.cake(),
+            "pie" => self.pie(),
+            "fq_pie" => self.fq_pie(),
             other => panic!("{other}: {}", self.1),
         }
         self.end();

@@ -89,6 +89,11 @@ impl PieSpec {
     }
 
     pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Pie, Problem> {
+        self.running(at)
+    }
+
+    /// Checks the parameters.
+    pub(crate) fn running(&self, at: &mut At<'_>) -> Result<Pie, Problem> {
         let gains = [("alpha", self.alpha, "0.125"), ("beta", self.beta, "1.25")];
         check_controller(at, self.target, (self.update, "15 ms"), gains)?;
         at.check(

@@ -244,8 +244,10 @@ mod tests {
         let known = [
             "/class-based/classes/[]/aqm",
             "/class-based/classes/[]/drr/aqm",
+            "/class-based/classes/[]/fair/aqm",
             "/class-based/classes/[]/fq/aqm",
             "/drr/aqm",
+            "/fair/aqm",
             "/fifo/aqm",
             "/fq/aqm",
         ];
@@ -310,12 +312,12 @@ mod tests {
             let modern = places[0].1.aqm.is_some();
             assert_eq!(
                 modern,
-                matches!(kind, "fq-codel" | "dualpi2" | "cake"),
+                matches!(kind, "fq-codel" | "fq-pie" | "dualpi2" | "cake"),
                 "{kind}"
             );
         }
-        let by_flow = |key: &&str| !["dualpi2", "cake"].contains(key);
-        for key in ClassSpec::flow_queue_kinds().into_iter().filter(by_flow) {
+        let by_turns = |key: &&str| !matches!(*key, "dualpi2" | "cake" | "fair");
+        for key in ClassSpec::flow_queue_kinds().into_iter().filter(by_turns) {
             let class = json!({"name": "class-default", key: {"quantum": "900 B"}});
             let spec = json!({"class-based": {"classes": [class]}});
             let all = BTreeMap::from([("p".to_owned(), serde_json::from_value(spec).unwrap())]);

@@ -20,7 +20,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Limit, Packet, Rate, Size};
+use spillgate_core::{Limit, Packet, Rate, Size, Time};
 
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
 use super::flows::{Flows, Own, Sorting};
@@ -95,7 +95,7 @@ impl DrrSpec {
         self.quantum.unwrap_or_else(|| default_quantum(longest))
     }
 
-    fn frame(&self, at: &mut At<'_>, line: &Line) -> Result<Frame<Rounds>, Problem> {
+    fn frame(&self, at: &mut At<'_>, line: &Line) -> Result<Frame<Rounds<false>>, Problem> {
         let quantum = check_quantum(self.turn(line.longest), at)?;
         let bound = at.bound("limit", self.limit, line.rate)?;
         if let Some(queues) = self.queues {
@@ -103,12 +103,7 @@ impl DrrSpec {
         }
         Ok(Frame {
             name: "drr",
-            order: Rounds {
-                quantum,
-                weights: self.weights,
-                round: VecDeque::new(),
-                in_turn: false,
-            },
+            order: Rounds::new(quantum, self.weights),
             sorting: Sorting::into_queues(self.queues),
             bound: bound.in_4_gib(),
             batch: 1,
@@ -152,9 +147,10 @@ pub(crate) struct Turns {
 // Two to a cache line.
 const _: () = assert!(std::mem::size_of::<Flow<Own<Turns, ()>>>() <= 32);
 
-/// Deficit round robin.
+/// Deficit round robin; `BY_PACKETS`: weighted round robin, in which a packet costs 1, whatever
+/// its length, and a quantum is a number of packets.
 #[derive(Clone, Debug)]
-pub(crate) struct Rounds {
+pub(crate) struct Rounds<const BY_PACKETS: bool> {
     quantum: i32,
     weights: WfqWeights,
     /// Slots of the flows with packets, in the order of the round; one whose packets were pushed
@@ -164,7 +160,22 @@ pub(crate) struct Rounds {
     in_turn: bool,
 }
 
-impl Rounds {
+impl<const BY_PACKETS: bool> Rounds<BY_PACKETS> {
+    pub(super) fn new(quantum: i32, weights: WfqWeights) -> Self {
+        Self {
+            quantum,
+            weights,
+            round: VecDeque::new(),
+            in_turn: false,
+        }
+    }
+
+    /// What a packet costs.
+    #[inline]
+    fn cost(len: u32) -> u32 {
+        if BY_PACKETS { 1 } else { len }
+    }
+
     /// Removes the first flow from the round.
     #[inline]
     fn leave<V>(&mut self, flows: &mut Flows<Turns, V>) -> Option<u32> {
@@ -175,7 +186,7 @@ impl Rounds {
     }
 }
 
-impl Order for Rounds {
+impl<const BY_PACKETS: bool> Order for Rounds<BY_PACKETS> {
     type State = Turns;
 
     fn state(&self) -> Turns {
@@ -186,7 +197,7 @@ impl Order for Rounds {
     }
 
     #[inline]
-    fn joined<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32, packet: &Packet) {
+    fn joins<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32, packet: &Packet, _: Time) {
         let turns = &mut flows.at_mut(slot).own.sched;
         if turns.quantum == 0 {
             turns.deficit = 0;
@@ -208,7 +219,7 @@ impl Order for Rounds {
                 turns.deficit = turns.deficit.saturating_add(turns.quantum);
                 self.in_turn = true;
             }
-            if i64::from(len) <= i64::from(turns.deficit) {
+            if i64::from(Self::cost(len)) <= i64::from(turns.deficit) {
                 return Some(slot);
             }
             let first = self.round.pop_front();
@@ -218,11 +229,17 @@ impl Order for Rounds {
     }
 
     #[inline]
-    fn charge<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32, len: u32) -> bool {
-        let flow = flows.at_mut(slot);
+    fn charge<V>(
+        &mut self,
+        flows: &mut Flows<Turns, V>,
+        slot: u32,
+        packet: &Packet,
+        _: Time,
+    ) -> bool {
+        let (flow, cost) = (flows.at_mut(slot), Self::cost(packet.len));
         // The packet may be longer than the deficit, if the AQM dropped a shorter one before it:
         // the flow pays later.
-        flow.own.sched.deficit = flow.own.sched.deficit.saturating_sub_unsigned(len);
+        flow.own.sched.deficit = flow.own.sched.deficit.saturating_sub_unsigned(cost);
         flow.queue.is_empty() && self.leave(flows).is_some()
     }
 
@@ -231,11 +248,14 @@ impl Order for Rounds {
         self.leave(flows).is_some()
     }
 
-    fn forfeit(turns: &mut Turns) {
-        turns.deficit = 0;
+    fn pushed_out<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32) {
+        let flow = flows.at_mut(slot);
+        if flow.queue.is_empty() {
+            flow.own.sched.deficit = 0;
+        }
     }
 
-    fn withdraw<V>(&mut self, flows: &mut Flows<Turns, V>) -> Option<u32> {
+    fn withdraw<V>(&mut self, flows: &mut Flows<Turns, V>, _: Time) -> Option<u32> {
         self.leave(flows)
     }
 
@@ -254,17 +274,27 @@ impl Order for Rounds {
     /// n + 1 turns meanwhile, and a deficit from before (S. M. Tabatabaee and J.-Y. Le Boudec, RTAS
     /// 2021, theorem 1, there for x that need not end with a packet). A packet that an AQM lets
     /// follow a shorter one leaves a debt.
+    ///
+    /// A turn by packets brings its shortest ones at least, and their longest to others; nothing is
+    /// kept of it.
     fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile> {
-        let quantum = self.quantum.unsigned_abs();
-        let turn = |weight: u64| u64::from(quantum) * weight;
-        let debt = |m: &Member| if judged { m.longest - m.shortest } else { 0 };
-        let kept = |m: &Member| u128::from(m.longest - 1 + debt(m));
-        let own_turn = turn(own.weight.0);
+        let quantum = u64::from(self.quantum.unsigned_abs());
+        let turn =
+            |weight: u64, packet: u64| quantum * weight * if BY_PACKETS { packet } else { 1 };
+        let debt = |m: &Member| match judged && !BY_PACKETS {
+            true => m.longest - m.shortest,
+            false => 0,
+        };
+        let kept = |m: &Member| match BY_PACKETS {
+            true => 0,
+            false => u128::from(m.longest - 1 + debt(m)),
+        };
+        let own_turn = turn(own.weight.0, own.shortest);
         vec![Meanwhile::Turns {
             ahead: sum(others, kept),
             turn: own_turn,
             early: own_turn - 1 + debt(own),
-            others: sum(others, |m| turn(m.weight.1).into()),
+            others: sum(others, |m| turn(m.weight.1, m.longest).into()),
         }]
     }
 
@@ -278,7 +308,7 @@ impl Order for Rounds {
             };
             let turns = flows.at(*slot).own.sched;
             let quantum = i64::from(turns.quantum);
-            let missing = i64::from(head.len) - i64::from(turns.deficit);
+            let missing = i64::from(Self::cost(head.len)) - i64::from(turns.deficit);
             let rounds = (missing + quantum - 1).div_euclid(quantum);
             let key = if place == 0 && self.in_turn {
                 if missing <= 0 {

@@ -4,11 +4,10 @@ use super::*;
 use crate::aqm::Unmanaged;
 use crate::sched::flow_queue::{Driven, Fair};
 use proptest::prelude::*;
-use spillgate_core::Time;
 use spillgate_core::testkit::effort;
 use std::collections::BTreeMap;
 
-type Drr = Driven<Rounds, Unmanaged>;
+type Drr = Driven<Rounds<false>, Unmanaged>;
 
 fn drr(spec: &DrrSpec) -> Drr {
     let rate = Rate::from_bps(1_000_000).unwrap();

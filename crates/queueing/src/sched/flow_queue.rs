@@ -18,7 +18,7 @@ use spillgate_core::{
 use super::flows::{Flows, Sorting};
 use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
-use crate::guarantee::Load;
+use crate::guarantee::{Load, Reason};
 use crate::leaf::{Bound, Leaf, Queue, ring_packets};
 use crate::line::Line;
 use crate::recipe::At;
@@ -43,22 +43,51 @@ pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
     /// Its state of one queue.
     type State: Clone + Debug + Send + Sync;
 
+    /// Whether queues without packets keep places that they lose later.
+    const LINGERS: bool = false;
+    /// Memory for the place of a queue at most, in bytes.
+    const PLACE: usize = 4;
+
     /// The state of a queue that has no place in the order.
     fn state(&self) -> Self::State;
-    /// A packet was appended to the queue in `slot`: it takes its place, if it has none.
-    fn joined<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32, packet: &Packet);
+    /// A packet is about to be appended to the queue in `slot`: it takes its place, if it has none.
+    fn joins<V>(
+        &mut self,
+        flows: &mut Flows<Self::State, V>,
+        slot: u32,
+        packet: &Packet,
+        now: Time,
+    );
     /// The queue that is to send now, perhaps one without packets.
     fn next<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
-    /// That queue sent `len` bytes. Returns whether it lost its place.
-    fn charge<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32, len: u32) -> bool;
+    /// That queue sends this packet. Returns whether it lost its place.
+    fn charge<V>(
+        &mut self,
+        flows: &mut Flows<Self::State, V>,
+        slot: u32,
+        packet: &Packet,
+        now: Time,
+    ) -> bool;
     /// That queue had nothing to send. Returns whether it lost its place.
     fn missed<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32) -> bool;
-    /// All packets of a queue were pushed out.
-    fn forfeit(_: &mut Self::State) {}
+    /// Packets were pushed out from the head of a queue, perhaps all.
+    fn pushed_out<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32);
+    /// Removes a queue without packets whose place means nothing any more, after a packet was sent.
+    fn expired<V>(&mut self, _: &mut Flows<Self::State, V>) -> Option<u32> {
+        None
+    }
     /// Removes some queue from the order, when all queues are empty.
-    fn withdraw<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
+    fn withdraw<V>(&mut self, flows: &mut Flows<Self::State, V>, now: Time) -> Option<u32>;
+    /// The packet that was sent last is in transmission until `end`.
+    fn transmits_until(&mut self, _end: Time) {}
     /// Forgets all places.
     fn clear(&mut self);
+    /// Takes the parameters of the same order at another rate.
+    fn retune(&mut self, _: &Self) {}
+    /// Why nothing is known of what it guarantees, if so.
+    fn unknown(&self) -> Option<&'static str> {
+        None
+    }
     /// The least and the most that it weighs packets of a code point, or of any.
     fn weights(&self, _: Option<Dscp>) -> (u64, u64) {
         (1, 1)
@@ -67,6 +96,10 @@ pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
     /// packet that is to leave. Of several the worst may happen; none: nothing is known.
     fn meanwhile(&self, _own: &Member, _others: &Others, _judged: bool) -> Vec<Meanwhile> {
         Vec::new()
+    }
+    /// Whether what one other queue may send meanwhile does not depend on the rest.
+    fn bounds_each(&self, _judged: bool) -> bool {
+        true
     }
     /// The next packet if no AQM drops it.
     fn head<'f, V>(&self, flows: &'f Flows<Self::State, V>) -> Option<&'f Packet>;
@@ -81,7 +114,8 @@ pub(crate) struct Frame<O> {
     pub(super) sorting: Sorting,
     /// The limit of all queues together.
     pub(crate) bound: Bound,
-    /// Packets that the longest queue loses at most when there is no room.
+    /// Packets that the longest queue loses at most when there is no room; 0: what arrives is
+    /// dropped then.
     pub(crate) batch: u32,
     pub(crate) guard: Guard,
 }
@@ -192,6 +226,10 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn boxed(&self) -> Box<dyn FlowQueue>;
     /// Itself, to find out its type.
     fn as_any(&self) -> &dyn Any;
+    /// The order in which its queues send, to find out its type.
+    fn order(&self) -> &dyn Any {
+        &()
+    }
 }
 
 impl Clone for Box<dyn FlowQueue> {
@@ -301,8 +339,8 @@ impl<O: Order, A: Automaton> Fair<O, A> {
     }
 
     /// All queues are empty.
-    fn idle(&mut self) {
-        while let Some(slot) = self.order.withdraw(&mut self.flows) {
+    fn idle(&mut self, now: Time) {
+        while let Some(slot) = self.order.withdraw(&mut self.flows, now) {
             self.retire(slot);
         }
         self.flows.emptied();
@@ -312,22 +350,23 @@ impl<O: Order, A: Automaton> Fair<O, A> {
     /// this slot is kept.
     #[inline(never)]
     fn make_room(&mut self, arrived: u32, cx: &mut Cx<'_>) -> bool {
-        let (aqm, now) = (&self.aqm, cx.now);
+        let (aqm, order, now) = (&self.aqm, &mut self.order, cx.now);
         let kept = self.flows.make_room(
             &self.bound,
             self.batch,
             arrived,
             &mut |victim| cx.evicted(victim, DropReason::PushedOut),
-            |flow, packets| {
+            |flows, slot, packets| {
+                let flow = flows.at_mut(slot);
                 aqm.pushed_out(&mut flow.own.vars, packets);
                 if flow.queue.is_empty() {
                     aqm.emptied(&mut flow.own.vars, now);
-                    O::forfeit(&mut flow.own.sched);
                 }
+                order.pushed_out(flows, slot);
             },
         );
         if self.flows.packets == 0 {
-            self.idle();
+            self.idle(now);
         }
         kept
     }
@@ -358,8 +397,21 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
             return None;
         }
         self.flows.prepare(cx.rng);
+        if O::LINGERS && self.flows.packets == 0 {
+            self.idle(cx.now);
+        }
         let (order, aqm) = (&self.order, &self.aqm);
         let slot = self.flows.slot(packet, || (order.state(), aqm.vars()));
+        if self.batch == 0
+            && !self
+                .bound
+                .admits(self.flows.packets, self.flows.bytes, packet.len)
+        {
+            self.aqm.overflowed(&mut self.flows.at_mut(slot).own.vars);
+            packet.ecn = was;
+            cx.refused(*packet, DropReason::Tail);
+            return Some(0);
+        }
         let backlog = self.backlog(slot);
         let vars = &mut self.flows.at_mut(slot).own.vars;
         let mut marked = packet.ecn != was;
@@ -372,7 +424,7 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
                 return Some(0);
             }
         }
-        self.order.joined(&mut self.flows, slot, packet);
+        self.order.joins(&mut self.flows, slot, packet, cx.now);
         self.flows.push(slot, packet);
         if self.bound.holds(self.flows.packets, self.flows.bytes) {
             cx.enqueued(packet, marked);
@@ -400,11 +452,16 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
             self.last = slot;
             // It stays in its place until the next one is queued.
             let mut packet = *self.flows.packet(at);
-            if self.order.charge(&mut self.flows, slot, packet.len) {
+            if self.order.charge(&mut self.flows, slot, &packet, cx.now) {
                 self.retire(slot);
             }
+            if O::LINGERS {
+                while let Some(slot) = self.order.expired(&mut self.flows) {
+                    self.retire(slot);
+                }
+            }
             if self.flows.packets == 0 {
-                self.idle();
+                self.idle(cx.now);
             }
             if marked {
                 packet.ecn = Ecn::Ce;
@@ -420,6 +477,7 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
     }
 
     fn transmits_until(&mut self, end: Time) {
+        self.order.transmits_until(end);
         if self.last != NONE && self.flows.at(self.last).queue.is_empty() {
             let vars = &mut self.flows.at_mut(self.last).own.vars;
             self.aqm.emptied(vars, end);
@@ -474,11 +532,15 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
-        self.flows.memory_bytes(ring_packets(&self.bound), flows)
+        self.flows
+            .memory_bytes(ring_packets(&self.bound), flows, O::PLACE)
     }
 
     fn retune(&mut self, fresh: &dyn FlowQueue) {
         self.bound = *fresh.bound();
+        if let Some(fresh) = fresh.order().downcast_ref() {
+            self.order.retune(fresh);
+        }
         // A custom AQM has no specification, and stays.
         if let Some(fresh) = fresh.as_any().downcast_ref::<Self>() {
             self.aqm = fresh.aqm.clone();
@@ -504,6 +566,10 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn order(&self) -> &dyn Any {
+        &self.order
+    }
 }
 
 impl<O: Order, A: Automaton> Fairness for Fair<O, A> {
@@ -519,9 +585,13 @@ impl<O: Order, A: Automaton> Fairness for Fair<O, A> {
         self.order.meanwhile(own, others, A::JUDGES_DEPARTURES)
     }
 
+    fn unknown(&self, _: u64) -> Option<Reason> {
+        self.order.unknown().map(Reason::from)
+    }
+
     /// Turns of one are counted beside those of another.
     fn bounds_each(&self) -> bool {
-        true
+        self.order.bounds_each(A::JUDGES_DEPARTURES)
     }
 
     /// One queue may hold all, since the longest loses packets only where there is no room.

@@ -164,8 +164,8 @@ impl<S, V> Flows<S, V> {
 
     /// Drops packets until the backlog is within `bound`: each time half of the bytes of the
     /// longest queue, from its head, and at most `batch` packets; of equals the queue with the
-    /// lowest number. `gave` is called with the number dropped. Returns whether the packet that
-    /// `arrived` in this slot is kept.
+    /// lowest number. `gave` is called with its slot and the number dropped. Returns whether the
+    /// packet that `arrived` in this slot is kept.
     #[inline(never)]
     pub(super) fn make_room(
         &mut self,
@@ -173,7 +173,7 @@ impl<S, V> Flows<S, V> {
         batch: u32,
         arrived: u32,
         evicted: &mut dyn FnMut(Packet),
-        gave: impl Fn(&mut Flow<Own<S, V>>, u32),
+        mut gave: impl FnMut(&mut Self, u32, u32),
     ) -> bool {
         let mut kept = true;
         while !bound.holds(self.packets, self.bytes) {
@@ -196,7 +196,7 @@ impl<S, V> Flows<S, V> {
                     break;
                 }
             }
-            gave(self.table.at_mut(slot), packets);
+            gave(self, slot, packets);
         }
         kept
     }
@@ -223,13 +223,18 @@ impl<S, V> Flows<S, V> {
         self.slab.first(&self.table.at(slot).queue)
     }
 
-    /// Forgets an empty queue.
     /// How many queues hold packets.
     pub(super) fn backlogged(&self) -> usize {
-        let queues = self.table.iter();
-        queues.filter(|(_, f)| f.own.packets > 0).count()
+        self.slots(|f| f.own.packets > 0).count()
     }
 
+    /// The slots of the queues that satisfy `of`.
+    pub(super) fn slots(&self, of: impl Fn(&Flow<Own<S, V>>) -> bool) -> impl Iterator<Item = u32> {
+        let queues = self.table.iter();
+        queues.filter(move |(_, f)| of(f)).map(|(slot, _)| slot)
+    }
+
+    /// Forgets an empty queue.
     #[inline]
     pub(super) fn forget(&mut self, slot: u32) {
         self.table.remove(slot);
@@ -261,14 +266,15 @@ impl<S, V> Flows<S, V> {
         self.longest.reset();
     }
 
-    /// Upper estimate of the memory of this many queued packets, for this many flows.
-    pub(super) fn memory_bytes(&self, packets: u64, flows: usize) -> u64 {
+    /// Upper estimate of the memory of this many queued packets, for this many flows; `place` is
+    /// that of a queue in the order in which they send.
+    pub(super) fn memory_bytes(&self, packets: u64, flows: usize, place: usize) -> u64 {
         let queues = match self.sorting {
             Sorting::Exact => flows as u64,
             Sorting::Hashed { queues, .. } => queues.into(),
         };
-        // An entry in the round and in the heap of backlogs.
-        let queue = (Table::<Own<S, V>>::FLOW + 4 + 20) as u64;
+        // An entry in the order and in the heap of backlogs.
+        let queue = (Table::<Own<S, V>>::FLOW + place + 20) as u64;
         Slab::PACKET as u64 * packets + queues * queue
     }
 }

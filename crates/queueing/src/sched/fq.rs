@@ -17,7 +17,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Limit, Packet, Rate, Size};
+use spillgate_core::{Limit, Packet, Rate, Size, Time};
 
 use super::drr::{check_quantum, check_queues, default_quantum};
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
@@ -177,7 +177,7 @@ impl Order for Lists {
     }
 
     #[inline]
-    fn joined<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32, _: &Packet) {
+    fn joins<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32, _: &Packet, _: Time) {
         let credit = &mut flows.at_mut(slot).own.sched;
         if !credit.listed {
             (credit.listed, credit.deficit) = (true, self.quantum);
@@ -200,9 +200,15 @@ impl Order for Lists {
     }
 
     #[inline]
-    fn charge<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32, len: u32) -> bool {
+    fn charge<V>(
+        &mut self,
+        flows: &mut Flows<Credit, V>,
+        slot: u32,
+        packet: &Packet,
+        _: Time,
+    ) -> bool {
         let credit = &mut flows.at_mut(slot).own.sched;
-        credit.deficit = credit.deficit.saturating_sub_unsigned(len);
+        credit.deficit = credit.deficit.saturating_sub_unsigned(packet.len);
         false
     }
 
@@ -218,7 +224,9 @@ impl Order for Lists {
         true
     }
 
-    fn withdraw<V>(&mut self, flows: &mut Flows<Credit, V>) -> Option<u32> {
+    fn pushed_out<V>(&mut self, _: &mut Flows<Credit, V>, _: u32) {}
+
+    fn withdraw<V>(&mut self, flows: &mut Flows<Credit, V>, _: Time) -> Option<u32> {
         let slot = self.new.pop_front().or_else(|| self.old.pop_front())?;
         flows.at_mut(slot).own.sched.listed = false;
         Some(slot)

@@ -26,7 +26,7 @@ use super::heap::MinHeap;
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::guarantee::Load;
 use crate::leaf::{Bound, ring_packets};
-use crate::share::{Fairness, Meanwhile, Member, Others, PARTS, sum};
+use crate::share::{Fairness, Meanwhile, Member, Others, PARTS, evenly, rounded, sum};
 use crate::stats::Cx;
 
 spillgate_core::spec! {
@@ -373,20 +373,11 @@ impl Fairness for Pgps {
         let behind = others.iter().map(|(m, _)| packet(m)).max().unwrap_or(0);
         let all = of(sum(others, |m| m.longest.into()) + left, weight);
         let early = behind.max(of(left, weight)).min(all);
-        // Tags are rounded down to units.
-        let rounded = |parts: u128, m: &Member| match is_exact(m) {
-            true => parts,
-            false => parts + (parts * 16).div_ceil(PARTS * u128::from(m.shortest)),
-        };
         let ahead = |m: &Member| {
             let heavy = u128::from(m.weight.1);
             rounded(heavy * early.max(packet(m)), m).div_ceil(PARTS)
         };
-        let parts = |m: &Member| rounded((u128::from(m.weight.1) * PARTS).div_ceil(weight), m);
-        vec![Meanwhile::Evenly {
-            ahead: sum(others, ahead) + short,
-            parts: sum(others, parts),
-        }]
+        vec![evenly(own, others, sum(others, ahead) + short)]
     }
 
     fn holds(&self, _: &Member, _: &Others) -> (QueueLimit, QueueLimit) {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Burst, Dscp, Limit, Percent, Rate, RateOrPercent, Size};
 
 use super::{
-    CakeSpec, DrrSpec, DualPi2Spec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, Phb, PoliceSpec,
+    CakeSpec, DrrSpec, DualPi2Spec, FairQueueSpec, FairSpec, FqCodelSpec, FqPieSpec, FqSpec,
+    MatchSpec, Phb, PoliceSpec, SfqSpec,
 };
 use crate::aqm::AqmSpec;
 use crate::line::Longest;
@@ -163,12 +164,21 @@ pub struct ClassSpec {
     /// Deficit round robin by flow inside the class, in place of `queue_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drr: Option<DrrSpec>,
+    /// Packet fair queueing by flow inside the class, in place of `queue_limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair: Option<FairSpec>,
     /// Fair queueing with new flows first inside the class, in place of `queue_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fq: Option<FqSpec>,
     /// FQ-CoDel inside the class, in place of `queue_limit` and `aqm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fq_codel: Option<FqCodelSpec>,
+    /// FQ-PIE inside the class, in place of `queue_limit` and `aqm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fq_pie: Option<FqPieSpec>,
+    /// Stochastic fairness queueing inside the class, in place of `queue_limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sfq: Option<SfqSpec>,
     /// DualPI2 inside the class, in place of `queue_limit` and `aqm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dualpi2: Option<DualPi2Spec>,
@@ -223,8 +233,11 @@ impl ClassSpec {
         }
         [
             ("drr", spec(&self.drr)),
+            ("fair", spec(&self.fair)),
             ("fq", spec(&self.fq)),
             ("fq_codel", spec(&self.fq_codel)),
+            ("fq_pie", spec(&self.fq_pie)),
+            ("sfq", spec(&self.sfq)),
             ("dualpi2", spec(&self.dualpi2)),
             ("cake", spec(&self.cake)),
         ]

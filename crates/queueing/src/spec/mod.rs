@@ -35,11 +35,14 @@ pub use crate::leaf::WhenFull;
 pub use crate::sched::cake::{CakeDelays, CakeIsolation, CakeSpec, CakeTins};
 pub use crate::sched::drr::DrrSpec;
 pub use crate::sched::dualpi2_spec::{Decide, DualPi2Spec, DualPi2Variant};
+pub use crate::sched::fair::{FairSpec, FlowScheduler};
 pub use crate::sched::flow_queue::Guard;
 pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec, FlowWeights};
 pub use crate::sched::fq::FqSpec;
 pub use crate::sched::fq_codel::FqCodelSpec;
+pub use crate::sched::fq_pie::FqPieSpec;
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
+pub use crate::sched::sfq::SfqSpec;
 
 use crate::engine::Engine;
 use crate::leaf::{Bound, Leaf, Queue};
@@ -84,11 +87,18 @@ spillgate_core::family! {
     "fan": Fan(FanSpec);
     /// Deficit round robin by flow, pushing out from the longest queue.
     "drr": Drr(DrrSpec);
+    /// Packet fair queueing by flow: SCFQ, start-time FQ, WF2Q+, virtual clock, QFQ or weighted
+    /// round robin.
+    "fair": Fair(FairSpec);
     /// Fair queueing with new flows first, the scheduler of FQ-CoDel, under any AQM (RFC 8290).
     "fq": Fq(FqSpec);
     /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC
     /// 8290).
     "fq-codel": FqCodel(FqCodelSpec);
+    /// FQ-PIE: flow queues by deficit round robin with new flows first, each under PIE.
+    "fq-pie": FqPie(FqPieSpec);
+    /// Stochastic fairness queueing: hashed queues that take turns, as Linux has it.
+    "sfq": Sfq(SfqSpec);
     /// DualPI2: two queues with coupled AQMs, for scalable (L4S) and for classic senders (RFC
     /// 9332).
     "dualpi2": DualPi2(DualPi2Spec);
@@ -102,8 +112,11 @@ impl DisciplineSpec {
     pub(crate) fn flow_queue(&self) -> Option<&dyn FlowQueueSpec> {
         match self {
             Self::Drr(s) => Some(s),
+            Self::Fair(s) => Some(s),
             Self::Fq(s) => Some(s),
             Self::FqCodel(s) => Some(s),
+            Self::FqPie(s) => Some(s),
+            Self::Sfq(s) => Some(s),
             Self::DualPi2(s) => Some(s),
             Self::Cake(s) => Some(s),
             _ => None,

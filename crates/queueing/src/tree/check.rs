@@ -245,7 +245,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
     for (i, key) in flows.iter().enumerate() {
         exclude_beside(key, &[&flows[i + 1..], &["queue_limit"]].concat())?;
     }
-    for whole in ["fq_codel", "dualpi2", "cake"] {
+    for whole in ["fq_codel", "fq_pie", "dualpi2", "cake"] {
         exclude_beside(whole, &["aqm"])?;
     }
     let own = [
@@ -267,7 +267,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
             "aqm",
             aqm.kind(),
             "it looks at how long the packets of one queue waited, and a fair queue makes many",
-            "write it as `aqm` of `fq` or `drr`, or use RED or WRED in front of the fair queue",
+            "write it as `aqm` of `fq`, `drr` or `fair`, or use RED or WRED in front of the fair queue",
         )?;
         if let Some((key, other)) = c.flow_queue().and_then(|(k, s)| Some((k, s.aqm()?))) {
             return Err(at.error(

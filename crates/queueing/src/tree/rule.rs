@@ -31,6 +31,7 @@ use super::{ClassState, Node, Tree};
 use crate::line::Longest;
 use crate::recipe::At;
 use crate::sched::drr::{check_quantum, default_quantum};
+use crate::sched::tags::ends_alone;
 use crate::spec::{ClassBasedSpec, ClassScheduler};
 
 /// How classes share.
@@ -200,8 +201,7 @@ impl Tree {
     /// When the packet of a class would leave a line of its own, in ps.
     fn ends_alone(&self, class: &ClassState, pick: &Pick) -> u64 {
         let head = self.leaves[usize::from(pick.leaf)].head();
-        let arrived = head.map_or(0, |p| p.arrived.as_ps());
-        ends(class, arrived, pick.len)
+        ends(class, head.map_or(Time::ZERO, |p| p.arrived), pick.len)
     }
 
     /// A class gets its first packet.
@@ -263,7 +263,7 @@ impl Tree {
             Rule::Eligible => *v = own.start.max(*v).saturating_add(u64::from(len) << 20),
             Rule::Clock => {
                 let class = &mut self.classes[usize::from(class)];
-                class.start = ends(&own, self.sent.arrived.as_ps(), len);
+                class.start = ends(&own, self.sent.arrived, len);
                 return false;
             }
             Rule::Bytes | Rule::Packets => {
@@ -316,8 +316,6 @@ impl Tree {
 }
 
 /// When a packet that `arrived` leaves a line of the class's own, in ps.
-fn ends(class: &ClassState, arrived: u64, len: u32) -> u64 {
-    let takes = u128::from(len) * 8_000_000_000_000 / u128::from(class.per_byte.max(1));
-    let takes = u64::try_from(takes).unwrap_or(u64::MAX);
-    class.start.max(arrived).saturating_add(takes)
+fn ends(class: &ClassState, arrived: Time, len: u32) -> u64 {
+    ends_alone(class.start, arrived, len, class.per_byte, (1, 1))
 }

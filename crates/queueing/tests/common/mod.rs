@@ -354,6 +354,69 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: false,
     },
     Preset {
+        name: "fair, SCFQ, hashed",
+        json: r#"{"main": {"fair": {"limit": "20 packets", "queues": 3, "weights": "precedence"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fair, start-time, bytes",
+        json: r#"{"main": {"fair": {"scheduler": "start-time", "limit": "12 kB", "weights": "precedence"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fair, WF2Q+",
+        json: r#"{"main": {"fair": {"scheduler": "wf2q+", "limit": "20 packets", "weights": "precedence", "aqm": {"codel": {"target": "5 ms", "interval": "20 ms"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fair, virtual clock, time",
+        json: r#"{"main": {"fair": {"scheduler": "virtual-clock", "weight_sum": 9, "limit": "100 ms"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fair, QFQ",
+        json: r#"{"main": {"fair": {"scheduler": "qfq", "limit": "20 packets", "weights": "precedence"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fair, WRR",
+        json: r#"{"main": {"fair": {"scheduler": "wrr", "limit": "20 packets", "weights": "precedence"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fair queues in shaped classes",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "30 %",
+             "fair": {"scheduler": "qfq", "limit": "12 packets", "aqm": {"red": {"min_th": 2, "max_th": 8, "weight": 0.2}}}},
+            {"name": "b", "match": {"dscp": ["af21", "af23"]}, "shape": {"rate": "200 kb/s", "burst": "1600 B"},
+             "fair": {"scheduler": "wf2q+", "limit": "12 packets"}},
+            {"name": "c", "match": {"dscp": ["af11", "ef"]}, "fair": {"scheduler": "virtual-clock", "weight_sum": 4, "limit": "9 kB"}},
+            {"name": "class-default", "fq_pie": {"target": "4 ms", "update": "3 ms", "max_burst": "10 ms", "limit": "30 packets"}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "fq-pie as linux",
+        json: r#"{"main": {"fq-pie": {"as": "linux", "flows": 3, "target": "4 ms", "update": "4 ms", "max_burst": "10 ms", "limit": "30 packets", "ecn": true}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fq-pie",
+        json: r#"{"main": {"fq-pie": {"target": "4 ms", "update": "3 ms", "alpha": 5, "beta": 30, "max_burst": "10 ms", "limit": "9 kB"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "sfq",
+        json: r#"{"main": {"sfq": {"limit": "12 packets", "depth": 4, "flows": 3, "divisor": 16, "quantum": "300 B", "headdrop": true}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "sfq in a shaped class, perturbed",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "class-default", "shape": {"rate": "200 kb/s", "burst": "1600 B"},
+             "sfq": {"limit": "9 kB", "divisor": 4, "perturb": "200 ms"}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
         name: "codel as linux",
         json: r#"{"main": {"fifo": {"limit": "40 packets", "aqm": {"codel":
             {"as": "linux", "target": "3 ms", "interval": "20 ms", "max_packet": "0 B"}}}}}"#,

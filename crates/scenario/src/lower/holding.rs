@@ -136,8 +136,11 @@ fn may_queue_inside(spec: &DisciplineSpec) -> bool {
         spec,
         DisciplineSpec::Fifo(_)
             | DisciplineSpec::Drr(_)
+            | DisciplineSpec::Fair(_)
             | DisciplineSpec::Fq(_)
             | DisciplineSpec::FqCodel(_)
+            | DisciplineSpec::FqPie(_)
+            | DisciplineSpec::Sfq(_)
             | DisciplineSpec::DualPi2(_)
     )
 }
@@ -177,7 +180,7 @@ impl Reader for At<'_, '_, '_, '_> {
             let message = format!("a `{kind}` policy cannot stand at a virtual output queue");
             let d = Diagnostic::error(codes::BAD_NODE, message)
                 .found(name)
-                .hint("name a policy of the kind fifo, drr, fq, fq-codel or dualpi2, with any AQM");
+                .hint("name a policy of the kind fifo, drr, fair, fq, fq-codel, fq-pie, sfq or dualpi2, with any AQM");
             self.error(path, d);
             return None;
         }
