@@ -894,14 +894,13 @@ fn a_parameter_changes_the_commands_or_is_named() {
 #[test]
 fn what_is_written_for_ios_is_read() {
     for platform in Platform::ALL {
-        // Trees of Linux are left out as a whole.
-        let tree = |r: &Row| {
-            ["Htb", "Hfsc", "Curve"]
-                .iter()
-                .any(|t| r.key.starts_with(t))
-        };
-        for row in table().into_iter().filter(|r| !tree(r)) {
+        for row in table() {
             let written = ios(&source(policies(&row.policies, row.key), platform));
+            // Disciplines that IOS has not are left out as a whole, not only their AQM.
+            let whole = |n: &str| n.contains("no translation of") && !n.contains("the queue drops");
+            if written.notes.iter().any(|n| whole(&n.reason)) {
+                continue;
+            }
             let read =
                 ConfigImporter::default().ios("exported.cfg", written.text.as_bytes(), platform);
             let read =

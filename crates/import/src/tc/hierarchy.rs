@@ -51,7 +51,8 @@ fn rate_or_percent(text: &str) -> Option<RateOrPercent> {
     match text.strip_suffix('%') {
         Some(percent) => {
             let percent: f64 = percent.parse().ok()?;
-            (percent > 0.0 && percent <= 100.0).then_some(RateOrPercent::Percent(Percent(percent)))
+            (percent > 0.0 && percent <= 100.0)
+                .then_some(RateOrPercent::Percent(Percent(percent / 100.0)))
         }
         None => rate(text).map(RateOrPercent::Rate),
     }
@@ -93,7 +94,7 @@ impl Lowering<'_, '_, '_> {
             parent: None,
             matching: None,
             // Read below, or an error.
-            rate: RateOrPercent::Percent(Percent(100.0)),
+            rate: RateOrPercent::Percent(Percent(1.0)),
             ceil: None,
             burst: None,
             cburst: None,
@@ -247,7 +248,11 @@ impl Lowering<'_, '_, '_> {
                 lowering.report.unmodelled(origin, reason);
             }
         });
-        let condition = |h: &Handle| super::lower::condition(&rules, &order, *h);
+        // Inner classes have no packets of their own: what is led to one and to none of its
+        // children goes to the default.
+        let inner = |h: &Handle| classes.iter().any(|c| c.parent == Some(*h));
+        let leaves: Vec<Handle> = order.iter().copied().filter(|h| !inner(h)).collect();
+        let condition = |h: &Handle| super::lower::condition(&rules, &leaves, *h);
         order.iter().map(condition).collect()
     }
 

@@ -139,6 +139,8 @@ impl Tags {
     /// Virtual time at `now`; what is in transmission has not been sent yet.
     fn virtual_time(&self, now: Time) -> u64 {
         match self.rule {
+            // Nobody has said when the packet will have left.
+            TagRule::Eligible if self.sent.1 == Time::MAX => self.v - self.growth,
             TagRule::Eligible if now < self.sent.1 => {
                 let (from, until) = self.sent;
                 let (passed, whole) = (now.since(from).as_ps(), until.since(from).as_ps());
