@@ -5,7 +5,9 @@ use std::process::Command;
 
 use spillgate_core::Rate;
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, tc};
+use spillgate_import::ConfigImporter;
 use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_scenario::Importer as _;
 use spillgate_scenario::Platform;
 
 const HTB: &str = r#"{"htb": {"default": "rest", "r2q": 20, "classes": [
@@ -27,7 +29,10 @@ const DIRECT: &str = r#"{"htb": {"timer": "1 ms", "hysteresis": true, "direct_ql
     {"name": "af", "parent": "a", "match": {"dscp": "af41"}, "rate": "1 Mb/s"}]}}"#;
 
 fn exported(policy: &str) -> Exported {
-    let spec: DisciplineSpec = serde_json::from_str(policy).unwrap();
+    written(serde_json::from_str(policy).unwrap())
+}
+
+fn written(spec: DisciplineSpec) -> Exported {
     let source = Source {
         policies: BTreeMap::from([("P".to_owned(), spec)]),
         ports: vec![Port {
@@ -82,6 +87,17 @@ fn htb_is_said_word_for_word() {
         ]
     );
     assert!(written.notes.is_empty(), "{:?}", written.notes);
+}
+
+/// What is written is read back as a tree that is written alike.
+#[test]
+fn commands_are_read_back() {
+    for policy in [HTB, HFSC] {
+        let first = exported(policy);
+        let read = ConfigImporter::default().tc("lo.sh", first.text.as_bytes());
+        let again = written(read.unwrap().policies["lo"].clone());
+        assert_eq!(commands(&again), commands(&first));
+    }
 }
 
 #[test]

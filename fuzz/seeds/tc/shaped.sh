@@ -6,3 +6,5 @@ tc qdisc add dev ppp0 parent 2:3 choke limit 1000 min 83 max 250 avpkt 1000 burs
 tc qdisc add dev ppp0 parent 2:4 dualpi2 target 20ms coupling_factor 2 step_thresh 1ms classic_protection 10%
 tc qdisc add dev ifb0 root bfifo
 tc qdisc add dev dsl0 root cake bandwidth 18mbit diffserv4 dual-srchost nat pppoe-ptm ether-vlan mpu 64 metro ack-filter memlimit 4mb
+tc qdisc add dev dsl1 root sfq perturb 10 limit 300 headdrop redflowlimit 5000
+tc qdisc add dev dsl2 root fq_pie limit 500 flows 64 target 20ms alpha 2 beta 20 ecn ecn_prob 5

@@ -258,7 +258,15 @@ impl<'a> Lowering<'a, '_, '_> {
         if let Some(reason) = found.into_class(&mut class.spec) {
             self.unmodelled(&node, reason);
         }
-        for key in ["queue_limit", "aqm", "fq_codel", "dualpi2", "cake"] {
+        for key in [
+            "queue_limit",
+            "aqm",
+            "fq_codel",
+            "dualpi2",
+            "cake",
+            "sfq",
+            "fq_pie",
+        ] {
             class.places.keys.insert(key.to_owned(), spot);
         }
     }
@@ -687,6 +695,11 @@ impl<'a> Lowering<'a, '_, '_> {
                 self.report.unmodelled(origin, reason);
                 continue;
             };
+            if target == parent {
+                // The direct queue of htb: no class gets them.
+                rules.push((placed.filter.matching.clone(), target));
+                continue;
+            }
             if !known.contains(&target) {
                 let message = format!("class {target} is not defined: the filter is left out");
                 let fault = Fault::new(code::NOT_DEFINED, 1, message);

@@ -1,13 +1,13 @@
 //! Queueing disciplines without classes.
 
-use spillgate_core::{Limit, Size, math};
+use spillgate_core::{Dur, Limit, Size, math};
 use spillgate_queueing::aqm::{
     AqmSpec, ChokeSpec, ChokeVariant, CodelSpec, CodelVariant, PieSpec, PieVariant, RedMarks,
     RedSpec, RedUnit, RedVariant, SfbSpec,
 };
 use spillgate_queueing::spec::{
     CakeSpec, ClassSpec, DisciplineSpec, DualPi2Spec, DualPi2Variant, FifoSpec, FqCodelSpec,
-    WhenFull,
+    FqPieSpec, SfqSpec, WhenFull,
 };
 
 use crate::ios::fault::Fault;
@@ -22,6 +22,8 @@ pub(super) const TX_QUEUE: u32 = 1000;
 const DEVICE_BYTES: u64 = TX_QUEUE as u64 * 1514;
 /// `avpkt` where it is not written.
 const AVERAGE_PACKET: u64 = 1000;
+/// One as the gains of PIE are counted (tc-pie(8)).
+const PIE_ONE: f64 = 16.0;
 /// One as SFB counts probabilities.
 const SFB_ONE: f64 = 65535.0;
 
@@ -32,6 +34,8 @@ pub(super) enum Queue {
     FqCodel(FqCodelSpec),
     DualPi2(DualPi2Spec),
     Cake(CakeSpec),
+    Sfq(SfqSpec),
+    FqPie(FqPieSpec),
 }
 
 /// Words without effect on the simulation, each with the reason.
@@ -65,6 +69,8 @@ impl Queue {
             Self::FqCodel(f) => DisciplineSpec::FqCodel(f),
             Self::DualPi2(d) => DisciplineSpec::DualPi2(d),
             Self::Cake(c) => DisciplineSpec::Cake(c),
+            Self::Sfq(s) => DisciplineSpec::Sfq(s),
+            Self::FqPie(f) => DisciplineSpec::FqPie(f),
         }
     }
 
@@ -82,6 +88,8 @@ impl Queue {
             Self::FqCodel(f) => class.fq_codel = Some(f),
             Self::DualPi2(d) => class.dualpi2 = Some(d),
             Self::Cake(c) => class.cake = Some(c),
+            Self::Sfq(s) => class.sfq = Some(s),
+            Self::FqPie(f) => class.fq_pie = Some(f),
         }
         None
     }
@@ -103,6 +111,8 @@ pub(super) fn queue<'w>(
         "fq_codel" => fq_codel(args, idle)?,
         "dualpi2" => dualpi2(args, idle)?,
         "cake" => super::cake::cake(args, idle)?,
+        "sfq" => sfq(args, idle)?,
+        "fq_pie" => fq_pie(args, idle)?,
         _ => return Ok(None),
     }))
 }
@@ -290,9 +300,8 @@ fn pie<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
             "limit" => limit = args.number()?,
             "target" => spec.target = args.read("a time", time)?,
             "tupdate" => spec.update = args.read("a time", time)?,
-            // In sixteenths (tc-pie(8)).
-            "alpha" => spec.alpha = f64::from(args.number::<u8>()?) / 16.0,
-            "beta" => spec.beta = f64::from(args.number::<u8>()?) / 16.0,
+            "alpha" => spec.alpha = f64::from(args.number::<u8>()?) / PIE_ONE,
+            "beta" => spec.beta = f64::from(args.number::<u8>()?) / PIE_ONE,
             "ecn" => spec.ecn = true,
             "noecn" => spec.ecn = false,
             "dq_rate_estimator" => spec.dq_rate_estimator = true,
@@ -313,7 +322,7 @@ fn sfb(mut args: Args<'_>) -> Result<Queue, Fault> {
         Ok((args.number::<f64>()?.clamp(0.0, 1.0) * SFB_ONE).floor() / SFB_ONE)
     };
     let ms = |args: &mut Args<'_>| -> Result<_, Fault> {
-        Ok(spillgate_core::Dur::from_ms(args.number::<u32>()?.into()))
+        Ok(Dur::from_ms(args.number::<u32>()?.into()))
     };
     while let Some(word) = args.next() {
         match word.text.as_str() {
@@ -357,6 +366,63 @@ fn fq_codel<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault>
         }
     }
     Ok(Queue::FqCodel(spec))
+}
+
+fn sfq<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
+    let mut spec = SfqSpec::default();
+    while let Some(word) = args.next() {
+        match word.text.as_str() {
+            "limit" => spec.limit = Limit::Packets(args.number()?),
+            "perturb" => {
+                let seconds = args.number::<u32>()?;
+                let every = Dur::from_secs(seconds.into());
+                spec.perturb = (seconds > 0).then_some(every);
+            }
+            "quantum" => spec.quantum = Some(Size(args.read("a size", size)?)),
+            "depth" => spec.depth = args.number()?,
+            "flows" => spec.flows = args.number()?,
+            "divisor" => spec.divisor = args.number()?,
+            "headdrop" => spec.headdrop = true,
+            "redflowlimit" | "min" | "max" | "avpkt" | "burst" | "probability" => {
+                idle.push((word, "queues of sfq have no RED here"));
+                args.value("a value")?;
+            }
+            "ecn" | "harddrop" => idle.push((word, "queues of sfq have no RED here")),
+            _ => return Err(unknown(word, "sfq")),
+        }
+    }
+    Ok(Queue::Sfq(spec))
+}
+
+fn fq_pie<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
+    let mut spec = FqPieSpec {
+        variant: Some(PieVariant::Linux),
+        ..FqPieSpec::default()
+    };
+    while let Some(word) = args.next() {
+        match word.text.as_str() {
+            "limit" => spec.limit = Limit::Packets(args.number()?),
+            "flows" => spec.flows = args.number()?,
+            "quantum" => spec.quantum = Some(Size(args.read("a size", size)?)),
+            "target" => spec.target = args.read("a time", time)?,
+            "tupdate" => spec.update = args.read("a time", time)?,
+            "alpha" => spec.alpha = f64::from(args.number::<u8>()?) / PIE_ONE,
+            "beta" => spec.beta = f64::from(args.number::<u8>()?) / PIE_ONE,
+            "ecn_prob" => spec.ecn_threshold = f64::from(args.number::<u8>()?) / 100.0,
+            "ecn" => spec.ecn = true,
+            "noecn" => spec.ecn = false,
+            "dq_rate_estimator" => spec.dq_rate_estimator = true,
+            "no_dq_rate_estimator" => spec.dq_rate_estimator = false,
+            "memory_limit" => {
+                // Linux counts against it and drops nothing for it.
+                args.read("a size", size)?;
+            }
+            "bytemode" => idle.push((word, "probabilities do not depend on lengths here")),
+            "nobytemode" => {}
+            _ => return Err(unknown(word, "fq_pie")),
+        }
+    }
+    Ok(Queue::FqPie(spec))
 }
 
 fn dualpi2<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
