@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 KINDS = ("fifo", "codel", "pie", "fq-codel", "cake")
 """What stands beside a paper's mechanisms; not DualPI2, since no paper has scalable senders."""
+CLASSFUL = ("htb", "hfsc")
+"""What is nothing without classes of its own."""
 LEVEL = 0.95
 """With which the intervals of all differences of a paper hold together."""
 
@@ -33,7 +35,8 @@ def rivals(own: Collection[str], link: str) -> dict[str, Settings]:
         link: The path of the link.
     """
     known = kinds()
-    policies: dict[str, object] = {k: {k: {}} for k in known["disciplines"] if k not in own}
+    whole = (k for k in known["disciplines"] if k not in own and k not in CLASSFUL)
+    policies: dict[str, object] = {k: {k: {}} for k in whole}
     for k in known["aqm"]:
         if k not in own:
             policies[f"fifo with {k}"] = {"fifo": {"limit": "1000 packets", "aqm": {k: {}}}}

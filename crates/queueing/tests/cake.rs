@@ -399,7 +399,7 @@ impl Plain {
             }
             (cobalt.dropping, cobalt.next) = (true, now);
             cobalt.count = cobalt.count.max(1);
-            self.lost.push((victim.flow, victim.seq, "pushed out"));
+            self.lost.push((victim.flow, victim.seq, "evicted"));
             if self.of.ingress {
                 self.charge(t, &victim, now, false);
             }
@@ -601,7 +601,7 @@ fn ops() -> impl Strategy<Value = Vec<(u64, Op)>> {
 fn lost(drops: &Drops) -> Vec<(u32, u32, &'static str)> {
     let of = |d: &Dropped| {
         let why = match d.reason {
-            spillgate_core::DropReason::PushedOut => "pushed out",
+            spillgate_core::DropReason::PushedOut => "evicted",
             spillgate_core::DropReason::Early => "early",
             _ => "otherwise",
         };
