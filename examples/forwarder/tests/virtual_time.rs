@@ -117,7 +117,7 @@ fn what_is_dropped_makes_room() {
 fn a_wrong_policy_is_explained() {
     let rate = Rate::from_bps(8_000_000).unwrap();
     let why = |policy: &str| Bottleneck::new(policy, rate).err().unwrap();
-    assert!(why("fair").contains("unknown variant"), "{}", why("fair"));
+    assert!(why("fairest").contains("unknown variant"), "{}", why("fairest"));
     assert!(why(r#"{"fifo": {"limit": 3}}"#).contains("unit"));
     let text = why(r#"{"fifo": {"limit": "0 packets"}}"#);
     assert!(
@@ -137,7 +137,7 @@ fn a_policy_may_stand_in_a_file() {
     };
     assert_eq!(why("{\n  \"fifo\": {\"limit\": \"3 packets\"}\n}\n"), None);
     for (text, wanted) in [
-        ("{\n  \"fair\": {}\n}", "unknown variant `fair`"),
+        ("{\n  \"fairest\": {}\n}", "unknown variant `fairest`"),
         (
             r#"{"fifo": {"limit": "0 packets"}}"#,
             "policies.policy.fifo.limit",
@@ -146,7 +146,7 @@ fn a_policy_may_stand_in_a_file() {
         let said = why(text).unwrap();
         assert!(said.starts_with(name) && said.contains(wanted), "{said}");
     }
-    assert!(why("{\n  \"fair\": {}\n}").unwrap().contains("line 2"));
+    assert!(why("{\n  \"fairest\": {}\n}").unwrap().contains("line 2"));
     std::fs::remove_file(&path).unwrap();
     let said = Bottleneck::new(name, rate).err().unwrap();
     assert!(said.starts_with(name), "{said}");

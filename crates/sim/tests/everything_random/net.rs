@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 48] = [
+pub(crate) const OUT: [&str; 55] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -26,6 +26,13 @@ pub(crate) const OUT: [&str; 48] = [
     "{wfq: {}}",
     "{flow-wfq: {}}",
     "{drr: {}}",
+    "{fair: {limit: 40 packets, aqm: {codel: {target: 2 ms, interval: 20 ms}}}}",
+    "{fair: {scheduler: start-time, weights: precedence, limit: 9 kB}}",
+    "{fair: {scheduler: wf2q+, weights: precedence, limit: 30 packets}}",
+    "{class-based: {classes: [{name: x, match: {dscp: ef}, shape: {rate: 30 %}, fair: {scheduler: virtual-clock, weight_sum: 5}}, {name: class-default, fair: {scheduler: qfq, queues: 5, weights: precedence}}]}}",
+    "{fair: {scheduler: qfq, limit: 40 packets, aqm: {red: {}}}}",
+    "{sfq: {limit: 40 packets, divisor: 8, perturb: 200 ms, headdrop: true}}",
+    "{fq-pie: {as: linux, limit: 30 packets, target: 2 ms, update: 3 ms, max_burst: 5 ms}}",
     "{fq-codel: {}}",
     "{fq: {limit: 50 packets, aqm: {red: {}}}}",
     "{class-based: {classes: [{name: p, match: {dscp: ef}, priority: {rate: 20 %}, set_dscp: af41}, {name: q, match: {exp: 5}, bandwidth: 20 %, police: {rate: 10 %, exceed: {set-exp: 0}}}, {name: class-default, fair_queue: {}}]}}",

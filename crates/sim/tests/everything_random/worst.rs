@@ -161,11 +161,16 @@ const AROUND: [&str; 5] = [
 ];
 
 /// Fair queues, in the place of the classes.
-const FAIR: [&str; 16] = [
+const FAIR: [&str; 21] = [
     "{drr: {limit: 30 packets}}",
     "{drr: {quantum: 300 B, limit: 12 kB, weights: precedence}}",
     "{drr: {quantum: 4000 B, limit: 40 packets, queues: 4}}",
     "{drr: {limit: 25 packets, aqm: {codel: {}}, weights: precedence}}",
+    "{fair: {limit: 20 packets}}",
+    "{fair: {limit: 15 kB, weights: precedence, aqm: {codel: {}}}}",
+    "{fair: {scheduler: start-time, weights: precedence, limit: 25 packets, aqm: {codel: {}}}}",
+    "{fair: {scheduler: start-time, limit: 20 packets, queues: 4}}",
+    "{fair: {scheduler: wrr, weights: precedence, limit: 25 packets}}",
     "{fq: {limit: 30 packets}}",
     "{fq: {quantum: 200 B, limit: 20 packets, queues: 3, aqm: {red: {}}}}",
     "{fq-codel: {limit: 25 packets}}",

@@ -38,6 +38,11 @@ const POLICIES: &[&str] = &[
         {name: voice, parent: all, match: {dscp: ef}, sc: {umax: 200 B, dmax: 5 ms, rate: 1 Mb/s}},
         {name: video, parent: all, match: {dscp: af41}, ls: {m2: 3 Mb/s}},
         {name: data, parent: all, ls: {m2: 3 Mb/s}}]}}",
+    "{fair: {scheduler: wf2q+}}",
+    "{fair: {scheduler: qfq, limit: 40 packets}}",
+    "{fair: {scheduler: virtual-clock, weight_sum: 9, aqm: {codel: {}}}}",
+    "{sfq: {divisor: 16}}",
+    "{fq-pie: {as: linux, flows: 16}}",
 ];
 
 #[test]
