@@ -162,6 +162,14 @@ impl ConfigSpec {
         self.source().map_or("", |(_, file)| file)
     }
 
+    /// Whose meaning its commands have, in words.
+    pub fn meaning(&self) -> String {
+        match self.source() {
+            Some((Language::Tc, _)) => "Linux tc".to_owned(),
+            _ => format!("platform {}", self.platform.name()),
+        }
+    }
+
     /// The key that names its file.
     pub fn key(&self) -> &'static str {
         self.source().map_or(Language::Ios, |(l, _)| l).key()

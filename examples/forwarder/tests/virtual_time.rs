@@ -117,7 +117,11 @@ fn what_is_dropped_makes_room() {
 fn a_wrong_policy_is_explained() {
     let rate = Rate::from_bps(8_000_000).unwrap();
     let why = |policy: &str| Bottleneck::new(policy, rate).err().unwrap();
-    assert!(why("fairest").contains("unknown variant"), "{}", why("fairest"));
+    assert!(
+        why("fairest").contains("unknown variant"),
+        "{}",
+        why("fairest")
+    );
     assert!(why(r#"{"fifo": {"limit": 3}}"#).contains("unit"));
     let text = why(r#"{"fifo": {"limit": "0 packets"}}"#);
     assert!(

@@ -217,8 +217,8 @@ pub(super) fn attach(
                 let d = Diagnostic::warning(
                     codes::W_COUNTED,
                     format!(
-                        "rates of platform {} count {counted} beside each IP packet of interface {name}, of which link `{target}` carries {}",
-                        config.platform.name(),
+                        "rates of {} count {counted} beside each IP packet of interface {name}, of which link `{target}` carries {}",
+                        config.meaning(),
                         link.counted()
                     ),
                 )
