@@ -9,8 +9,9 @@ use spillgate_scenario::import::ClassPlaces;
 
 use crate::ios::fault::{Fault, Refusal};
 
+use super::conditions::condition;
 use super::line::{Args, Handle, wrong};
-use super::lower::Lowering;
+use super::lower::{Found, Lowering};
 use super::script::Node;
 use super::units::{rate, size, time};
 
@@ -60,11 +61,7 @@ fn rate_or_percent(text: &str) -> Option<RateOrPercent> {
 
 impl Lowering<'_, '_, '_> {
     /// `htb`.
-    pub(super) fn htb(
-        &mut self,
-        node: &Node,
-        args: Args<'_>,
-    ) -> Result<(DisciplineSpec, Vec<ClassPlaces>), Refusal> {
+    pub(super) fn htb(&mut self, node: &Node, args: Args<'_>) -> Result<Found, Refusal> {
         let root = Root::read(node.handle.major, "htb", args)?;
         let usual = HtbSpec::default();
         let mut spec = HtbSpec {
@@ -129,11 +126,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// `hfsc`.
-    pub(super) fn hfsc(
-        &mut self,
-        node: &Node,
-        args: Args<'_>,
-    ) -> Result<(DisciplineSpec, Vec<ClassPlaces>), Refusal> {
+    pub(super) fn hfsc(&mut self, node: &Node, args: Args<'_>) -> Result<Found, Refusal> {
         let kind = self.words(node).0;
         let root = Root::read(node.handle.major, "hfsc", args)?;
         let (classes, mut places) = self.classes_of(node, Self::hfsc_class);
@@ -252,8 +245,10 @@ impl Lowering<'_, '_, '_> {
         // children goes to the default.
         let inner = |h: &Handle| classes.iter().any(|c| c.parent == Some(*h));
         let leaves: Vec<Handle> = order.iter().copied().filter(|h| !inner(h)).collect();
-        let condition = |h: &Handle| super::lower::condition(&rules, &leaves, *h);
-        order.iter().map(condition).collect()
+        order
+            .iter()
+            .map(|h| condition(&rules, &leaves, *h))
+            .collect()
     }
 
     /// The class of what no filter takes.

@@ -16,6 +16,8 @@
 //! - Rates count the IP packet and 14 B, and what a size table (`stab`) says.
 
 mod cake;
+mod classes;
+mod conditions;
 mod filter;
 mod header;
 mod hierarchy;

@@ -24,7 +24,7 @@ use spillgate_core::{DropReason, Dropped, Dscp, Dur, Ecn, Packet, Time};
 
 use super::dualpi2_spec::{Decide, Law, MILLION, Scheduler};
 use super::flow_queue::FlowQueue;
-use crate::aqm::{Base, Custom, Draw as _, is_scalable};
+use crate::aqm::{Base, Draw as _, is_scalable};
 use crate::evidence::{Cause, CoupledOdds, QueueLimit};
 use crate::guarantee::{Load, Reason};
 use crate::leaf::{Bound, ring_packets};
@@ -362,20 +362,12 @@ impl FlowQueue for DualPi2 {
         }
     }
 
-    fn tells_precedences(&self) -> bool {
-        false
-    }
-
     fn bound(&self) -> &Bound {
         &self.bound
     }
 
     fn fairness(&self) -> &dyn Fairness {
         self
-    }
-
-    fn drops_only_at_limits(&self) -> bool {
-        false
     }
 
     fn judges_departures(&self) -> bool {
@@ -393,10 +385,6 @@ impl FlowQueue for DualPi2 {
             self.law = fresh.law.clone();
             self.bound = fresh.bound;
         }
-    }
-
-    fn under(&self, _: Custom) -> Option<Box<dyn FlowQueue>> {
-        None
     }
 
     fn boxed(&self) -> Box<dyn FlowQueue> {

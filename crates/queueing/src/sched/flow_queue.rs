@@ -207,13 +207,17 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     /// Why `lost` was dropped.
     fn evidence(&self, lost: &Dropped) -> Cause;
     /// Whether packets of one queue are treated by their code points.
-    fn tells_precedences(&self) -> bool;
+    fn tells_precedences(&self) -> bool {
+        false
+    }
     /// The limit of all queues together.
     fn bound(&self) -> &Bound;
     /// What it guarantees its queues.
     fn fairness(&self) -> &dyn Fairness;
     /// Whether it drops packets only where they exceed its limit.
-    fn drops_only_at_limits(&self) -> bool;
+    fn drops_only_at_limits(&self) -> bool {
+        false
+    }
     /// Whether its AQMs may drop the packet that is to leave.
     fn judges_departures(&self) -> bool;
     /// Upper estimate of its memory in bytes when it is full, for so many flows.
@@ -221,7 +225,9 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     /// Takes limits and parameters from the same queue at another rate.
     fn retune(&mut self, fresh: &dyn FlowQueue);
     /// The same queue, which is empty, with this AQM in each of its queues; none if it takes none.
-    fn under(&self, aqm: Custom) -> Option<Box<dyn FlowQueue>>;
+    fn under(&self, _aqm: Custom) -> Option<Box<dyn FlowQueue>> {
+        None
+    }
     /// A copy.
     fn boxed(&self) -> Box<dyn FlowQueue>;
     /// Itself, to find out its type.

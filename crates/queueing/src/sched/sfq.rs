@@ -27,7 +27,7 @@ use spillgate_core::{
 
 use super::drr::{check_quantum, default_quantum};
 use super::flow_queue::{FlowQueue, FlowQueueSpec};
-use crate::aqm::{AqmSpec, Custom};
+use crate::aqm::AqmSpec;
 use crate::evidence::{Cause, QueueLimit};
 use crate::guarantee::{Load, Reason};
 use crate::leaf::Bound;
@@ -458,20 +458,12 @@ impl FlowQueue for Sfq {
         }
     }
 
-    fn tells_precedences(&self) -> bool {
-        false
-    }
-
     fn bound(&self) -> &Bound {
         &self.bound
     }
 
     fn fairness(&self) -> &dyn Fairness {
         self
-    }
-
-    fn drops_only_at_limits(&self) -> bool {
-        false
     }
 
     fn judges_departures(&self) -> bool {
@@ -491,10 +483,6 @@ impl FlowQueue for Sfq {
         if let Some(fresh) = fresh.as_any().downcast_ref::<Self>() {
             (self.bound, self.quantum) = (fresh.bound, fresh.quantum);
         }
-    }
-
-    fn under(&self, _: Custom) -> Option<Box<dyn FlowQueue>> {
-        None
     }
 
     fn boxed(&self) -> Box<dyn FlowQueue> {

@@ -7,7 +7,6 @@ use spillgate_core::{DropReason, Dropped, Dscp, Ecn, FlowKey, Packet, Time};
 
 use super::tin::Tin;
 use super::{Cake, QUEUES};
-use crate::aqm::Custom;
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::fan::SharedLists;
@@ -239,20 +238,12 @@ impl FlowQueue for Cake {
         self.cause(lost)
     }
 
-    fn tells_precedences(&self) -> bool {
-        false
-    }
-
     fn bound(&self) -> &Bound {
         &self.bound
     }
 
     fn fairness(&self) -> &dyn Fairness {
         self
-    }
-
-    fn drops_only_at_limits(&self) -> bool {
-        false
     }
 
     fn judges_departures(&self) -> bool {
@@ -267,10 +258,6 @@ impl FlowQueue for Cake {
         if let Some(fresh) = fresh.as_any().downcast_ref::<Self>() {
             self.retuned(fresh);
         }
-    }
-
-    fn under(&self, _: Custom) -> Option<Box<dyn FlowQueue>> {
-        None
     }
 
     fn boxed(&self) -> Box<dyn FlowQueue> {
