@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use spillgate_core::{Dscp, Ecn, FlowKey, Overhead};
+use spillgate_endpoints::cc::CcSpec;
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::config::EcnMode;
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, PoliceAction};
 use spillgate_queueing::{Counting, Metadata, View};
 use spillgate_scenario::plan::{Application, FlowPlan, LinkPlan, Traffic, WorldPlan};
+
+use crate::objectives::along;
 
 /// The deepest nesting of policies.
 const MAX_DEPTH: usize = 8;
@@ -152,6 +155,9 @@ pub(crate) struct Load {
     pub(crate) reacts: bool,
     /// Whether its packets may be marked.
     pub(crate) ecn: bool,
+    /// Seconds of its round trip without queueing, if it is a connection without end whose window
+    /// grows and falls as Reno's does, and this is the direction of its data.
+    pub(crate) endless: Option<f64>,
 }
 
 impl Load {
@@ -385,8 +391,28 @@ impl Walk {
             shaped_sizes: sizes(counted.shapers),
             reacts,
             ecn,
+            endless: endless(world, flow).filter(|_| forth),
         }
     }
+}
+
+/// Seconds of the round trip of a connection without end that halves its window, or nearly, for a
+/// loss or a mark; none of other traffic.
+fn endless(world: &WorldPlan, flow: &FlowPlan) -> Option<f64> {
+    let Traffic::Tcp {
+        config,
+        application: Application::Greedy,
+    } = &flow.traffic
+    else {
+        return None;
+    };
+    let halves = matches!(
+        config.cc,
+        CcSpec::Tahoe(_) | CcSpec::Reno(_) | CcSpec::NewReno(_) | CcSpec::Cubic(_)
+    );
+    let packet = config.longest_packet();
+    let back = along(world, flow.back?, packet - config.mss);
+    halves.then(|| along(world, flow.route, packet) + back)
 }
 
 /// The effect of policies on the marks of packets.

@@ -64,6 +64,7 @@ fn findings_are_as_expected_in_every_form() {
         "arriving.yaml",
         "agreements.yaml",
         "fits.yaml",
+        "control.yaml",
         "requirements.yaml",
         "certainty.yaml",
     ] {

@@ -2,6 +2,7 @@
 
 mod aqm;
 mod classes;
+mod control;
 pub(crate) mod fits;
 mod queues;
 mod shaping;
@@ -28,6 +29,7 @@ pub(crate) const ASKED: &[&[Ask]] = &[
     queues::ASKED,
     classes::ASKED,
     aqm::ASKED,
+    control::ASKED,
     shaping::ASKED,
     thresholds::ASKED,
     fits::ASKED,

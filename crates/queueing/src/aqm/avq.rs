@@ -96,6 +96,19 @@ impl AvqSpec {
             "no packet fits into the virtual queue",
             "the default is the limit of the queue",
         )?;
+        if buffer > by_limit {
+            at.warn(format_args!(
+                "`buffer` {} is above the limit of the queue, {}: the queue overflows before the virtual one (Kunniyur and Srikant 2001 take them equal)",
+                Size(buffer),
+                Size(by_limit)
+            ));
+        } else if buffer < self.mean_packet.0 {
+            at.warn(format_args!(
+                "`buffer` {} is below `mean_packet` {}: no such packet fits into the virtual queue, and all are hit",
+                Size(buffer),
+                self.mean_packet
+            ));
+        }
         let avq = Avq {
             variant: self.variant,
             capacity: leaf.rate.bytes_per_sec(),

@@ -62,8 +62,8 @@ impl DredSpec {
         Vec::new()
     }
 
-    /// The time between samples.
-    fn period(&self, rate: Rate) -> Dur {
+    /// The time between samples in a queue with this guaranteed rate.
+    pub fn period(&self, rate: Rate) -> Dur {
         self.update.unwrap_or_else(|| {
             let bytes = PACKETS_PER_SAMPLE * self.mean_packet.0 as f64;
             let seconds = bytes / rate.bytes_per_sec();

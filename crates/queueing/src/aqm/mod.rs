@@ -207,8 +207,27 @@ impl AqmSpec {
         spec!(self, _s: A => A::TELLS_FLOWS)
     }
 
+    /// Where it was published: what its summary ends with, in brackets.
+    fn source(&self) -> Option<&'static str> {
+        let own = Self::KINDS.iter().find(|k| k.kind == self.kind())?;
+        let (_, last) = own.summary.rsplit_once('(')?;
+        last.strip_suffix(").")
+    }
+
+    /// What is refused, with where its rule comes from.
+    fn cite(&self, mut problem: Problem) -> Problem {
+        let told = |source: &&str| !problem.message.contains(*source);
+        if let Some(source) = self.source().filter(told) {
+            problem.hint = format!("{} ({source})", problem.hint);
+        }
+        problem
+    }
+
     pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, Problem> {
-        spec!(self, s => Ok(Managed::new(at.key(self.kind(), |at| s.resolve(at, leaf))?).into()))
+        spec!(self, s => at
+            .key(self.kind(), |at| s.resolve(at, leaf))
+            .map(|running| Managed::new(running).into())
+            .map_err(|problem| self.cite(problem)))
     }
 
     /// A fair queue that has this AQM in each of its queues.
@@ -225,7 +244,10 @@ impl AqmSpec {
             "it compares flows that share a queue, and each flow has a queue of its own here",
             "set it for a fifo or for a class with one queue",
         )?;
-        spec!(self, s => Ok(frame.under(at.key(self.kind(), |at| s.resolve(at, leaf))?)))
+        spec!(self, s => at
+            .key(self.kind(), |at| s.resolve(at, leaf))
+            .map(|running| frame.under(running))
+            .map_err(|problem| self.cite(problem)))
     }
 }
 

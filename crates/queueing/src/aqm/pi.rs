@@ -63,6 +63,18 @@ pub(super) fn checked_gain(at: &At<'_>, key: &str, gain: f64, usual: &str) -> Re
     )
 }
 
+/// Warns of a length to aim at that the queue never has.
+pub(super) fn warn_of_target(at: &mut At<'_>, target: f64, leaf: &LeafFacts) {
+    if leaf
+        .max_packets
+        .is_some_and(|most| target >= f64::from(most))
+    {
+        at.warn(format_args!(
+            "the target of {target} packets is not below the limit of the queue: only the limit drops"
+        ));
+    }
+}
+
 impl PiSpec {
     /// None on an average.
     pub(super) fn thresholds(&self, _: Limit, _: Rate) -> Vec<Thresholds> {
@@ -97,15 +109,7 @@ impl PiSpec {
         if let Some(size) = self.mean_packet {
             at.packet("mean_packet", size)?;
         }
-        if leaf
-            .max_packets
-            .is_some_and(|most| self.target >= f64::from(most))
-        {
-            at.warn(format_args!(
-                "the target of {} packets is not below the limit of the queue: only the limit drops",
-                self.target
-            ));
-        }
+        warn_of_target(at, self.target, leaf);
         let law = Pi {
             target: self.target,
             a: self.a,

@@ -17,7 +17,7 @@
 use spillgate_core::{Dur, Limit, Packet, Problem, Rate, Size};
 
 use super::chance::ByChance;
-use super::pi::{checked_gain, checked_update};
+use super::pi::{checked_gain, checked_update, warn_of_target};
 use super::sampled::{Sampled, Sampler};
 use super::{Backlog, LeafFacts};
 use crate::Thresholds;
@@ -85,6 +85,7 @@ impl RemSpec {
         )?;
         checked_update(at, self.update, "2 ms")?;
         at.packet("mean_packet", self.mean_packet)?;
+        warn_of_target(at, self.target, leaf);
         let law = Rem {
             sent: leaf.rate.bytes_per_sec() * self.update.as_secs_f64() / self.mean_packet.0 as f64,
             spec: self.clone(),

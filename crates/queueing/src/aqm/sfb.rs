@@ -20,6 +20,7 @@ use spillgate_core::{Dur, Limit, Packet, Problem, Rate, Time};
 
 use super::blue::check_step;
 use super::chance::{ByChance, Chooser, Chosen};
+use super::pi::warn_of_target;
 use super::{Backlog, Draw, LeafFacts};
 use crate::Thresholds;
 use crate::evidence::{FactUnit, GoesBy};
@@ -68,7 +69,11 @@ impl SfbSpec {
         Vec::new()
     }
 
-    pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<ByChance<Sfb>, Problem> {
+    pub(super) fn resolve(
+        &self,
+        at: &mut At<'_>,
+        leaf: &LeafFacts,
+    ) -> Result<ByChance<Sfb>, Problem> {
         for (key, n, range) in [
             ("levels", self.levels, 1..=16),
             ("bins", self.bins, 2..=65_536),
@@ -104,6 +109,7 @@ impl SfbSpec {
             ),
             "the usual values are 600 s and 60 s",
         )?;
+        warn_of_target(at, self.target.into(), leaf);
         Ok(ByChance::new(Sfb(self.clone()), self.ecn))
     }
 }

@@ -126,6 +126,7 @@ impl HtbSpec {
             terms.push(at.index("classes", i, |at| self.terms(class, kin, at, scope))?);
         }
         self.compare(&kin, &terms, at);
+        above_line(&kin, &terms, scope.line.rate, at);
         let order = Htb::new(&kin, &terms, self.timer, self.hysteresis);
         let rate = |t: &Terms| Rate::from_bps(t.rate).unwrap_or(scope.line.rate);
         let rates = terms.iter().map(rate).collect();
@@ -258,6 +259,23 @@ impl HtbSpec {
                     ));
                 });
             }
+        }
+    }
+}
+
+/// Warns of classes at the top that ask for more than the line sends.
+fn above_line(kin: &[Kin], terms: &[Terms], line: Rate, at: &mut At<'_>) {
+    let top = || kin.iter().zip(terms).filter(|(k, _)| k.parent.is_none());
+    let sum = top().fold(0_u64, |sum, (_, t)| sum.saturating_add(t.rate));
+    if let Some(sum) = Rate::from_bps(sum).filter(|sum| *sum > line) {
+        at.warn(format!(
+            "the rates of the classes at the top come to {sum}, more than the line's {line}: not all of them get their rate, and what decides is the order of turns (tc-htb)"
+        ));
+    } else if let Some(ceil) = top().map(|(_, t)| t.ceil).max().and_then(Rate::from_bps) {
+        if ceil > line {
+            at.warn(format!(
+                "a `ceil` of {ceil} at the top is above the line's {line}: it never binds (tc-htb)"
+            ));
         }
     }
 }

@@ -185,6 +185,12 @@ impl DualPi2Spec {
             at.error("mtu", self.mtu, "no packet is longer than 1 MB", hint)
         })?;
         let (threshold, range) = self.ramp();
+        if threshold >= self.target {
+            at.warn(format_args!(
+                "`threshold` {threshold} is not below `target` {}: the queue L waits as long as the classic one before it marks by itself (RFC 9332, appendix A.1: 800 us against 15 ms)",
+                self.target
+            ));
+        }
         Ok(Law {
             pi,
             k: self.coupling,
