@@ -377,6 +377,19 @@ SCENARIOS |= {
         ),
     ),
     "SG-A010": (precedences(40), 13, precedences(15)),
+    # One connection, 5 Mb/s / 1500 B and 27.2 ms with ten packets: fluid.Model(...).margins(
+    # simplified=True) of a = 0.02, b = 0.019 has a gain of 0.842: the bound is a = 0.01685.
+    "SG-A011": (
+        scenario(aqm=", aqm: {pi: {target: 10, a: 0.0172, b: 0.01634}}"),
+        13,
+        scenario(aqm=", aqm: {pi: {target: 10, a: 0.0165, b: 0.015675}}"),
+    ),
+    # 40 packets of 1500 B are 96 ms at 5 Mb/s.
+    "SG-A012": (
+        scenario(aqm=", aqm: {pie: {target: 97 ms}}"),
+        13,
+        scenario(aqm=", aqm: {pie: {target: 96 ms}}"),
+    ),
     # Nothing answers a source; acknowledgments cross the reverse link.
     "SG-L002": (
         scenario(data=CBR).replace(BACK, WITH_POLICY),
