@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 pub mod aal5;
+mod acknowledgment;
 pub mod addr;
 mod averages;
 pub mod curve;
@@ -36,6 +37,7 @@ pub mod time;
 pub mod units;
 pub mod verdict;
 
+pub use acknowledgment::Acknowledgment;
 pub use addr::{FlowKey, Ipv4Net};
 pub use averages::Averages;
 pub use curve::Curve;

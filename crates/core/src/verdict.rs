@@ -74,6 +74,8 @@ reasons! {
     Frame "drops_frame" "frame merged" "the last cell of the frame before was lost, so that both were taken for one";
     /// Its frame began where an ATM switch was above its threshold of early packet discard.
     EarlyFrame "drops_epd" "early (EPD)" "early packet discard in an ATM switch";
+    /// An acknowledgment that a later one in its queue makes superfluous (CAKE's ACK filter).
+    Filtered "drops_ack_filter" "ACK filter" "a later acknowledgment tells the same and more";
 }
 
 impl DropReason {

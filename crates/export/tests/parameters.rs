@@ -355,6 +355,7 @@ fn table() -> Vec<Row> {
         ("overhead", json!(["18 B", "overhead 44 mpu 84 atm"])),
         ("rtt", json!(["20 ms", "1.5 us"])),
         ("ingress", json!([true])),
+        ("ack_filter", json!(["filter", "aggressive"])),
         ("nat", json!([true])),
         ("memory_limit", json!(["5 MB", "5 GB"])),
         ("mtu", json!(["1500 B"])),

@@ -162,6 +162,7 @@ numbers! {
     DropsCell "drops_cell" ["packets" Less] "cells lost" "packets that lost a cell" "Lost because an ATM switch lost a cell of their AAL5 frame";
     DropsFrame "drops_frame" ["packets" Less] "merged" "packets in frames that were merged" "Lost because the last cell of the frame before was lost, so that AAL5 took both for one";
     DropsEpd "drops_epd" ["packets" Less] "EPD" "packets of early packet discard" "Lost as a whole by early packet discard in an ATM switch";
+    DropsAckFilter "drops_ack_filter" ["packets"] "ACKs filtered" "acknowledgments dropped by ACK filters" "Acknowledgments that an ACK filter dropped because later ones in the queue tell the same and more";
     MarksCe "marks_ce" ["packets"] "CE marks" "packets marked with CE" "Packets marked with congestion experienced (RFC 3168)";
     OwdMean "owd_mean" ["s" Less, Required, Certain] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "smallest delay" "smallest one-way delay" "Smallest one-way delay";
@@ -388,6 +389,7 @@ impl Metric {
             DropReason::Cell => Self::DropsCell,
             DropReason::Frame => Self::DropsFrame,
             DropReason::EarlyFrame => Self::DropsEpd,
+            DropReason::Filtered => Self::DropsAckFilter,
         }
     }
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Dropped, Drops, Dscp, FlowKey, Limit, Packet, Rate, Rng, Time};
+use spillgate_core::{
+    Acknowledgment, DropReason, Dropped, Drops, Dscp, FlowKey, Limit, Packet, Rate, Rng, Time,
+};
 
 use crate::aqm::{Aqm, ArrivalAqm, UpstreamUse};
 use crate::condition::{Color, Colored};
@@ -165,6 +167,12 @@ impl Discipline {
         self.engine.looks_at_marks()
     }
 
+    /// Whether it drops acknowledgments that later ones make superfluous, for which the driver then
+    /// has to tell what packets acknowledge ([`Discipline::enqueue_with`]).
+    pub fn filters_acknowledgments(&self) -> bool {
+        self.engine.filters_acknowledgments()
+    }
+
     pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
         let leaf = std::mem::size_of::<LeafStats>() + std::mem::size_of::<Leaf>();
         let fixed = std::mem::size_of::<Self>() + self.stats.len() * leaf;
@@ -175,12 +183,27 @@ impl Discipline {
     /// Returns the leaf into which it is classified.
     #[inline]
     pub fn enqueue(&mut self, now: Time, pkt: Packet, rng: &mut Rng, drops: &mut Drops) -> u16 {
+        self.enqueue_with(now, pkt, None, rng, drops)
+    }
+
+    /// As [`Discipline::enqueue`], of a packet that acknowledges this, if it is of TCP. To be
+    /// called in its place where [`Discipline::filters_acknowledgments`].
+    #[inline]
+    pub fn enqueue_with(
+        &mut self,
+        now: Time,
+        pkt: Packet,
+        ack: Option<&Acknowledgment>,
+        rng: &mut Rng,
+        drops: &mut Drops,
+    ) -> u16 {
         let mut cx = Cx {
             now,
             rng,
             drops,
             stats: &mut self.stats,
             total: &mut self.total,
+            ack,
         };
         let mut packet = pkt;
         self.engine.enqueue(&mut packet, &mut cx);
@@ -201,6 +224,7 @@ impl Discipline {
             drops,
             stats: &mut self.stats,
             total: &mut self.total,
+            ack: None,
         };
         let packet = self.engine.dequeue(&mut cx);
         self.audit();
@@ -277,6 +301,7 @@ impl Discipline {
             drops,
             stats: &mut self.stats,
             total: &mut self.total,
+            ack: None,
         };
         f(&mut self.engine, &mut cx);
         self.audit();

@@ -52,6 +52,10 @@ pub(crate) trait Schedule {
     fn looks_at_marks(&self) -> bool {
         false
     }
+    /// Whether it reads what packets acknowledge ([`Cx::ack`]).
+    fn filters_acknowledgments(&self) -> bool {
+        false
+    }
     /// The leaves that are [`Leaf`]s.
     fn leaves_mut(&mut self) -> &mut [Leaf] {
         &mut []
@@ -207,6 +211,10 @@ impl Schedule for Leaf {
 
     fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         self.flush(reason, cx);
+    }
+
+    fn filters_acknowledgments(&self) -> bool {
+        self.filters_acknowledgments()
     }
 
     fn leaves_mut(&mut self) -> &mut [Leaf] {

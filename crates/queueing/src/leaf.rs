@@ -327,6 +327,14 @@ impl Leaf {
         }
     }
 
+    /// Whether it reads what packets acknowledge.
+    pub(crate) fn filters_acknowledgments(&self) -> bool {
+        match &self.queue {
+            Queue::Ring(_) | Queue::Judged(_) | Queue::Fair(_) => false,
+            Queue::Flows(flows) => flows.filters_acknowledgments(),
+        }
+    }
+
     /// What it guarantees its queues; none if it is one.
     pub(crate) fn fairness(&self) -> Option<&dyn Fairness> {
         match &self.queue {

@@ -1,6 +1,6 @@
 //! Counters of a leaf.
 
-use spillgate_core::{Averages, DropReason, Drops, Packet, Rng, Time};
+use spillgate_core::{Acknowledgment, Averages, DropReason, Drops, Packet, Rng, Time};
 
 const REASONS: usize = DropReason::ALL.len();
 
@@ -134,6 +134,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) drops: &'a mut Drops,
     pub(crate) stats: &'a mut [LeafStats],
     pub(crate) total: &'a mut Total,
+    /// What the packet that arrives acknowledges, where its driver told.
+    pub(crate) ack: Option<&'a Acknowledgment>,
 }
 
 /// The counters and the sink of drops, without the random stream.
@@ -267,6 +269,7 @@ impl Desk {
             drops: &mut self.drops,
             stats: &mut self.stats,
             total: &mut self.total,
+            ack: None,
         }
     }
 

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::cake_acks::{acks, goes};
 use crate::common::{policies, rate};
 use proptest::prelude::*;
 use spillgate_core::rng::mix;
 use spillgate_core::testkit::effort;
-use spillgate_core::{Dropped, Drops, Dscp, Ecn, FlowKey, Overhead, Packet, Rng, Time};
+use spillgate_core::{
+    Acknowledgment, Dropped, Drops, Dscp, Ecn, FlowKey, Overhead, Packet, Rng, Time,
+};
 use spillgate_queueing::spec::{CakeIsolation, CakeTins};
 use spillgate_queueing::{Discipline, Recipe};
 
 const LINE: u64 = 1_000_000_000;
 
 /// Flow `i`: from one of three hosts to one of two.
-fn keys(n: u16) -> Arc<[FlowKey]> {
+pub(crate) fn keys(n: u16) -> Arc<[FlowKey]> {
     let key = |i: u16| FlowKey {
         src: [10, 0, 0, (i % 3) as u8].into(),
         dst: [10, 0, 1, (i % 2) as u8].into(),
@@ -25,13 +28,20 @@ fn keys(n: u16) -> Arc<[FlowKey]> {
     (0..n).map(key).collect()
 }
 
-fn cake(words: &str, flows: &Arc<[FlowKey]>) -> Discipline {
+pub(crate) fn cake(words: &str, flows: &Arc<[FlowKey]>) -> Discipline {
     let json = format!(r#"{{"main": {{"cake": {{{words}}}}}}}"#);
     let (recipe, _) = Recipe::resolve("main", &policies(&json), rate(LINE)).unwrap();
     recipe.build(flows)
 }
 
-fn packet(flows: &[FlowKey], flow: u32, seq: u32, len: u16, dscp: u8, ecn: Ecn) -> Packet {
+pub(crate) fn packet(
+    flows: &[FlowKey],
+    flow: u32,
+    seq: u32,
+    len: u16,
+    dscp: u8,
+    ecn: Ecn,
+) -> Packet {
     Packet {
         hash: flows[flow as usize].hash(),
         dscp: Dscp::new(dscp).unwrap(),
@@ -66,6 +76,7 @@ struct Settings {
     isolation: usize,
     rtt_us: u64,
     ingress: bool,
+    acks: usize,
     memory: u64,
     overhead: i16,
 }
@@ -76,12 +87,13 @@ impl Settings {
             .bps
             .map_or_else(String::new, |b| format!(r#""bandwidth": "{b} b/s", "#));
         format!(
-            r#"{bandwidth}"tins": "{}", "isolation": "{}", "rtt": "{} us", "ingress": {}, "memory_limit": "{} B",
+            r#"{bandwidth}"tins": "{}", "isolation": "{}", "rtt": "{} us", "ingress": {}, "ack_filter": "{}", "memory_limit": "{} B",
                "overhead": "overhead {}""#,
             TINS[self.tins].0,
             ISOLATIONS[self.isolation].word(),
             self.rtt_us,
             self.ingress,
+            ["no", "filter", "aggressive"][self.acks],
             self.memory,
             self.overhead
         )
@@ -198,6 +210,8 @@ struct Plain {
     flows: Arc<[FlowKey]>,
     overhead: Overhead,
     lost: Vec<(u32, u32, &'static str)>,
+    /// What packets acknowledge, by number.
+    acks: BTreeMap<u32, Acknowledgment>,
 }
 
 fn time(bytes: u32, bps: u64) -> i128 {
@@ -260,6 +274,7 @@ impl Plain {
             ))
             .unwrap(),
             lost: Vec::new(),
+            acks: BTreeMap::new(),
         }
     }
 
@@ -367,6 +382,9 @@ impl Plain {
             }
         }
         let shares = self.shares();
+        if self.of.acks > 0 {
+            self.filter(t, at, &packet, now);
+        }
         let tin = &mut self.tins[t];
         tin.flows[at].packets.push(packet);
         match tin.flows[at].set {
@@ -402,6 +420,19 @@ impl Plain {
             self.lost.push((victim.flow, victim.seq, "evicted"));
             if self.of.ingress {
                 self.charge(t, &victim, now, false);
+            }
+        }
+    }
+
+    /// Drops what a packet that comes to a queue makes superfluous.
+    fn filter(&mut self, t: usize, at: usize, new: &Packet, now: i128) {
+        let of = |p: &Packet| (p.flow, self.acks.get(&p.seq).copied());
+        let queue: Vec<_> = self.tins[t].flows[at].packets.iter().map(of).collect();
+        if let Some(nth) = goes(&queue, of(new), self.of.acks == 2) {
+            let old = self.tins[t].flows[at].packets.remove(nth);
+            self.lost.push((old.flow, old.seq, "filtered"));
+            if self.of.ingress {
+                self.charge(t, &old, now, false);
             }
         }
     }
@@ -556,6 +587,8 @@ impl Plain {
 enum Op {
     /// A packet of this flow, length, code point and ECN.
     Arrive(u32, u16, u8, bool),
+    /// An acknowledgment of this flow and code point.
+    Acknowledge(u32, u8, Acknowledgment),
     Leave,
 }
 
@@ -571,16 +604,18 @@ fn settings() -> impl Strategy<Value = Settings> {
         0..8_usize,
         rtt,
         any::<bool>(),
+        0..3_usize,
         4_000_u64..60_000,
         -8_i16..60,
     )
         .prop_map(
-            |(bps, tins, isolation, rtt_us, ingress, memory, overhead)| Settings {
+            |(bps, tins, isolation, rtt_us, ingress, acks, memory, overhead)| Settings {
                 bps,
                 tins,
                 isolation,
                 rtt_us,
                 ingress,
+                acks,
                 memory,
                 overhead,
             },
@@ -589,10 +624,12 @@ fn settings() -> impl Strategy<Value = Settings> {
 
 fn ops() -> impl Strategy<Value = Vec<(u64, Op)>> {
     let dscp = prop::sample::select(vec![0_u8, 0, 0, 8, 46, 34, 16, 56, 1]);
-    let arrive = (0..14_u32, 40..1500_u16, dscp, any::<bool>());
+    let arrive = (0..14_u32, 40..1500_u16, dscp.clone(), any::<bool>());
+    let ack = (0..3_u32, dscp, acks());
     let op = prop_oneof![
-        1 => arrive.prop_map(|(f, l, d, e)| Op::Arrive(f, l, d, e)),
-        1 => Just(Op::Leave)
+        2 => arrive.prop_map(|(f, l, d, e)| Op::Arrive(f, l, d, e)),
+        1 => ack.prop_map(|(f, d, a)| Op::Acknowledge(f, d, a)),
+        2 => Just(Op::Leave)
     ];
     let gap = prop_oneof![6 => 0_u64..300, 3 => 0_u64..3_000, 1 => 0_u64..60_000];
     prop::collection::vec((gap, op), 1..400)
@@ -603,6 +640,7 @@ fn lost(drops: &Drops) -> Vec<(u32, u32, &'static str)> {
         let why = match d.reason {
             spillgate_core::DropReason::PushedOut => "evicted",
             spillgate_core::DropReason::Early => "early",
+            spillgate_core::DropReason::Filtered => "filtered",
             _ => "otherwise",
         };
         (d.packet.flow, d.packet.seq, why)
@@ -627,6 +665,12 @@ proptest! {
             drops.clear();
             plain.lost.clear();
             match op {
+                Op::Acknowledge(flow, dscp, ack) => {
+                    let packet = Packet { arrived: at, ..packet(&flows, flow, seq, 40, dscp, Ecn::NotEct) };
+                    plain.acks.insert(seq, ack);
+                    real.enqueue_with(at, packet, Some(&ack), &mut rng, &mut drops);
+                    plain.arrive(ps, packet);
+                }
                 Op::Arrive(flow, len, dscp, ecn) => {
                     let ecn = if ecn { Ecn::Ect0 } else { Ecn::NotEct };
                     let packet = Packet { arrived: at, ..packet(&flows, flow, seq, len, dscp, ecn) };

@@ -3,6 +3,7 @@
 mod announce;
 mod aqm_ns2;
 mod cake;
+mod cake_acks;
 mod class_schedulers;
 mod common;
 mod compositions;

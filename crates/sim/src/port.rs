@@ -51,6 +51,7 @@ impl Port {
             || self.underway.is_some()
             || self.server.is_some()
             || self.ring.is_some()
+            || self.discipline.filters_acknowledgments()
             || self.queues.iter().any(QueueMeter::asks_levels);
     }
 

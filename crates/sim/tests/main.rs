@@ -1,5 +1,6 @@
 //! The crate's tests in one binary: each file is a module of it.
 
+mod ack_filter;
 mod agreements;
 mod atm;
 mod atm_lines;

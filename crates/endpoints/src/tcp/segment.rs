@@ -1,6 +1,6 @@
 //! What TCP puts on the wire: metadata only.
 
-use spillgate_core::{Ecn, Time};
+use spillgate_core::{Acknowledgment, Ecn, Time};
 
 use super::accurate::Counters;
 use super::config::TcpConfig;
@@ -184,6 +184,30 @@ impl Segment {
             return None;
         }
         Some(Counters::of(codepoint, self.sack.spare(), self.marked.0))
+    }
+
+    /// What its headers acknowledge; none without ACK, and with SYN, before which nothing was.
+    pub fn acknowledgment(&self, cfg: &TcpConfig) -> Option<Acknowledgment> {
+        if !self.flags.has(Flags::ACK) || self.flags.has(Flags::SYN) {
+            return None;
+        }
+        let mut blocks = [(0, 0); 3];
+        for (block, said) in blocks.iter_mut().zip(self.sack.iter(self.ack)) {
+            *block = said;
+        }
+        let beside = [Flags::FIN, Flags::PSH, Flags::AE];
+        let alone = !beside.iter().any(|f| self.flags.has(*f)) && self.counters().is_none();
+        Some(Acknowledgment {
+            number: self.ack,
+            blocks,
+            stamps: match cfg.timestamps {
+                true => [self.ts_val, self.ts_ecr],
+                false => [Time::ZERO; 2],
+            },
+            is_pure: self.len == 0 && alone,
+            ece: self.flags.has(Flags::ECE),
+            cwr: self.flags.has(Flags::CWR),
+        })
     }
 
     /// The sequence number after the segment: SYN and FIN count as one byte each.

@@ -450,8 +450,9 @@ pub(super) fn cake(c: &CakeSpec, notes: &mut Here<'_>) -> String {
         ));
     }
     format!(
-        "cake {bandwidth} {tins} {} {nat} {side} no-ack-filter rtt {rtt}us {overhead}{memory}",
-        c.isolation.word()
+        "cake {bandwidth} {tins} {} {nat} {side} {} rtt {rtt}us {overhead}{memory}",
+        c.isolation.word(),
+        c.ack_filter.word()
     )
 }
 

@@ -305,7 +305,9 @@ impl<'t> Words<'t> {
         self.next();
         assert!(matches!(self.next(), "nat" | "nonat"));
         assert!(matches!(self.next(), "ingress" | "egress"));
-        self.expect("no-ack-filter rtt");
+        let filters = ["no-ack-filter", "ack-filter", "ack-filter-aggressive"];
+        assert!(filters.contains(&self.next()), "{}", self.1);
+        self.expect("rtt");
         assert!(self.next().ends_with("us"));
         if !self.take("raw") {
             self.expect("overhead");

@@ -1,7 +1,7 @@
 //! `cake` (tc-cake(8)).
 
 use spillgate_core::{Cells, Dur, Overhead, Size};
-use spillgate_queueing::spec::{CakeIsolation, CakeSpec, CakeTins};
+use spillgate_queueing::spec::{CakeAckFilter, CakeIsolation, CakeSpec, CakeTins};
 
 use crate::ios::fault::Fault;
 
@@ -100,10 +100,10 @@ pub(super) fn cake<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue,
                 };
                 line = Some((bytes, mpu, cells));
             }
-            "no-ack-filter" | "nowash" | "split-gso" | "no-split-gso" | "via-ethernet" => {}
-            "ack-filter" | "ack-filter-aggressive" => {
-                idle.push((word, "acknowledgments are not thinned out here"));
-            }
+            "no-ack-filter" => spec.ack_filter = CakeAckFilter::No,
+            "ack-filter" => spec.ack_filter = CakeAckFilter::Filter,
+            "ack-filter-aggressive" => spec.ack_filter = CakeAckFilter::Aggressive,
+            "nowash" | "split-gso" | "no-split-gso" | "via-ethernet" => {}
             "wash" => idle.push((word, "code points of packets stay here")),
             "autorate-ingress" => {
                 idle.push((word, "the bandwidth does not follow the traffic here"));

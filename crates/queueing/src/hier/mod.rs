@@ -252,6 +252,10 @@ impl<O: Order> Schedule for Hierarchy<O> {
         self.classifier.looks_at_marks()
     }
 
+    fn filters_acknowledgments(&self) -> bool {
+        self.leaves.iter().any(Leaf::filters_acknowledgments)
+    }
+
     fn leaves_mut(&mut self) -> &mut [Leaf] {
         &mut self.leaves
     }

@@ -184,6 +184,10 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn offer(&mut self, packet: &mut Packet, was: Ecn, cx: &mut Cx<'_>) -> Option<i64>;
     /// The next packet, after those that the AQM drops before it.
     fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
+    /// Whether it reads what packets acknowledge ([`Cx::ack`]).
+    fn filters_acknowledgments(&self) -> bool {
+        false
+    }
     /// Queued packets.
     fn packets(&self) -> u32;
     /// The packet that left last is in transmission until `end`.

@@ -58,9 +58,9 @@ impl Slab {
     pub(super) const PACKET: usize =
         std::mem::size_of::<Packet>() + std::mem::size_of::<SlabPlace>();
 
-    /// Appends a packet, and a number that is returned with it.
+    /// Appends a packet, and a number that is returned with it. Returns its place.
     #[inline]
-    pub(crate) fn push(&mut self, list: &mut List, packet: Packet, note: u32) {
+    pub(crate) fn push(&mut self, list: &mut List, packet: Packet, note: u32) -> u32 {
         let at = self.vacant;
         let place = SlabPlace { next: NONE, note };
         let at = if at == NONE {
@@ -78,6 +78,7 @@ impl Slab {
             self.places[list.tail as usize].next = at;
         }
         list.tail = at;
+        at
     }
 
     /// Takes the first packet out, and the number it came with.
@@ -100,6 +101,29 @@ impl Slab {
         }
         self.vacant = at;
         Some(at)
+    }
+
+    /// Unlinks the packet behind that in the place `before`, as [`Slab::unlink`].
+    pub(super) fn unlink_behind(&mut self, list: &mut List, before: u32) -> Option<u32> {
+        let at = self.places.get(before as usize)?.next;
+        let place = self.places.get_mut(at as usize)?;
+        let next = std::mem::replace(&mut place.next, self.vacant);
+        self.places[before as usize].next = next;
+        if next == NONE {
+            list.tail = before;
+        }
+        self.vacant = at;
+        Some(at)
+    }
+
+    /// The places of the packets of a queue, in order.
+    pub(super) fn places(&self, list: &List) -> impl Iterator<Item = u32> {
+        let mut next = list.head;
+        std::iter::from_fn(move || {
+            let at = next;
+            next = self.places.get(at as usize)?.next;
+            Some(at)
+        })
     }
 
     /// The packet in a place.
@@ -129,13 +153,7 @@ impl Slab {
     /// The packets of a queue in order, with their numbers.
     #[cfg(test)]
     pub(crate) fn iter(&self, list: &List) -> impl Iterator<Item = (&Packet, u32)> {
-        let mut at = list.head;
-        std::iter::from_fn(move || {
-            let packet = self.packets.get(at as usize)?;
-            let place = self.places[at as usize];
-            at = place.next;
-            Some((packet, place.note))
-        })
+        self.places(list).map(|at| (self.packet(at), self.note(at)))
     }
 }
 
@@ -147,16 +165,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_separate_queues(ops in prop::collection::vec((0_usize..4, any::<bool>()), 0..300)) {
+        fn agrees_with_separate_queues(ops in prop::collection::vec((0_usize..4, 0_u8..5), 0..300)) {
             let mut slab = Slab::new();
             let mut lists = [List::EMPTY; 4];
             let mut model: [VecDeque<u32>; 4] = Default::default();
             let mut most = 0;
-            for (seq, (q, push)) in (0_u32..).zip(ops) {
-                if push {
+            for (seq, (q, op)) in (0_u32..).zip(ops) {
+                if op < 2 {
                     let packet = Packet { tag: seq.into(), ..Packet::new(q as u32, seq, 100) };
                     slab.push(&mut lists[q], packet, seq ^ 7);
                     model[q].push_back(seq);
+                } else if op == 4 && model[q].len() > 1 {
+                    // One from the middle, or the last.
+                    let nth = seq as usize % (model[q].len() - 1);
+                    let before = slab.places(&lists[q]).nth(nth).unwrap();
+                    let at = slab.unlink_behind(&mut lists[q], before).unwrap();
+                    prop_assert_eq!(Some(slab.packet(at).seq), model[q].remove(nth + 1));
                 } else {
                     let got = slab.pop(&mut lists[q]);
                     prop_assert_eq!(got.map(|(p, n)| (p.seq, n, p.tag)), model[q].pop_front().map(|s| (s, s ^ 7, s.into())));

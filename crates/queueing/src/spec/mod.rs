@@ -32,7 +32,7 @@ pub use crate::fan::spec::{
 };
 pub use crate::hier::{ClassKeys, CurveSpec, HfscClassSpec, HfscSpec, HtbClassSpec, HtbSpec};
 pub use crate::leaf::WhenFull;
-pub use crate::sched::cake::{CakeDelays, CakeIsolation, CakeSpec, CakeTins};
+pub use crate::sched::cake::{CakeAckFilter, CakeDelays, CakeIsolation, CakeSpec, CakeTins};
 pub use crate::sched::drr::DrrSpec;
 pub use crate::sched::dualpi2_spec::{Decide, DualPi2Spec, DualPi2Variant};
 pub use crate::sched::fair::{FairSpec, FlowScheduler};

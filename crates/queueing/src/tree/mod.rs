@@ -322,6 +322,10 @@ impl Schedule for Tree {
         self.classifier.looks_at_marks() || self.steps.iter().any(Step::looks_at_marks)
     }
 
+    fn filters_acknowledgments(&self) -> bool {
+        self.leaves.iter().any(Leaf::filters_acknowledgments)
+    }
+
     fn leaves_mut(&mut self) -> &mut [Leaf] {
         &mut self.leaves
     }

@@ -2,12 +2,13 @@
 //! discipline and wait for the server; servers whose rate varies; links that are down, that lose or
 //! reorder packets, or to whose ports stages act; and whatever looks at each packet.
 
-use spillgate_core::{DropReason, Dropped, Packet, Time};
+use spillgate_core::{Acknowledgment, DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_nodes::stage::Sending;
 
 use super::World;
 use crate::channel::Carried;
+use crate::flow::Origin;
 use crate::tap::Place;
 
 impl<S: EventSet> World<S> {
@@ -21,6 +22,9 @@ impl<S: EventSet> World<S> {
             marks = self.marks(link);
         }
         let now = self.now;
+        let port = self.links[link].port.as_ref();
+        let filters = port.is_some_and(|p| p.discipline.filters_acknowledgments());
+        let ack = filters.then(|| self.acknowledgment(packet)).flatten();
         let Some(port) = &mut self.links[link].port else {
             return;
         };
@@ -32,9 +36,10 @@ impl<S: EventSet> World<S> {
             port.discipline.refuse(now, *packet, why, &mut self.drops);
             return self.drain_drops(link);
         }
+        let (rng, drops) = (&mut port.rng, &mut self.drops);
         let leaf = port
             .discipline
-            .enqueue(now, *packet, &mut port.rng, &mut self.drops);
+            .enqueue_with(now, *packet, ack.as_ref(), rng, drops);
         let ringed = port.ring.is_some();
         let mut idle = port.free_at <= now;
         if let Some(server) = port.server.as_mut().filter(|_| idle) {
@@ -64,6 +69,17 @@ impl<S: EventSet> World<S> {
         // Last: a packet that is served at once has not waited.
         if let Some(port) = &mut self.links[link].port {
             port.note_level(now, leaf);
+        }
+    }
+
+    /// What a packet acknowledges, if it belongs to a connection.
+    fn acknowledgment(&self, packet: &Packet) -> Option<Acknowledgment> {
+        match self.flows[packet.flow as usize].origin {
+            Origin::Data(c) | Origin::Acknowledgments(c) => {
+                let segment = self.segments.get(packet.handle as u32);
+                segment.acknowledgment(self.tcp[c as usize].sender.config())
+            }
+            _ => None,
         }
     }
 

@@ -12,10 +12,11 @@
 //! is no room, the longest queue of all tins loses its first packet.
 //!
 //! Deviations: the parts of a byte that a turn is short of are kept, where Linux rounds by a random
-//! number. There is no ACK filter: queues do not know what packets acknowledge. The memory limit
-//! counts the bytes of packets, not of kernel buffers. Of several longest queues that of the lowest
-//! number loses a packet. Cost: O(1) per packet, amortized; O(log n) while the limit is exceeded.
+//! number. The memory limit counts the bytes of packets, not of kernel buffers. Of several longest
+//! queues that of the lowest number loses a packet. Cost: O(1) per packet, amortized; O(log n)
+//! while the limit is exceeded; with an ACK filter O(n) in the packets of its queue.
 
+mod acks;
 mod parts;
 mod shaper;
 mod spec;
@@ -25,6 +26,7 @@ mod tins;
 use spillgate_core::rng::mix;
 use spillgate_core::{DropReason, Ecn, Packet, Rng, Time};
 
+use self::acks::Acks;
 use self::shaper::{Schedule, Shaper};
 use self::spec::Law;
 use self::tin::{Addressed, QUEUES, Tin};
@@ -36,6 +38,7 @@ use crate::sched::longest::{Backlogs, LongestFlow};
 use crate::sched::slab::Slab;
 use crate::stats::Cx;
 
+pub use self::acks::CakeAckFilter;
 pub use self::spec::{CakeDelays, CakeIsolation, CakeSpec};
 pub use self::tins::CakeTins;
 
@@ -52,6 +55,7 @@ pub(crate) struct Cake {
     /// The tin that sent last.
     tin: usize,
     slab: Slab,
+    acks: Acks,
     longest: LongestFlow,
     packets: u32,
     bytes: u64,
@@ -98,6 +102,7 @@ impl Cake {
             deficits: vec![0; n],
             tin: 0,
             slab: Slab::new(),
+            acks: Acks::default(),
             longest: LongestFlow::default(),
             packets: 0,
             bytes: 0,
@@ -148,6 +153,7 @@ impl Cake {
     /// queued packets.
     fn accept(&mut self, packet: &mut Packet, was: Ecn, cx: &mut Cx<'_>) -> i64 {
         self.prepare(cx.rng);
+        let before = self.packets;
         let t = self.tin_of(packet);
         let to = self.addressed(packet);
         let law = &self.law.tins[t];
@@ -160,7 +166,7 @@ impl Cake {
             }
         }
         let flow = &mut tin.flows[at];
-        self.slab.push(&mut flow.queue, *packet, 0);
+        let place = self.slab.push(&mut flow.queue, *packet, 0);
         flow.bytes += packet.len;
         flow.packets += 1;
         self.longest.grew(slot(t, at), slot(t, at), flow.bytes);
@@ -168,18 +174,37 @@ impl Cake {
         tin.joined(at, law.flow_quantum);
         self.packets += 1;
         self.bytes += u64::from(packet.len);
-        if self.bound.holds(self.packets, self.bytes) {
-            cx.enqueued(packet, packet.ecn != was);
-            return 1;
+        if self.law.ack_filter != CakeAckFilter::No {
+            self.filter((t, at), (place, packet), cx);
         }
-        let before = self.packets - 1;
-        if self.make_room(slot(t, at), cx) {
+        if self.bound.holds(self.packets, self.bytes) || self.make_room(slot(t, at), cx) {
             cx.enqueued(packet, packet.ecn != was);
         } else {
             packet.ecn = was;
             cx.refused(*packet, DropReason::PushedOut);
         }
         i64::from(self.packets) - i64::from(before)
+    }
+
+    /// Drops the acknowledgment that the `last` packet of a queue makes superfluous, if there is
+    /// one.
+    #[inline(never)]
+    fn filter(&mut self, (t, at): (usize, usize), last: (u32, &Packet), cx: &mut Cx<'_>) {
+        self.acks.note(last.0, cx.ack);
+        let list = &mut self.tins.0[t].flows[at].queue;
+        let is_aggressive = self.law.ack_filter == CakeAckFilter::Aggressive;
+        let freed = self.acks.freed(&self.slab, list, last, is_aggressive);
+        let place = freed.and_then(|before| match before {
+            Some(before) => self.slab.unlink_behind(list, before),
+            None => self.slab.unlink(list),
+        });
+        if let Some(place) = place {
+            let packet = self.taken(t, at, place);
+            cx.evicted(packet, DropReason::Filtered);
+            if self.law.ingress {
+                self.charge_shapers(t, &packet, cx.now, false);
+            }
+        }
     }
 
     /// Drops the first packet of the longest queue as long as there is no room, and returns whether
@@ -213,17 +238,23 @@ impl Cake {
     /// Takes the first packet out of a queue.
     #[inline]
     fn take(&mut self, t: usize, at: usize) -> Option<Packet> {
+        let place = self.slab.unlink(&mut self.tins.0[t].flows[at].queue)?;
+        Some(self.taken(t, at, place))
+    }
+
+    /// The packet in this place was taken out of a queue.
+    #[inline]
+    fn taken(&mut self, t: usize, at: usize, place: u32) -> Packet {
+        let packet = *self.slab.packet(place);
         let tin = &mut self.tins.0[t];
         let flow = &mut tin.flows[at];
-        let place = self.slab.unlink(&mut flow.queue)?;
-        let packet = *self.slab.packet(place);
         flow.bytes -= packet.len;
         flow.packets -= 1;
         tin.packets -= 1;
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
         self.longest.shrunk(self.packets);
-        Some(packet)
+        packet
     }
 
     /// Charges a packet that is sent, or dropped in ingress mode, to the shaper and to its tin.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, FlowKey, Packet, Time};
 
+use super::acks::Acks;
 use super::tin::Tin;
-use super::{Cake, QUEUES};
+use super::{Cake, CakeAckFilter, QUEUES};
 use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::fan::SharedLists;
@@ -102,7 +103,11 @@ impl Cake {
 
     fn memory(&self) -> u64 {
         let queues = self.tins.0.len() * (Tin::MEMORY + QUEUES * 20);
-        queues as u64 + Slab::PACKET as u64 * ring_packets(&self.bound)
+        let packet = match self.law.ack_filter {
+            CakeAckFilter::No => Slab::PACKET,
+            _ => Slab::PACKET + Acks::PACKET,
+        };
+        queues as u64 + packet as u64 * ring_packets(&self.bound)
     }
 }
 
@@ -140,6 +145,10 @@ impl Schedule for Cake {
 
     fn add_flow(&mut self, key: FlowKey, _: usize) {
         self.know_more(&key);
+    }
+
+    fn filters_acknowledgments(&self) -> bool {
+        self.law.ack_filter != CakeAckFilter::No
     }
 
     fn leaf_names(&self) -> Vec<String> {
@@ -202,6 +211,10 @@ impl FlowQueue for Cake {
 
     fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         self.send(cx)
+    }
+
+    fn filters_acknowledgments(&self) -> bool {
+        Schedule::filters_acknowledgments(self)
     }
 
     fn packets(&self) -> u32 {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Dur, Limit, Overhead, Problem, Rate, Size};
 
 use super::Cake;
+use super::acks::CakeAckFilter;
 use super::shaper::Shaper;
 use super::tins::CakeTins;
 use crate::aqm::{AqmSpec, CobaltParams, CobaltSpec, CobaltVariant};
@@ -95,6 +96,9 @@ spillgate_core::spec! {
         /// packets are charged as sent ones, and delays have to be longer the more queues there
         /// are. Default false.
         pub ingress: bool = false,
+        /// Which acknowledgments of TCP are dropped that later ones in their queue make
+        /// superfluous. Default `no`.
+        pub ack_filter: CakeAckFilter = CakeAckFilter::No,
         /// Bytes of packets in all queues. Default: four times what `bandwidth` sends in `rtt`, at
         /// least 4 MiB and at most 10240 packets of `mtu` bytes.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,6 +141,7 @@ pub(super) struct Law {
     /// What is counted of packets; none: what the link counts.
     pub(super) counted: Option<Overhead>,
     pub(super) ingress: bool,
+    pub(super) ack_filter: CakeAckFilter,
 }
 
 const MTU: u64 = 1514;
@@ -256,6 +261,7 @@ impl CakeSpec {
             isolation: self.isolation,
             counted,
             ingress: self.ingress,
+            ack_filter: self.ack_filter,
         };
         Ok(Cake::new(law, bound, Shaper::new(self.bandwidth)))
     }
