@@ -4,6 +4,7 @@ mod announce;
 mod aqm_ns2;
 mod cake;
 mod cake_acks;
+mod cake_errors;
 mod class_schedulers;
 mod common;
 mod compositions;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::units::parse_rate;
-use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Packet, Rate, Time};
+use spillgate_core::{Acknowledgment, Dscp, Dur, Ecn, FlowKey, Packet, Rate, Time};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{Recipe, testkit::Bench};
 
@@ -13,7 +13,8 @@ struct Case {
     name: String,
     policies: BTreeMap<String, DisciplineSpec>,
     rate: Option<Rate>,
-    arrivals: Vec<(Time, Packet)>,
+    flows: Vec<FlowKey>,
+    arrivals: Vec<(Time, Packet, Option<Acknowledgment>)>,
     departs: Vec<String>,
     drops: Vec<String>,
     marks: Vec<String>,
@@ -26,6 +27,39 @@ fn ecn(word: &str) -> Option<Ecn> {
         "ect1" => Some(Ecn::Ect1),
         "ce" => Some(Ecn::Ce),
         _ => None,
+    }
+}
+
+/// Adds a word of what a packet acknowledges: `ack=N` before `sack=FROM-TO`, `ece`, `data`. Returns
+/// whether it is one.
+fn acknowledges(word: &str, ack: &mut Option<Acknowledgment>) -> bool {
+    if let Some(number) = word.strip_prefix("ack=") {
+        *ack = Some(Acknowledgment::of(number.parse().unwrap()));
+        return true;
+    }
+    let Some(ack) = ack else {
+        return false;
+    };
+    if let Some((from, to)) = word.strip_prefix("sack=").and_then(|b| b.split_once('-')) {
+        let n = ack.selective().count();
+        ack.blocks[n] = (from.parse().unwrap(), to.parse().unwrap());
+        return true;
+    }
+    ack.ece |= word == "ece";
+    ack.is_pure &= word != "data";
+    ["ece", "data"].contains(&word)
+}
+
+/// The addresses of a flow.
+fn between(rest: &str) -> FlowKey {
+    let (src, dst) = rest.split_once(' ').unwrap();
+    let of = |a: &str| a.parse::<std::net::Ipv4Addr>().unwrap().octets().into();
+    FlowKey {
+        src: of(src),
+        dst: of(dst),
+        protocol: 6,
+        sport: 0,
+        dport: 0,
     }
 }
 
@@ -61,6 +95,7 @@ fn parse(text: &str) -> Vec<Case> {
                 let spec = serde_json::from_str(json).unwrap_or_else(|e| panic!("{line}: {e}"));
                 case.policies.insert(name.to_owned(), spec);
             }
+            "flow" => case.flows.push(between(rest)),
             "rate" => case.rate = Some(parse_rate(rest).unwrap()),
             "arrive" => {
                 let mut f = rest.split_whitespace();
@@ -68,8 +103,10 @@ fn parse(text: &str) -> Vec<Case> {
                 let flow: u32 = f.next().unwrap().parse().unwrap();
                 let len = f.next().unwrap().parse().unwrap();
                 let (mut dscp, mut field) = (Dscp::DEFAULT, Ecn::NotEct);
+                let mut ack = None;
                 for word in f {
                     match ecn(word) {
+                        _ if acknowledges(word, &mut ack) => {}
                         Some(known) => field = known,
                         None => dscp = word.parse().unwrap(),
                     }
@@ -83,7 +120,7 @@ fn parse(text: &str) -> Vec<Case> {
                         ..Packet::new(flow, *n, len)
                     };
                     *n += 1;
-                    case.arrivals.push((Time::from_secs_f64(at), packet));
+                    case.arrivals.push((Time::from_secs_f64(at), packet, ack));
                 }
             }
             "depart" => case
@@ -106,10 +143,10 @@ fn run(case: Case) {
     let rate = case.rate.unwrap();
     let (recipe, _) =
         Recipe::resolve("main", &case.policies, rate).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let flows: Arc<[FlowKey]> = Arc::from([]);
+    let flows: Arc<[FlowKey]> = Arc::from(&case.flows[..]);
     let mut bench = Bench::new(recipe.build(&flows), rate);
-    for (at, packet) in case.arrivals {
-        bench.arrive(at, packet);
+    for (at, packet, ack) in case.arrivals {
+        bench.arrive_with(at, packet, ack);
     }
     let out = bench.run();
     let flows: Vec<_> = out.departures.iter().map(|d| d.packet.flow).collect();

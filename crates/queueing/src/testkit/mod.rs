@@ -17,7 +17,9 @@
 
 mod contract;
 
-use spillgate_core::{DropReason, Dropped, Drops, Packet, Rate, Rng, Time, Verdict};
+use spillgate_core::{
+    Acknowledgment, DropReason, Dropped, Drops, Packet, Rate, Rng, Time, Verdict,
+};
 
 use crate::Discipline;
 use crate::aqm::{Backlog, Custom, CustomAqm, Draw};
@@ -93,7 +95,7 @@ impl Outcome {
 pub struct Bench {
     discipline: Discipline,
     rate: Rate,
-    arrivals: Vec<(Time, Packet)>,
+    arrivals: Vec<(Time, Packet, Option<Acknowledgment>)>,
     rng: Rng,
 }
 
@@ -110,9 +112,14 @@ impl Bench {
 
     /// Lets `packet` arrive at `at`; its [`Packet::arrived`] is set. Arrivals may be given in any
     /// order; simultaneous ones arrive in the order given.
-    pub fn arrive(&mut self, at: Time, mut packet: Packet) {
+    pub fn arrive(&mut self, at: Time, packet: Packet) {
+        self.arrive_with(at, packet, None);
+    }
+
+    /// The same of a packet that acknowledges this.
+    pub fn arrive_with(&mut self, at: Time, mut packet: Packet, ack: Option<Acknowledgment>) {
         packet.arrived = at;
-        self.arrivals.push((at, packet));
+        self.arrivals.push((at, packet, ack));
     }
 
     /// The discipline, for its counters.
@@ -125,7 +132,7 @@ impl Bench {
         let mut out = Outcome::default();
         let mut drops = Drops::new();
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        arrivals.sort_by_key(|(t, _)| *t);
+        arrivals.sort_by_key(|(t, ..)| *t);
         let mut arrivals = arrivals.into_iter().peekable();
         let d = &mut self.discipline;
         let mut free = Time::ZERO;
@@ -135,12 +142,12 @@ impl Bench {
                 Some(w) => w.max(free),
                 None => free,
             };
-            let next = arrivals.peek().map(|(t, _)| *t);
+            let next = arrivals.peek().map(|(t, ..)| *t);
             let waiting = d.backlog_packets() > 0;
             match next {
                 Some(t) if !waiting || t <= ready => {
-                    if let Some((t, packet)) = arrivals.next() {
-                        d.enqueue(t, packet, &mut self.rng, &mut drops);
+                    if let Some((t, packet, ack)) = arrivals.next() {
+                        d.enqueue_with(t, packet, ack.as_ref(), &mut self.rng, &mut drops);
                         out.drops.extend(drops.as_slice().iter().map(|x| (t, *x)));
                         drops.clear();
                         free = free.max(t);
