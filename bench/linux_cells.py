@@ -185,12 +185,20 @@ def fq_codel(words: Words) -> Leaf:
     return {"fq_codel": spec}
 
 
+def cake(words: Words) -> Leaf:
+    """`cake` without a bandwidth of its own: HTB shapes."""
+    tins = ("besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
+    said = [name for name in tins if words.flag(name)]
+    return {"cake": {"tins": (said or ["diffserv3"])[-1], "rtt": words.time("rtt", "100ms")}}
+
+
 LEAVES: Mapping[str, Callable[[Words], Leaf]] = {
     "pfifo": fifo,
     "red": red,
     "pie": pie,
     "codel": codel,
     "fq_codel": fq_codel,
+    "cake": cake,
 }
 """By the name of `tc`. What is missing here Spillgate does not have."""
 

@@ -45,6 +45,8 @@ def test_words_of_tc_become_queues(linux):
     [pie] = linux.leaf("pie limit 200 target 5ms tupdate 21ms")["aqm"].values()
     assert (pie["target"], pie["update"], pie["alpha"]) == ("5 ms", "30 ms", 0.125)
     assert linux.leaf("fq_codel limit 50 noecn")["fq_codel"]["ecn"] is False
+    cake = linux.leaf("cake besteffort rtt 20ms")["cake"]
+    assert cake == {"tins": "besteffort", "rtt": "20 ms"}
     assert linux.leaf("sfq perturb 10") is None
     with pytest.raises(ValueError, match="codel: unknown words: targe 5ms"):
         linux.leaf("codel limit 5 targe 5ms")
