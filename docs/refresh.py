@@ -68,7 +68,7 @@ VERDICTS = {
     "fan-access": 30,
     "fan-failure": 30,
     "guarantee": 17,
-    "home-line": 24,
+    "home-line": 29,
     "mpls-vpn": 14,
     "pvc": 15,
 }
