@@ -6,6 +6,7 @@
 //! measures ([`Stage`]) stand beside each other. A packet passes the stages of a place in the order
 //! of the registry. Any node may have them, whether it holds packets or not.
 
+pub mod ecn;
 pub mod input;
 pub mod mpls;
 pub mod registry;

@@ -22,6 +22,8 @@ macro_rules! with_stages {
             topology {
                 /// The nodes of an MPLS network with layer-3 VPNs.
                 Mpls = mpls, $crate::stage::mpls::MplsSpec => $crate::stage::mpls::MplsPlan;
+                /// Links that rewrite the ECN field of what they carry, by name.
+                RewriteEcn = rewrite_ecn, $crate::stage::ecn::RewriteEcnSpec => $crate::stage::ecn::RewriteEcnPlan;
             }
         }
     };
