@@ -51,21 +51,21 @@ def _line(out: Console, depth: int, text: str, style: str = "") -> None:
 
 
 def _interface(out: Console, interface: Record, *, whole: bool) -> None:
-    rate = _rate(interface["rate"]) or "unknown rate"
+    rate = _rate(interface["rate"])
     policy = interface["policy"]
     arriving = interface["input"]
     absent = "no output policy" if arriving else "no output policy that is modelled"
     name = policy["name"] if policy else absent
     if not whole:
         name += f", arriving packets {arriving['name']}" if arriving else ""
-        said = f"{interface['name']}: {name}, {rate} ({interface['rate_from']})"
+        said = f"{interface['name']}: {name}, {rate or 'unknown rate'} ({interface['rate_from']})"
         if ring := interface["ring"]:
             said += f", transmit ring of {count(ring['packets'], 'packet')}"
         _line(out, 1, said)
         return
     out.print()
     _line(out, 0, f"interface {interface['name']} (line {interface['line']})", "bold")
-    _line(out, 1, f"rate {rate}: {interface['rate_from']}")
+    _line(out, 1, f"rate {rate or 'unknown'}: {interface['rate_from']}")
     if circuit := interface["circuit"]:
         _line(out, 1, _circuit(circuit))
     _line(out, 1, interface["counts"])

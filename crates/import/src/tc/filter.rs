@@ -40,12 +40,15 @@ pub(super) struct Acts {
 pub(super) type Policers = std::collections::BTreeMap<u32, PoliceSpec>;
 
 /// Reads what stands behind the device and the place of a filter.
+///
+/// `marked` says which packets have a mark.
 pub(super) fn filter<'w>(
     parent: Handle,
     mut args: Args<'w>,
     policers: &mut Policers,
+    marked: impl Fn(u32) -> Option<MatchSpec>,
 ) -> Result<Filter, Refusal> {
-    let (mut priority, mut protocol) = (None, None);
+    let (mut priority, mut protocol, mut handle) = (None, None, None);
     let kind = loop {
         let word = args.value("a kind of filter")?;
         match word.text.as_str() {
@@ -53,10 +56,11 @@ pub(super) fn filter<'w>(
             "prio" | "pref" | "priority" => priority = Some(args.number()?),
             "handle" | "chain" | "block" => {
                 let value = args.value("a number")?;
-                if word.text != "handle" && value.text != "0" {
+                if word.text == "handle" {
+                    handle = Some(value);
+                } else if value.text != "0" {
                     return unmodelled("chains of filters are not followed here");
                 }
-                // The mark of `fw` is its handle: the kind says so.
             }
             "egress" | "root" => {}
             _ => break word,
@@ -86,9 +90,21 @@ pub(super) fn filter<'w>(
             MatchSpec::default()
         }
         "fw" => {
-            return unmodelled(
-                "packets have no mark of a firewall here: say which packets the class gets (`match`)",
-            );
+            while let Some(word) = args.next() {
+                if !common(parent, word, &mut args, &mut target, &mut acts, policers)? {
+                    return Err(option(word, "fw"));
+                }
+            }
+            let mark = handle.and_then(|h| super::marks::whole(&h.text));
+            let known = mark.and_then(marked);
+            known.map_or_else(
+                || {
+                    unmodelled(
+                        "no rule of iptables or nft in the script gives its mark: say which packets the class gets (`match`)",
+                    )
+                },
+                Ok,
+            )?
         }
         "basic" | "bpf" | "cgroup" | "flow" | "route" | "tcindex" | "rsvp" => {
             return unmodelled(format!(
@@ -149,7 +165,7 @@ fn common<'w>(
 }
 
 /// A number as C has it.
-fn number(text: &str) -> Option<u32> {
+pub(super) fn number(text: &str) -> Option<u32> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),

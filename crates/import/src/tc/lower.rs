@@ -40,11 +40,17 @@ pub(super) fn lower(script: &Script<'_>, report: &mut Report<'_>) -> Imported {
             lowering.policy(root, name.clone(), 0)?;
             Some((name.clone(), lowering.origin(root).line))
         });
+        let input = device.ingress.as_ref().and_then(|ingress| {
+            let policy = format!("{name}-ingress");
+            lowering.ingress(ingress, policy.clone())?;
+            Some((policy, lowering.origin(ingress).line))
+        });
         lowering.unused();
         let all = Some(device.counted);
         let interface = ImportedInterface {
             line: device.line,
             output_policy: policy,
+            input_policy: input,
             counted: RouterCounting {
                 counting: Counting {
                     policers: all,
@@ -157,10 +163,13 @@ impl<'a> Lowering<'a, '_, '_> {
             }
         };
         let spot = self.spot(node);
-        let places = PolicyPlaces { spot, classes };
+        self.add(name, spec, PolicyPlaces { spot, classes });
+        Some(())
+    }
+
+    pub(super) fn add(&mut self, name: String, spec: DisciplineSpec, places: PolicyPlaces) {
         self.imported.policies.insert(name.clone(), spec);
         self.imported.places.insert(name, places);
-        Some(())
     }
 
     /// A queue without classes; none if it is not modelled, which is listed.

@@ -1,8 +1,10 @@
-//! Commands of Linux `tc`, as a shell script or a batch file.
+//! Commands of Linux `tc`, as a shell script, a batch file, or what `tc qdisc show` and its kin
+//! print.
 //!
-//! [`shell`] makes commands of the text, [`script`] what they leave on each device, and [`lower`]
-//! policies of that. The policy of a device has its name; one that queues inside a class has the
-//! number of the class behind it. Classes have the names of `tc`, such as `1:10`.
+//! [`shell`] makes commands of a script, and [`shown`] of an output, [`script`] what they leave on
+//! each device, and [`lower`] policies of that. The policy of a device has its name; one that
+//! queues inside a class has the number of the class behind it. Classes have the names of `tc`,
+//! such as `1:10`.
 //!
 //! # Where the model is not the kernel
 //!
@@ -10,8 +12,9 @@
 //!
 //! - A command inside `if`, `for` or a function, or with a value that only a running shell knows,
 //!   has no effect.
-//! - Filters by the mark of a firewall, by hash tables or by fields other than addresses, protocol,
-//!   ports, DSCP and CoS have no effect: their packets go where later filters take them.
+//! - Filters by hash tables or by fields other than addresses, protocol, ports, DSCP and CoS have
+//!   no effect, nor have those by a mark that no rule of `iptables` or `nft` in the script gives:
+//!   their packets go where later filters take them.
 //! - A policer holds for all filters of its class.
 //! - Rates count the IP packet and 14 B, and what a size table (`stab`) says.
 
@@ -21,11 +24,15 @@ mod conditions;
 mod filter;
 mod header;
 mod hierarchy;
+mod ingress;
 mod line;
 mod lower;
+mod marks;
 mod queue;
 mod script;
 mod shell;
+mod shown;
+mod stab;
 mod understood;
 mod units;
 

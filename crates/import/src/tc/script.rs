@@ -9,13 +9,12 @@ use crate::ios::fault::{Fault, Refusal, code};
 use crate::ios::report::{LineCounts, Report};
 
 use super::filter::{Filter, Policers, defined, filter};
-use super::line::{Args, Handle, wrong};
-use super::shell::{Command, Word, commands};
+use super::line::{Args, Handle};
+use super::marks::Marks;
+use super::shell::{Command, Word};
+use super::stab::{ETHERNET, stab};
+use super::{shell, shown};
 
-/// Bytes that the kernel counts beside an IP packet: the header of Ethernet.
-const ETHERNET: i16 = 14;
-/// The most bytes that a size table may add: the header of Ethernet comes on top.
-const MOST_BESIDE: u16 = 900;
 /// The priority of the first filter of which none is written; that of the next is less by one.
 const FIRST_PRIORITY: u32 = 0xc000;
 
@@ -44,6 +43,8 @@ pub(super) struct Device {
     /// The line of the first command that names it.
     pub(super) line: u32,
     pub(super) root: Option<Node>,
+    /// What acts on packets that arrive.
+    pub(super) ingress: Option<Node>,
     /// The queueing disciplines of classes.
     pub(super) qdiscs: Vec<Node>,
     pub(super) classes: BTreeMap<Handle, Node>,
@@ -110,7 +111,13 @@ fn of_tc(command: &Command) -> Option<(Object, Verb, usize)> {
     Some((object, verb, at + 2))
 }
 
-/// Whether a text has commands of `tc` that add queueing disciplines.
+/// The commands of a text: what is printed, or a script.
+fn commands(text: &str) -> Vec<Command> {
+    shown::commands(text).unwrap_or_else(|| shell::commands(text))
+}
+
+/// Whether a text has commands of `tc` that add queueing disciplines, or is what `tc` prints of
+/// them.
 pub fn is_tc(text: &str) -> bool {
     let adds = |c: &Command| of_tc(c).is_some_and(|(o, v, _)| (o, v) == (Object::Qdisc, Verb::Add));
     text.contains("qdisc") && commands(text).iter().any(adds)
@@ -127,13 +134,16 @@ impl<'t> Script<'t> {
         let all = std::mem::take(&mut script.commands);
         let mut queueing = BTreeSet::new();
         let mut policers = Policers::new();
+        let marks = script.marks(&all, &mut queueing, report);
         for (n, command) in all.iter().enumerate() {
             let (object, verb, at) = match of_tc(command) {
                 Some((_, Verb::Show, _)) | None => continue,
                 Some(found) => found,
             };
             queueing.extend(command.words.iter().map(|w| w.line));
-            if let Err(refusal) = script.command(n, command, (object, verb), at, &mut policers) {
+            if let Err(refusal) =
+                script.command(n, command, (object, verb), at, (&mut policers, &marks))
+            {
                 let column = match &refusal {
                     Refusal::Wrong(fault) => fault.column,
                     _ => 1,
@@ -144,6 +154,25 @@ impl<'t> Script<'t> {
         script.commands = all;
         script.count(&queueing, report);
         script
+    }
+
+    /// The marks that a firewall gives in the script, wherever a filter asks for them.
+    fn marks(
+        &self,
+        all: &[Command],
+        queueing: &mut BTreeSet<u32>,
+        report: &mut Report<'_>,
+    ) -> Marks {
+        let mut marks = Marks::default();
+        for command in all {
+            match marks.take(command) {
+                Ok(false) => continue,
+                Ok(true) => {}
+                Err(refusal) => report.refuse(self.origin(command, 1), "", refusal),
+            }
+            queueing.extend(command.words.iter().map(|w| w.line));
+        }
+        marks
     }
 
     /// Counts lines by what they are about.
@@ -179,7 +208,7 @@ impl<'t> Script<'t> {
         command: &Command,
         (object, verb): (Object, Verb),
         at: usize,
-        policers: &mut Policers,
+        (policers, marks): (&mut Policers, &Marks),
     ) -> Result<(), Refusal> {
         let trace = "run the script with `sh -x` and give its output, in which each command stands as it ran";
         if let Some(inside) = &command.inside {
@@ -199,7 +228,7 @@ impl<'t> Script<'t> {
             Object::Actions => Ok(()),
             Object::Qdisc => self.qdisc(n, words, args, verb),
             Object::Class => self.class(n, words, args, verb),
-            Object::Filter => self.filter(n, words, args, verb, policers),
+            Object::Filter => self.filter(n, words, args, verb, (policers, marks)),
         }
     }
 
@@ -231,18 +260,29 @@ impl<'t> Script<'t> {
         };
         let device = self.device(place.device(words)?);
         let parent = place.parent.filter(|p| *p != ROOT);
-        if place.ingress || kind.is_some_and(|k| ["ingress", "clsact"].contains(&k.text.as_str())) {
-            return Err(Refusal::Unmodelled(
-                "what arrives is not queued: police it with `input_policy` of a link".to_owned(),
-            ));
+        let arrives = |w: &&Word| ["ingress", "clsact"].contains(&w.text.as_str());
+        if place.ingress || kind.as_ref().is_some_and(arrives) {
+            device.filters.retain(|p| p.filter.parent != INGRESS);
+            let word = words.iter().find(arrives).filter(|_| verb == Verb::Add);
+            device.ingress = word.map(|word| Node {
+                command: n,
+                handle: INGRESS,
+                parent: None,
+                kind: index(words, word),
+            });
+            return Ok(());
         }
         if verb == Verb::Delete {
             match parent {
                 None => {
                     let line = device.line;
+                    let arrives = |p: &Placed| p.filter.parent == INGRESS;
+                    device.filters.retain(arrives);
                     *device = Device {
                         line,
                         counted: device.counted,
+                        ingress: device.ingress.take(),
+                        filters: std::mem::take(&mut device.filters),
                         ..Device::default()
                     };
                 }
@@ -276,7 +316,7 @@ impl<'t> Script<'t> {
                 if !same {
                     device.classes.clear();
                     device.qdiscs.clear();
-                    device.filters.clear();
+                    device.filters.retain(|p| p.filter.parent == INGRESS);
                 }
                 device.root = Some(node);
             }
@@ -343,7 +383,7 @@ impl<'t> Script<'t> {
         words: &[Word],
         mut args: Args<'_>,
         verb: Verb,
-        policers: &mut Policers,
+        (policers, marks): (&mut Policers, &Marks),
     ) -> Result<(), Refusal> {
         let mut place = Place::default();
         let mut rest = args.clone();
@@ -354,10 +394,13 @@ impl<'t> Script<'t> {
             place.word(word, &mut args)?;
             rest = args.clone();
         }
-        let device = self.device(place.device(words)?);
-        if place.ingress || place.parent == Some(INGRESS) {
+        let named = place.device(words)?;
+        let device = self.device(named);
+        if place.ingress || place.parent == Some(CLSACT_INGRESS) {
+            place.parent = Some(INGRESS);
+        } else if place.egress {
             return Err(Refusal::Unmodelled(
-                "it acts on what arrives: police that with `input_policy` of a link".to_owned(),
+                "filters of clsact for packets that leave are not modelled".to_owned(),
             ));
         }
         let root = device.root.as_ref().map(|r| r.handle);
@@ -375,7 +418,8 @@ impl<'t> Script<'t> {
                 "single filters are not deleted here".to_owned(),
             ));
         }
-        let mut filter = filter(parent, rest, policers)?;
+        let marked = |mark| marks.of(mark, &named.text);
+        let mut filter = filter(parent, rest, policers, marked)?;
         if filter.priority == u32::MAX {
             let same = device.filters.iter().filter(|f| f.filter.parent == parent);
             let least = same.map(|f| f.filter.priority).min();
@@ -392,9 +436,14 @@ const ROOT: Handle = Handle {
     minor: u16::MAX,
 };
 /// The handle of what arrives.
-const INGRESS: Handle = Handle {
+pub(super) const INGRESS: Handle = Handle {
     major: u16::MAX,
     minor: 0,
+};
+/// The same of `clsact`.
+const CLSACT_INGRESS: Handle = Handle {
+    major: u16::MAX,
+    minor: 0xfff2,
 };
 
 /// Where something goes.
@@ -405,6 +454,7 @@ struct Place<'w> {
     class: Option<Handle>,
     parent: Option<Handle>,
     ingress: bool,
+    egress: bool,
 }
 
 impl<'w> Place<'w> {
@@ -419,7 +469,7 @@ impl<'w> Place<'w> {
             "classid" | "flowid" => self.class = Some(args.read("a class such as 1:10", read)?),
             "root" => self.parent = Some(ROOT),
             "ingress" => self.ingress = true,
-            "egress" => {}
+            "egress" => self.egress = true,
             "estimator" => {
                 args.value("an interval")?;
                 args.value("a time constant")?;
@@ -446,38 +496,4 @@ impl<'w> Place<'w> {
 fn index(words: &[Word], word: &Word) -> usize {
     let is = |w: &Word| std::ptr::eq(w, word);
     words.iter().position(is).unwrap_or_default()
-}
-
-/// The bytes that a size table makes the kernel count (tc-stab(8)).
-fn stab(args: &mut Args<'_>) -> Result<Overhead, Fault> {
-    let (mut overhead, mut mpu, mut cells) = (0_i16, 0_u16, Cells::None);
-    loop {
-        let mut ahead = args.clone();
-        let Some(word) = ahead.next() else { break };
-        match word.text.as_str() {
-            "overhead" => {
-                let within = |n: &i16| n.unsigned_abs() <= MOST_BESIDE;
-                let read = |t: &str| t.parse().ok().filter(within);
-                overhead = ahead.read("a number from -900 to 900", read)?;
-            }
-            "mpu" => {
-                let read = |t: &str| t.parse().ok().filter(|n| *n <= MOST_BESIDE);
-                mpu = ahead.read("a number from 0 to 900", read)?;
-            }
-            "mtu" | "tsize" => {
-                ahead.value("a number")?;
-            }
-            "linklayer" => {
-                let layer = ahead.value("a layer")?;
-                cells = match layer.text.as_str() {
-                    "atm" | "adsl" => Cells::Atm,
-                    "ethernet" => Cells::None,
-                    _ => return Err(wrong(layer, "is neither ethernet nor atm")),
-                };
-            }
-            _ => break,
-        }
-        *args = ahead;
-    }
-    Ok(Overhead::new(ETHERNET + overhead, mpu, cells))
 }

@@ -39,7 +39,7 @@ pub(crate) fn understand(
     let shown = imported.interfaces.iter();
     let shown = shown.filter(|(name, i)| match device {
         Some(asked) => *name == asked,
-        None => i.output_policy.is_some(),
+        None => i.output_policy.is_some() || i.input_policy.is_some(),
     });
     let interfaces = shown
         .map(|(name, i)| InterfaceTree {
@@ -56,12 +56,13 @@ pub(crate) fn understand(
             circuit: None,
             ring: None,
             policy: i.output_policy.as_ref().and_then(|(p, _)| tree(p)),
-            input: None,
+            input: i.input_policy.as_ref().and_then(|(p, _)| tree(p)),
         })
         .collect();
     let attached = imported.interfaces.values();
     let mut used: BTreeSet<&str> = attached
-        .filter_map(|i| i.output_policy.as_ref())
+        .flat_map(|i| [i.output_policy.as_ref(), i.input_policy.as_ref()])
+        .flatten()
         .map(|(p, _)| p.as_str())
         .collect();
     used.extend(imported.policies.values().flat_map(DisciplineSpec::nested));
@@ -115,7 +116,10 @@ pub(crate) fn written(imported: Imported) -> Written {
                 .output_policy
                 .as_ref()
                 .map(|(p, line)| (p.clone(), spot(*line))),
-            input: None,
+            input: i
+                .input_policy
+                .as_ref()
+                .map(|(p, line)| (p.clone(), spot(*line))),
             dot1q: false,
             labels: None,
         });

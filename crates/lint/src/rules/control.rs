@@ -343,8 +343,8 @@ mod tests {
         margin(n, pie, 1.887_802_836);
     }
 
-    /// An integrator alone, with a round trip of 1 s and both poles of the plant at 1/s: the phase is
-    /// -180 degrees where w + 2 atan(w) is 90 degrees, and L = gain / (w (1 + w²)) there.
+    /// An integrator alone, with a round trip of 1 s and both poles of the plant at 1/s: the phase
+    /// is -180 degrees where w + 2 atan(w) is 90 degrees, and L = gain / (w (1 + w²)) there.
     #[test]
     fn the_gain_is_one_at_the_margin() {
         let n = Connections {
