@@ -49,11 +49,10 @@ fn of(filter: &str, tcp: &str) -> BTreeMap<&'static str, f64> {
     ])
 }
 
-/// Fair queuing leaves half of the upstream to acknowledgments: 475 kb/s, 560 of 106 B a second, and
-/// each tells of two segments or, where some before it were lost, of more. Those that the filter
-/// leaves tell of all that came meanwhile, so that the download fills its line, and the upload,
-/// which had its half before, is as it was. Reports of marks are not lost: with classic ECN the
-/// senders react as often.
+/// Fair queuing leaves half of the upstream to acknowledgments: 475 kb/s, 560 of 106 B a second,
+/// and each tells of two segments or, where some before it were lost, of more. Those that the
+/// filter leaves tell of all that came meanwhile, so that the download fills its line, and the
+/// upload, which had its half before, is as it was. It is the same with classic ECN.
 #[test]
 fn a_narrow_upstream_carries_more_downstream() {
     // Of 1500 B 1448 are data.
