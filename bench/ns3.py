@@ -3,7 +3,7 @@
 
     python3 bench/ns3.py [--runs N] [--only WORD ...]
 
-Poisson flows of packets of 1000 B enter a queue of 10 Mb/s: bench/cases/ns3.yaml, and `--case=poisson` of bench/peers/ns3.cc, alike
+Poisson flows of packets of 1000 B enter a queue of 10 Mb/s: bench/cases/poisson.yaml, and `--case=poisson` of bench/peers/ns3.cc, alike
 but for the random numbers. The table is that of bench/beside.py: means over the runs of both, and the difference with an interval;
 all intervals of the table hold together with 95 %.
 """
@@ -11,35 +11,18 @@ all intervals of the table hold together with 95 %.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import peers
+import poisson
 from beside import TOGETHER, Row, Values, table
 
-import spillgate
-
-SCENARIO = Path(__file__).resolve().parent / "cases" / "ns3.yaml"
 RUNS = 20
-SECONDS = 60.0
-LINE = 10.0
-"""Mb/s."""
-FLOWS, HEAVY = 10, 0.5
+HEAVY = 0.5
 """Of the load the first flow sends this share."""
-PACKET = 8000
-"""Bits."""
-WHAT = {
-    "carried": ("carried", "Mb/s"),
-    "first": ("of the first flow", "Mb/s"),
-    "lost": ("lost", "%"),
-    "queue": ("mean queue", "packets"),
-}
-"""What is compared: its words and its unit, by key."""
 
 DELAYS = {"inverse_sqrt": "newton16", "max_packet": "1500 B"}
 """CoDel as ns-3 has it: the root in 16 bits, and nothing is dropped while 1500 B are queued."""
@@ -85,62 +68,32 @@ CASES["pie, load 1.2, derandomized"] = Case("pie", 1.2, derandomize=True)
 def ns3(case: Case, runs: int, command: peers.Command) -> Values:
     """What ns-3 says of each run."""
     words = (
-        *(f"--queue={case.queue}", f"--load={case.load}", f"--flows={FLOWS}", f"--heavy={HEAVY}"),
-        f"--derandomize={int(case.derandomize)}",
+        *(f"--queue={case.queue}", f"--load={case.load}", f"--flows={poisson.FLOWS}"),
+        *(f"--heavy={HEAVY}", f"--derandomize={int(case.derandomize)}"),
     )
 
-    def run(seed: int) -> list[float]:
-        asked = peers.Run("poisson", SECONDS, watch=True, seed=seed)
-        _, did = peers.once([*command(asked), *words])
-        rate = PACKET / SECONDS / 1e6
-        lost = 100 * did["drops"] / did["arrivals"]
-        return [rate * did["delivered"], rate * did["first"], lost, did["mean_queue"]]
+    def run(seed: int) -> list[str]:
+        return [*command(peers.Run("poisson", poisson.SECONDS, watch=True, seed=seed)), *words]
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(run, range(1, runs + 1)))
-    return dict(zip(WHAT, map(list, zip(*found, strict=True)), strict=True))
+    return poisson.theirs(run, runs)
 
 
 def ours(case: Case, runs: int) -> Values:
     """What Spillgate says of each run."""
-    offered = case.load * LINE
     pie = {**case.pie, **({"derandomize": True} if case.derandomize else {})}
-    rest = offered * (1 - HEAVY) / (FLOWS - 1)
-    results = spillgate.run(
-        SCENARIO,
-        runs=runs,
-        series=(),
-        set={
-            "policies.Q": QUEUES[case.queue],
-            "traffic.0.flow.source.poisson.rate": f"{offered * HEAVY:.9g} Mb/s",
-            "traffic.1.flow.count": FLOWS - 1,
-            "traffic.1.flow.source.poisson.rate": f"{rest:.9g} Mb/s",
-            **{f"policies.Q.fifo.aqm.pie.{key}": value for key, value in pie.items()},
-        },
-    )
-
-    def of(scope: str, name: str, metric: str, by: float = 1.0) -> list[float]:
-        [samples] = results.samples(scope=scope, name=name, metric=metric)
-        return [by * (v or 0.0) for v in samples.values]
-
-    [queue] = {s.name for s in results.samples(scope="queue", metric="loss_ratio")}
-    return {
-        "carried": of("total", "all", "throughput", 1e-6),
-        "first": of("flow", "first", "throughput", 1e-6),
-        "lost": of("queue", queue, "loss_ratio", 100),
-        "queue": of("queue", queue, "backlog_packets_mean"),
-    }
+    changes = {f"policies.Q.fifo.aqm.pie.{key}": value for key, value in pie.items()}
+    return poisson.ours(case.load, HEAVY, runs, QUEUES[case.queue], **changes)
 
 
 def rows(
     names: Sequence[str], runs: int, command: peers.Command, together: float = TOGETHER
 ) -> Iterator[Row]:
     """Every value of these cases."""
-    level = 1 - (1 - together) / (len(names) * len(WHAT))
-    for name in names:
-        mine, theirs = ours(CASES[name], runs), ns3(CASES[name], runs, command)
-        for key, (what, unit) in WHAT.items():
-            yield Row(name, what, unit, mine[key], theirs[key], level)
+
+    def both(name: str) -> tuple[Values, Values]:
+        return ours(CASES[name], runs), ns3(CASES[name], runs, command)
+
+    return poisson.rows(names, both, together)
 
 
 def main() -> int:

@@ -556,7 +556,7 @@ def picture(report, target):
         opened.close()
 
 
-COMPARED = ("diffserv", "oc1", "ns3", "linux")
+COMPARED = ("diffserv", "oc1", "ns2", "ns3", "linux")
 """The comparisons of `bench` that have a table on the page about validation."""
 
 

@@ -25,7 +25,7 @@ def ns3():
         import ns3
 
         yield ns3
-        for name in ("ns3", "peers", "beside"):
+        for name in ("ns3", "peers", "poisson", "beside"):
             sys.modules.pop(name)
 
 
@@ -42,7 +42,7 @@ def command(ns3):
 def test_queues_agree_with_ns3(ns3, command):
     names = [n for n in ns3.CASES if n not in DIFFERS]
     found = list(ns3.rows(names, RUNS, command, SURE))
-    assert len(found) == len(names) * len(ns3.WHAT)
+    assert len(found) == len(names) * len(ns3.poisson.WHAT)
     assert [r for r in found if not r.agrees] == []
 
 
@@ -61,7 +61,7 @@ def test_every_value_stands_in_the_page(ns3):
     wanted = [
         (name if i == 0 else "", what)
         for name in ns3.CASES
-        for i, (what, _) in enumerate(ns3.WHAT.values())
+        for i, (what, _) in enumerate(ns3.poisson.WHAT.values())
     ]
     assert [(c[0], c[1]) for c in cells] == wanted
     case = ""
