@@ -13,6 +13,7 @@ from spillgate.best import Best, System, best
 from spillgate.bounds import Bounds, EndToEnd, QueueBound, bound
 from spillgate.dataset import Dataset, write_dataset
 from spillgate.errors import (
+    AqmError,
     Diagnostic,
     InputError,
     MissingDependencyError,
@@ -51,6 +52,7 @@ __commit__: str = _engine.COMMIT
 __all__ = [
     "Admission",
     "Answer",
+    "AqmError",
     "Assumption",
     "Axis",
     "Beside",

@@ -11,10 +11,10 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from spillgate import _native
-from spillgate.errors import Diagnostic, InputError, OutputError
+from spillgate.errors import AqmError, Diagnostic, InputError, OutputError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,6 +34,10 @@ format_rough = _native.format_rough
 format_count = _native.format_count
 rounded_up = _native.rounded_up
 nearest = _native.nearest
+
+# What hooks of an AQM of one's own are called with.
+Packet = _native.Packet
+Queue = _native.Queue
 
 
 def schema(of: str) -> dict[str, Any]:
@@ -219,6 +223,14 @@ def _translated() -> Iterator[None]:
         raise InputError(str(error), problems) from None
 
 
+Part: TypeAlias = "type | str | tuple[int, int, int] | None"
+"""A class, a library's path, or addresses of functions and the bytes of their state; None for what
+is not there, so that nothing can be run."""
+
+Own: TypeAlias = "tuple[Part, str]"
+"""An AQM of one's own, and what tells it from others."""
+
+
 class How(TypedDict, total=False):
     """How the runs of a job are made.
 
@@ -264,12 +276,14 @@ class Job:
         edges: bool = False,
         apart: bool = False,
         variant: str | None = None,
+        own: dict[str, Own] | None = None,
     ) -> None:
         """Loads and validates; raises `InputError`.
 
-        `points`: only those with these numbers are made; with `edges` only the first and those
-        that differ from it in one axis. `apart`: one that needs too much memory is no error; its
-        runs fail, and the others go on.
+        `own`: AQMs of one's own by name, each with what tells it from others. `points`: only those
+        with these numbers are made; with `edges` only the first and those that differ from it in
+        one axis. `apart`: one that needs too much memory is no error; its runs fail, and the
+        others go on.
         """
         with _translated():
             self._job = _native.Job(
@@ -283,7 +297,12 @@ class Job:
                 edges=edges,
                 apart=apart,
                 variant=variant,
+                own=own or {},
             )
+
+    def hook(self) -> tuple[int, str | None, int]:
+        """Calls of hooks begun and ended, together; the one that runs; the thread that calls."""
+        return self._job.hook()
 
     def extent(self) -> int:
         """How many points the scenario has, whichever of them were made."""
@@ -353,7 +372,10 @@ class Job:
 
     def join(self, seconds: float) -> bool:
         """Waits up to `seconds`; true when all threads have ended."""
-        return self._job.join(seconds)
+        try:
+            return self._job.join(seconds)
+        except _native.AqmError as error:
+            raise AqmError(str(error)) from error.__cause__
 
     def cast(self, variant: int) -> dict[str, Any]:
         """`flows` (name, class) and `links` of a variant."""

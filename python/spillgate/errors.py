@@ -64,6 +64,10 @@ class InputError(SpillgateError):
         self.diagnostics = diagnostics
 
 
+class AqmError(SpillgateError):
+    """A hook of an AQM of one's own failed; `__cause__` is what it raised, if it raised."""
+
+
 class OutputError(SpillgateError):
     """The place for the results cannot be written, or already holds something."""
 

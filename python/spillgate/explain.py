@@ -14,6 +14,7 @@ from typing import Any
 
 from spillgate import _engine
 from spillgate.errors import InputError
+from spillgate.own import parts
 from spillgate.rundir import read_study
 from spillgate.saved import load
 from spillgate.scenario import Description
@@ -106,6 +107,7 @@ class RecordedRun:
             1,
             confine=confine,
             files=source.overlay(),
+            own=parts(source.aqm),
         )
         self.description = Description.from_json(self.job.describe())
         self.index = self.description.variants.index(self.variant)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from spillgate import pilot
-from spillgate.errors import InputError
+from spillgate.errors import AqmError, InputError
+from spillgate.own import AqmLike, Watch, check_versions
 from spillgate.result import Results
 from spillgate.rows import Transient, records
 from spillgate.scenario import Description, Engine, Overrides, open_job, override_texts, seen_from
@@ -187,6 +188,7 @@ class Simulation:
         scenario: ScenarioLike | Source,
         *,
         files: FilesLike | None = None,
+        aqm: AqmLike | None = None,
         seed: int | None = None,
         runs: int | None = None,
         jobs: int | None = None,
@@ -207,7 +209,7 @@ class Simulation:
         With `limits` a run that cannot be made is one of `failed`, and the others go on. `variant`
         leaves out all others of a scenario without axes, `points` all but those of these numbers.
         """
-        self.source = Source.of(scenario, files)
+        self.source = Source.of(scenario, files, aqm)
         self.path = self.source.path
         self.overrides = tuple(override_texts(set, correction, against))
         self._sla = tuple(sla)
@@ -281,6 +283,7 @@ class Simulation:
             self._find_warmup(store)
         if elsewhere is not None and store is not None:
             opened = partial(self._open, set=self.overrides)
+            check_versions(self.source.aqm)
             elsewhere(self._job, opened, Path(store), watched)
             if self._stopped:
                 values = self._job.stored(Path(store), whole=False, series=watched)
@@ -288,17 +291,20 @@ class Simulation:
                 raise Interrupted(stopped)
         how: _engine.How = {} if self._limits is None else self._limits.how()
         how["scattered"] = shared
+        hooks = Watch(self._job)
         self._job.start(watched, None if store is None else str(store), **how)
         interrupted = False
         try:
             while not self._job.join(POLL_S):
                 if progress is not None:
                     progress(self._progress(begun))
+                if stuck := hooks.look():
+                    raise AqmError(stuck)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            # Whatever happened, no thread outlives this call.
-            self._settle()
+            # Whatever happened, no thread outlives this call, but for a hook that cannot be ended.
+            self._settle(hooks)
         self.notes = tuple(self._job.store_notes())
         self.failed = tuple(Failed(*f) for f in self._job.failed())
         done = self._progress(begun)
@@ -363,20 +369,24 @@ class Simulation:
             except KeyboardInterrupt:
                 self._stopped = True
             finally:
-                self._settle()
+                self._settle(Watch(self._job))
         if self._stopped:
             return None
         return records(Transient, self._job.outcome().part("transients"))
 
-    def _settle(self) -> None:
+    def _settle(self, hooks: Watch) -> None:
         """Waits for the threads; a second Ctrl-C does not hasten that, and loses nothing."""
         while True:
             try:
                 self._job.cancel()
                 while not self._job.join(POLL_S):
-                    pass
+                    if hooks.end():
+                        return
             except KeyboardInterrupt:
                 continue
+            except AqmError:
+                # What it says of a hook was raised before, or is of one that was ended.
+                return
             return
 
     def watched(self, series: Sequence[int] | Literal["all"] | None) -> list[int] | None:
@@ -403,6 +413,7 @@ def run(
     scenario: ScenarioLike | Source,
     *,
     files: FilesLike | None = None,
+    aqm: AqmLike | None = None,
     seed: int | None = None,
     runs: int | None = None,
     jobs: int | None = None,
@@ -426,6 +437,8 @@ def run(
         files: Contents that stand in for files, by name as the scenario writes it: tables,
             configurations, traces. What is not among them is read from the scenario's directory,
             the working directory for one without a file.
+        aqm: AQMs of one's own that the scenario names, as classes by name; see `spillgate.own`.
+            Their runs take one thread, since one at a time has the interpreter.
         seed: Replaces the scenario's master seed.
         runs: Replaces the scenario's number of independent runs of each variant.
         jobs: Threads; as many as processor cores if not given. The results do not
@@ -460,6 +473,8 @@ def run(
 
     Raises:
         InputError: If the scenario cannot be used; says where and why.
+        AqmError: If a hook of an AQM of one's own raises, answers what is no answer, or does not
+            return; what it raised is the cause.
         Interrupted: On Ctrl-C, with the results of the finished runs.
         OutputError: If the store can be neither read nor made.
 
@@ -473,6 +488,7 @@ def run(
     simulation = Simulation(
         scenario,
         files=files,
+        aqm=aqm,
         seed=seed,
         runs=runs,
         jobs=jobs,

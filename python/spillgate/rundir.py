@@ -155,7 +155,7 @@ def source_of(directory: Path, study: Mapping[str, Any]) -> Source:
     memory = {
         file: (directory / copy).read_bytes() for file, copy in copies.items() if copy in contents
     }
-    return Source(directory / name, memory)
+    return Source(directory / name, memory, study.get("aqm", {}))
 
 
 def write_json(path: Path, data: object) -> None:

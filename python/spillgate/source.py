@@ -6,11 +6,12 @@ import io
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from spillgate.errors import InputError
+from spillgate.own import AqmLike
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, object]
 """A scenario's path, its text (which has a line break), or what it would say as a mapping."""
@@ -29,13 +30,20 @@ class Source:
     Attributes:
         path: The scenario's file; without one, its name in the working directory.
         memory: Contents that stand in for files, by name relative to the scenario's directory.
+        aqm: AQMs of one's own that the scenario names: see `spillgate.own`.
     """
 
     path: Path
     memory: Mapping[str, bytes] = field(default_factory=dict)
+    aqm: AqmLike = field(default_factory=dict)
 
     @classmethod
-    def of(cls, scenario: ScenarioLike | Source, files: FilesLike | None = None) -> Source:
+    def of(
+        cls,
+        scenario: ScenarioLike | Source,
+        files: FilesLike | None = None,
+        aqm: AqmLike | None = None,
+    ) -> Source:
         r"""Takes what a user gives.
 
         Raises:
@@ -48,7 +56,8 @@ class Source:
             {}
         """
         if isinstance(scenario, Source):
-            return scenario
+            return replace(scenario, aqm={**scenario.aqm, **(aqm or {})})
+        own = dict(aqm or {})
         memory = {
             name: text.encode() if isinstance(text, str) else bytes(text)
             for name, text in (files or {}).items()
@@ -59,10 +68,10 @@ class Source:
             except (TypeError, ValueError) as error:
                 msg = f"error: the scenario holds what no scenario file can: {error}"
                 raise InputError(msg) from None
-            return cls(Path(NAME), {**memory, NAME: text.encode()})
+            return cls(Path(NAME), {**memory, NAME: text.encode()}, own)
         if isinstance(scenario, str) and "\n" in scenario:
-            return cls(Path(NAME), {**memory, NAME: scenario.encode()})
-        return cls(Path(scenario), memory)
+            return cls(Path(NAME), {**memory, NAME: scenario.encode()}, own)
+        return cls(Path(scenario), memory, own)
 
     def open(self, name: str) -> BinaryIO:
         """Opens a file by its name as the scenario writes it.

@@ -18,12 +18,12 @@
 macro_rules! spec {
     (
         $(#[$about:meta])*
-        pub struct $name:ident { $($(#[$attr:meta])* pub $key:ident: $type:ty = $default:expr,)* }
+        pub struct $name:ident { $($(#[$attr:meta])* $vis:vis $key:ident: $type:ty = $default:expr,)* }
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
         #[serde(deny_unknown_fields, default)]
-        pub struct $name { $($(#[$attr])* pub $key: $type,)* }
+        pub struct $name { $($(#[$attr])* $vis $key: $type,)* }
 
         impl ::std::default::Default for $name {
             fn default() -> Self {

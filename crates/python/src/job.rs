@@ -14,12 +14,12 @@ use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Chosen, Diagnostic, Diagnostics, Options, codes, load};
 use spillgate_sim::{
     Campaign, Engine, Failure, Finished, Manner, Observed, Replication, RunInfo, Shelf, Wanted,
-    said,
 };
 
 use crate::explain;
 use crate::files::Overlay;
 use crate::memory;
+use crate::own::{Own, Parts};
 use crate::results::Results;
 use crate::stored::behavior;
 use crate::waiting::waiting;
@@ -59,13 +59,15 @@ pub(crate) struct Job {
     started: Mutex<bool>,
     observed: Mutex<Observed>,
     store: Mutex<Option<Arc<Store>>>,
+    /// The user's own parts.
+    own: Own,
 }
 
 #[pymethods]
 impl Job {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new(), points = None, edges = false, apart = false, variant = None))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new(), points = None, edges = false, apart = false, variant = None, own = BTreeMap::new()))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -83,10 +85,12 @@ impl Job {
         edges: bool,
         apart: bool,
         variant: Option<String>,
+        own: Parts<'_>,
     ) -> PyResult<Self> {
         let engine = Engine::named(engine)
             .ok_or_else(|| PyRuntimeError::new_err(format!("there is no engine {engine:?}")))?;
         let available = memory::available().filter(|_| !ignore_memory);
+        let own = Own::new(py, own)?;
         let options = Options {
             overrides,
             sla,
@@ -100,12 +104,16 @@ impl Job {
                 (None, None) if edges => Chosen::Edges,
                 (None, None) => Chosen::All,
             },
+            own: own.given.clone(),
         };
         let loaded = waiting(py, move || {
             load(&path, &Overlay(files), &ConfigImporter { strict }, &options)
         })?
         .map_err(|e| input_error(py, &e))?;
-        let threads = if jobs == 0 {
+        let threads = if own.interpreted {
+            // One thread at a time has the interpreter.
+            1
+        } else if jobs == 0 {
             std::thread::available_parallelism().map_or(1, usize::from)
         } else {
             jobs
@@ -128,7 +136,15 @@ impl Job {
             started: Mutex::new(false),
             observed: Mutex::default(),
             store: Mutex::new(None),
+            own,
         })
+    }
+
+    /// How often the user's hooks were called and have returned, together; the one that runs; and
+    /// the thread that calls them, as `threading.get_ident` has it.
+    fn hook(&self) -> (u64, Option<String>, u64) {
+        let (calls, hook) = self.own.watch.under_way();
+        (calls, hook, self.own.watch.thread())
     }
 
     /// What the scenario says, as JSON.
@@ -202,6 +218,7 @@ impl Job {
             again,
             time: time.and_then(|s| Duration::try_from_secs_f64(s).ok()),
             memory: memory.or(self.fair_share),
+            around: self.own.around(),
         };
         let open = |directory: &PathBuf| self.open(directory).map(Arc::new);
         let store = store.as_ref().map(open).transpose()?;
@@ -220,7 +237,7 @@ impl Job {
             let shelf: &dyn Shelf = store.as_deref().map_or(&(), |s| s);
             let run = std::panic::AssertUnwindSafe(|| campaign.execute_so(threads, &manner, shelf));
             let result = std::panic::catch_unwind(run)
-                .unwrap_or_else(|cause| Err(Failure::Crash(said(&*cause))));
+                .unwrap_or_else(|cause| Err(Failure::of_panic(&*cause)));
             *done.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             done.ended.notify_all();
         });
@@ -346,6 +363,10 @@ impl Job {
             Some(Err(Failure::Input(text))) => {
                 let d = Diagnostic::error(codes::BAD_CAPTURE, text);
                 Err(input_error(py, &Diagnostics(vec![d])))
+            }
+            Some(Err(Failure::Own(text))) => {
+                let raised = self.own.watch.raised(py);
+                Err(raised.unwrap_or_else(|| PyRuntimeError::new_err(text)))
             }
             Some(Err(Failure::Crash(text))) => Err(PyRuntimeError::new_err(text)),
             Some(Err(why)) => Err(PyRuntimeError::new_err(why.to_string())),

@@ -1,8 +1,7 @@
 //! The native module of the Python package: `spillgate._native`.
 //!
-//! PyO3 classes and nothing else. Documents go to Python as JSON text; long
+//! PyO3 classes and nothing else, but for AQMs of a user's own (`own`). Documents go to Python as JSON text; long
 //! calls release the interpreter.
-#![forbid(unsafe_code)]
 
 mod bound;
 mod capture;
@@ -14,6 +13,7 @@ mod files;
 mod job;
 mod lint;
 mod memory;
+mod own;
 mod results;
 mod show;
 mod stored;
@@ -256,8 +256,11 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__commit__", env!("SPILLGATE_COMMIT"))?;
     m.add("BEHAVIOR", spillgate_sim::BEHAVIOR)?;
     m.add("InputError", py.get_type::<InputError>())?;
+    m.add("AqmError", py.get_type::<own::AqmError>())?;
     m.add_class::<Job>()?;
     m.add_class::<Results>()?;
+    m.add_class::<own::PacketView>()?;
+    m.add_class::<own::QueueView>()?;
     m.add_function(wrap_pyfunction!(interval, m)?)?;
     m.add_function(wrap_pyfunction!(quantile_interval, m)?)?;
     m.add_function(wrap_pyfunction!(p_value, m)?)?;

@@ -253,7 +253,7 @@ impl Leaf {
         match &mut self.queue {
             Queue::Ring(ring) | Queue::Judged(ring) => {
                 self.queue = Queue::Judged(std::mem::take(ring));
-                self.aqm = Some(Aqm::Custom(Managed::new(aqm)));
+                self.aqm = Some(Aqm::Own(Managed::new(aqm)));
             }
             Queue::Flows(flows) => {
                 let Some(managed) = flows.under(aqm) else {

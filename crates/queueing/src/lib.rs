@@ -26,7 +26,9 @@ mod stats;
 pub mod testkit;
 mod tree;
 
-pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw, Upstream, UpstreamUse};
+pub use aqm::{
+    ArrivalAqm, Backlog, CustomAqm, Draw, OwnAqm, OwnFault, OwnQueue, Upstream, UpstreamUse, fail,
+};
 pub use classify::{Metadata, View};
 pub use condition::{AverageRate, Color, Colored, Conditioner, InputRecipe, Passes};
 pub use custom::CustomDiscipline;

@@ -268,7 +268,7 @@ impl Recipe {
             return Err(error("there is no leaf of this name", hint));
         };
         let leaves = self.prototype.leaves_mut();
-        match leaves.get_mut(found).map(|l| l.manage(Custom(aqm))) {
+        match leaves.get_mut(found).map(|l| l.manage(Custom::from(aqm))) {
             Some(true) => Ok(()),
             _ => {
                 let hint = "an AQM can be put into fifo, drr, fair, fq, fq-codel, fq-pie and classes with one of these";

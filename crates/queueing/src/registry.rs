@@ -83,22 +83,32 @@ const CLASS: &[Kind] = &[
     Kind::new("policy", "A class-based policy inside the class."),
 ];
 
-/// Every family of the crate with its members, in the order of the registries.
+/// The kinds that are here: not the last, which is what a user gives.
+const fn but_own(kinds: &'static [Kind]) -> &'static [Kind] {
+    match kinds.split_last() {
+        Some((_, rest)) => rest,
+        None => kinds,
+    }
+}
+
+/// Every family of the crate with its members, in the order of the registries; what is given beside
+/// a scenario (`own`) is not among them.
 pub fn kinds() -> &'static [Family] {
-    &[
+    const ALL: &[Family] = &[
         Family {
             name: "disciplines",
             kinds: crate::spec::DisciplineSpec::KINDS,
         },
         Family {
             name: "aqm",
-            kinds: crate::aqm::AqmSpec::KINDS,
+            kinds: but_own(crate::aqm::AqmSpec::KINDS),
         },
         Family {
             name: "class",
             kinds: CLASS,
         },
-    ]
+    ];
+    ALL
 }
 
 #[cfg(test)]

@@ -100,6 +100,7 @@ diagnostic_codes! {
     W_ATM = "W0413", "A contract of ATM that has no effect, or that packets cannot keep, or a circuit that users do not have.";
     W_PROMISES = "W0414", "More guaranteed to circuits of ATM than their line carries.";
     W_UNLIMITED = "W0415", "A queue without a limit that traffic fills.";
+    W_OWN = "W0416", "An AQM of one's own that no queue has.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";

@@ -17,6 +17,7 @@ use crate::import::{Files, Imported, Importer, Platform};
 use crate::load::Options;
 use crate::node::{Node, Step, Value};
 use crate::offered::Offered;
+use crate::own::Own;
 use crate::plan::{Unmodelled, Written};
 use crate::schema::{ConfigSpec, Language};
 use crate::text::Texts;
@@ -69,6 +70,8 @@ pub(crate) struct Ctx<'a> {
     outside: BTreeSet<String>,
     /// Files whose lines are not shown, by their names for diagnostics.
     hidden: BTreeMap<String, Hidden>,
+    /// The AQMs of one's own that some point names.
+    named: BTreeSet<String>,
 }
 
 /// A capture that can be opened.
@@ -104,6 +107,28 @@ impl<'a> Ctx<'a> {
             surveys: BTreeMap::new(),
             outside: BTreeSet::new(),
             hidden: BTreeMap::new(),
+            named: BTreeSet::new(),
+        }
+    }
+
+    /// AQMs of one's own.
+    pub(crate) fn own(&self) -> &'a Own {
+        &self.opts.own
+    }
+
+    /// Writes those that a tree names as what they are.
+    pub(crate) fn name_own(&mut self, root: &mut Node) {
+        self.named.extend(self.own().name(root));
+    }
+
+    /// Warns of those that no point names.
+    pub(crate) fn check_own(&mut self) {
+        for name in self.own().names() {
+            if !self.named.contains(name) {
+                let message = format!("no queue has the AQM `{name}`, which is given");
+                let d = Diagnostic::warning(codes::W_OWN, message);
+                self.note(d.hint(format!("write `aqm: {name}` where it is to work")));
+            }
         }
     }
 

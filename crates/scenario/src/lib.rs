@@ -41,6 +41,7 @@ pub mod objectives;
 pub mod offered;
 pub mod originals;
 mod outages;
+mod own;
 pub mod plan;
 mod points;
 mod range;
@@ -66,6 +67,7 @@ pub use load::{
     Chosen, InputPolicy, LinkPolicy, Loaded, Options, PortPolicies, load, points_alone,
     port_policies,
 };
+pub use own::Own;
 pub use text::{MAX_BYTES, decode};
 pub use yaml::{MAX_ALIASED, MAX_DEPTH};
 

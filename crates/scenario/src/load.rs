@@ -24,6 +24,7 @@ use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
 use crate::originals::Originals;
 use crate::outages;
+use crate::own::{self, Own};
 use crate::plan::{Plan, VariantPlan};
 use crate::points::{Grid, Point};
 use crate::schema::{Scenario, SlaSpec};
@@ -50,6 +51,8 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Which points are made; of the others there is nothing in the plan.
     pub points: Chosen,
+    /// AQMs of one's own, which the scenario names.
+    pub own: Own,
 }
 
 /// Points of a scenario that are made.
@@ -296,6 +299,7 @@ pub(crate) fn run<'o>(
     }
     lower::runs(ctx, &scenario, root, opts.runs.is_some());
     if opts.points == Chosen::All {
+        ctx.check_own();
         lower::unused_policies(ctx, &shared, &scenario, root);
     }
     // Requirements of customers in files beside the scenario are not part of it.
@@ -397,7 +401,9 @@ impl<'o> Source<'o> {
         let bare = files.then(|| root.clone());
         splice::configurations(ctx, &mut root);
         agreements::splice(ctx, &mut root);
+        ctx.name_own(&mut root);
         replace(ctx, &mut root, overrides, Stage::Rest);
+        ctx.name_own(&mut root);
         ctx.is_fine().then_some(Self {
             root,
             bare,
@@ -425,10 +431,12 @@ impl<'o> Source<'o> {
             splice::configurations(ctx, &mut copy);
             agreements::splice(ctx, &mut copy);
             if self.bare.is_some() {
+                ctx.name_own(&mut copy);
                 replace(ctx, &mut copy, self.overrides, Stage::Rest);
             }
         }
         set(ctx, &mut copy, Stage::Rest);
+        ctx.name_own(&mut copy);
         (ctx.error_count() == before).then_some(copy)
     }
 }
@@ -497,9 +505,12 @@ fn check_version(ctx: &mut Ctx<'_>, root: &Node) -> Option<()> {
 }
 
 pub(crate) fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Scenario> {
-    from_node(root, &ctx.texts, base)
-        .map_err(|ds| ctx.report_all(ds))
-        .ok()
+    let read = from_node(root, &ctx.texts, base);
+    let mut scenario = read
+        .map_err(|ds| ctx.report_all(ds.into_iter().map(own::offered)))
+        .ok()?;
+    ctx.own().bind(&mut scenario);
+    Some(scenario)
 }
 
 /// The part of the tree that all points have in common.

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use spillgate_events::WinnerTree;
+use spillgate_queueing::OwnFault;
 use spillgate_scenario::plan::{Plan, WorldPlan};
 
 use crate::engine::{Engine, Stop, World};
@@ -62,6 +63,8 @@ pub enum Failure {
     LookAhead(String),
     /// An invariant was broken, an error of this program.
     Crash(String),
+    /// A part that the user wrote ended the run; its message.
+    Own(String),
     /// A run took longer than it may.
     Time(Duration),
     /// A run may need more bytes than it may have: these, and those.
@@ -73,9 +76,11 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Threads(why) | Self::Input(why) | Self::LookAhead(why) | Self::Before(why) => {
-                f.write_str(why)
-            }
+            Self::Threads(why)
+            | Self::Input(why)
+            | Self::LookAhead(why)
+            | Self::Own(why)
+            | Self::Before(why) => f.write_str(why),
             Self::Crash(why) => write!(f, "crashed: {why}"),
             Self::Time(limit) => write!(f, "took longer than {} s", limit.as_secs_f64()),
             Self::Memory(needs, limit) => write!(
@@ -89,6 +94,16 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl Failure {
+    /// What a panic means.
+    pub fn of_panic(cause: &(dyn std::any::Any + Send)) -> Self {
+        match cause.downcast_ref::<OwnFault>() {
+            Some(OwnFault(why)) => Self::Own(why.clone()),
+            None => Self::Crash(said(cause)),
+        }
+    }
+}
 
 /// Which runs have time series. Sampling takes time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,6 +167,18 @@ pub struct Manner {
     pub time: Option<Duration>,
     /// The most bytes that a run may need by the estimate, with every queue full.
     pub memory: Option<u64>,
+    /// In what each thread makes its runs; nothing around them if not given.
+    pub around: Option<Around>,
+}
+
+/// What is around the runs of a thread: it calls what it is given, once.
+#[derive(Clone)]
+pub struct Around(pub Arc<dyn Fn(&(dyn Fn() + Sync)) + Send + Sync>);
+
+impl fmt::Debug for Around {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Around")
+    }
 }
 
 /// Which run it is.
@@ -280,10 +307,14 @@ impl Campaign {
             .build()
             .map_err(|e| Failure::Threads(e.to_string()))?;
         // Not a parallel iterator: that would split its range, and begin runs in the middle of it.
-        pool.broadcast(|_| {
+        let work = || {
             while let Some(place) = turns.take(|| self.cancelled.load(Ordering::Relaxed)) {
                 self.one(place, manner, shelf);
             }
+        };
+        pool.broadcast(|_| match &manner.around {
+            Some(Around(around)) => around(&work),
+            None => work(),
         });
         match &*lock(&self.fault) {
             Some(why) => Err(why.clone()),
@@ -388,9 +419,8 @@ impl Campaign {
         };
         let made = match before {
             Some(why) => Err(Failure::Before(why)),
-            None if manner.goes_on => catch_unwind(AssertUnwindSafe(make))
-                .unwrap_or_else(|cause| Err(Failure::Crash(said(&*cause)))),
-            None => make(),
+            None => catch_unwind(AssertUnwindSafe(make))
+                .unwrap_or_else(|cause| Err(Failure::of_panic(&*cause))),
         };
         match made {
             Ok(()) => {}

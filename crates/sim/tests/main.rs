@@ -27,7 +27,6 @@ mod mpls;
 mod mpls_random;
 mod nodes;
 mod overhead;
-mod own_aqm;
 mod patterns;
 mod ports;
 mod precedence;

@@ -16,6 +16,7 @@ from spillgate.cli import INTERRUPTED
 from spillgate.cli.machine import write_json
 from spillgate.cli.streams import StdoutError
 from spillgate.errors import InputError, OutputError, is_internal
+from spillgate.own import named
 from spillgate.pcap import FILE as PACKETS
 from spillgate.result import Results
 from spillgate.rows import Row
@@ -44,6 +45,7 @@ def run(options: argparse.Namespace, cluster: Cluster | None = None) -> int:
     simulation = Simulation(
         options.scenario,
         files=options.files,
+        aqm=named(options.aqm),
         seed=options.seed,
         runs=options.runs,
         jobs=options.jobs,

@@ -10,12 +10,20 @@ use crate::stats::State;
 pub trait Draw {
     /// The next number.
     fn draw(&mut self) -> f64;
+    /// The stream that they come from, for who draws by other means; none if there is none.
+    fn stream(&mut self) -> Option<&mut Rng> {
+        None
+    }
 }
 
 impl Draw for Rng {
     #[inline]
     fn draw(&mut self) -> f64 {
         self.f64()
+    }
+
+    fn stream(&mut self) -> Option<&mut Rng> {
+        Some(self)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use spillgate_core::{DropReason, Packet, Time, Verdict};
+use spillgate_core::{DropReason, Packet, Rate, Time, Verdict};
 
 use super::automaton::{Automaton, Backlog, Draw, DropStage};
 use super::drain::{DrainRate, DrainRule};
@@ -79,6 +79,9 @@ pub trait CustomAqm: Debug + Send + Sync {
     }
     /// `bytes` arrived in front of its queue, whether they were lost there or not.
     fn upstream_arrival(&mut self, _now: Time, _upstream: &Upstream, _bytes: u32) {}
+    /// Its queue is guaranteed this rate from now on: before the first packet, and where the rate
+    /// of the port changes. A rate is told to AQMs that a scenario names.
+    fn set_rate(&mut self, _rate: Rate) {}
     /// The hard limit refused the packet that was just passed.
     fn overflowed(&mut self) {}
     /// That many packets were dropped from the head of the queue, one of a fair queue, to make
@@ -105,6 +108,16 @@ pub trait CustomAqm: Debug + Send + Sync {
     fn boxed(&self) -> Box<dyn CustomAqm>;
 }
 
+/// Why a part that a user wrote ended the run: what [`fail`] was given, as the cause of a panic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnFault(pub String);
+
+/// Ends the run of a custom AQM or discipline that cannot go on; `why` is a sentence for the user.
+/// It unwinds as a panic does, without its message.
+pub fn fail(why: impl Into<String>) -> ! {
+    std::panic::resume_unwind(Box::new(OwnFault(why.into())))
+}
+
 impl Clone for Box<dyn CustomAqm> {
     fn clone(&self) -> Self {
         (**self).boxed()
@@ -113,20 +126,63 @@ impl Clone for Box<dyn CustomAqm> {
 
 /// A custom AQM in its initial state, as an automaton.
 #[derive(Clone, Debug)]
-pub(crate) struct Custom(pub(crate) Box<dyn CustomAqm>);
+pub(crate) struct Custom {
+    aqm: Box<dyn CustomAqm>,
+    /// The rate that its queue is guaranteed, if it is to be told.
+    rate: Option<Rate>,
+    ecn: bool,
+}
+
+impl Custom {
+    /// For a queue that is guaranteed this rate; without `ecn` its marks are drops.
+    pub(crate) fn new(aqm: Box<dyn CustomAqm>, rate: Rate, ecn: bool) -> Self {
+        Self {
+            rate: Some(rate),
+            ecn,
+            ..Self::from(aqm)
+        }
+    }
+
+    /// Turns a mark on a packet that is not ECN-capable into a drop.
+    fn for_packet(&self, verdict: Verdict, packet: &Packet) -> Verdict {
+        match verdict {
+            Verdict::Mark if !(self.ecn && packet.ecn.is_capable()) => {
+                Verdict::Drop(DropReason::Early)
+            }
+            verdict => verdict,
+        }
+    }
+}
+
+impl From<Box<dyn CustomAqm>> for Custom {
+    fn from(aqm: Box<dyn CustomAqm>) -> Self {
+        Self {
+            aqm,
+            rate: None,
+            ecn: true,
+        }
+    }
+}
 
 /// A custom AQM of one queue, with the drain rate of that queue.
 #[derive(Clone, Debug)]
 pub(crate) struct CustomVars {
     aqm: Box<dyn CustomAqm>,
     drain: DrainRate,
+    /// The rate that it was told.
+    told: Option<Rate>,
 }
 
-/// Turns a mark on a packet that is not ECN-capable into a drop.
-fn for_packet(verdict: Verdict, packet: &Packet) -> Verdict {
-    match verdict {
-        Verdict::Mark if !packet.ecn.is_capable() => Verdict::Drop(DropReason::Early),
-        verdict => verdict,
+impl CustomVars {
+    /// The AQM, which knows the rate.
+    fn at(&mut self, rate: Option<Rate>) -> &mut dyn CustomAqm {
+        if self.told != rate {
+            self.told = rate;
+            if let Some(rate) = rate {
+                self.aqm.set_rate(rate);
+            }
+        }
+        &mut *self.aqm
     }
 }
 
@@ -138,8 +194,9 @@ impl Automaton for Custom {
 
     fn vars(&self) -> Self::Vars {
         CustomVars {
-            aqm: self.0.boxed(),
+            aqm: self.aqm.boxed(),
             drain: DrainRate::UNKNOWN,
+            told: None,
         }
     }
 
@@ -151,7 +208,8 @@ impl Automaton for Custom {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        for_packet(vars.aqm.arrival(now, backlog, packet, draw), packet)
+        let verdict = vars.at(self.rate).arrival(now, backlog, packet, draw);
+        self.for_packet(verdict, packet)
     }
 
     fn departure<D: Draw>(
@@ -163,7 +221,8 @@ impl Automaton for Custom {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        let verdict = for_packet(vars.aqm.departure(now, backlog, packet, draw), packet);
+        let verdict = vars.at(self.rate).departure(now, backlog, packet, draw);
+        let verdict = self.for_packet(verdict, packet);
         if !matches!(verdict, Verdict::Drop(_)) {
             vars.drain
                 .left(DrainRule::Linux, now, packet.len, backlog.bytes);
@@ -192,7 +251,7 @@ impl Automaton for Custom {
     }
 
     fn upstream_use(&self) -> UpstreamUse {
-        self.0.upstream_use()
+        self.aqm.upstream_use()
     }
 
     fn upstream_arrival(&self, vars: &mut CustomVars, now: Time, upstream: &Upstream, bytes: u32) {

@@ -31,6 +31,7 @@ mod green;
 mod green_tcp;
 mod law;
 mod load_adaptive_red;
+mod own;
 mod pi;
 mod pi2;
 mod pie;
@@ -68,7 +69,7 @@ pub use cobalt::{CobaltSpec, CobaltVariant};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub use curve::RedCurve;
 pub(crate) use custom::Custom;
-pub use custom::CustomAqm;
+pub use custom::{CustomAqm, OwnFault, fail};
 pub use dred::DredSpec;
 pub use dsred::DsredSpec;
 pub(crate) use early::Early;
@@ -76,6 +77,7 @@ pub use green::GreenSpec;
 pub use green_tcp::GreenTcpSpec;
 pub use law::ControlLaw;
 pub use load_adaptive_red::LoadAdaptiveRedSpec;
+pub use own::{OwnAqm, OwnAqmSpec, OwnQueue};
 pub use pi::PiSpec;
 pub use pi2::Pi2Spec;
 pub(crate) use pi2::{check_coupling, is_scalable};
@@ -181,7 +183,8 @@ spillgate_core::family! {
     "dred": Dred(DredSpec) => Managed<ByChance<Sampled<dred::Dred>>>;
     /// SFB, stochastic fair BLUE: a probability for each flow by hashes (Feng and others 2001).
     "sfb": Sfb(SfbSpec) => Managed<ByChance<sfb::Sfb>>;
-    beside Custom(Managed<Custom>);
+    /// An AQM of one's own, given beside the scenario.
+    "own": Own(OwnAqmSpec) => Managed<Custom>;
 }
 
 impl AqmSpec {

@@ -224,6 +224,14 @@ impl ClassSpec {
         own.unwrap_or_else(|| Limit::Packets(fair.unwrap_or(64)))
     }
 
+    /// Every AQM that it writes, to be changed.
+    pub(crate) fn aqms_mut(&mut self) -> impl Iterator<Item = &mut AqmSpec> {
+        let drr = self.drr.iter_mut().flat_map(|q| &mut q.aqm);
+        let fair = self.fair.iter_mut().flat_map(|q| &mut q.aqm);
+        let fq = self.fq.iter_mut().flat_map(|q| &mut q.aqm);
+        self.aqm.iter_mut().chain(drr).chain(fair).chain(fq)
+    }
+
     /// The fair queues by flow that it may have, by key.
     pub(crate) fn flow_queues(
         &self,

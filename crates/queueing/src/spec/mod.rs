@@ -21,9 +21,9 @@ pub use phb::Phb;
 pub use spillgate_core::OneOrMany;
 
 pub use crate::aqm::{
-    AqmSpec, CobaltSpec, CobaltVariant, CodelSpec, CodelVariant, InverseSqrt, Pi2Spec, PieSpec,
-    PieVariant, RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling, StepSpec,
-    WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
+    AqmSpec, CobaltSpec, CobaltVariant, CodelSpec, CodelVariant, InverseSqrt, OwnAqmSpec, Pi2Spec,
+    PieSpec, PieVariant, RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling,
+    StepSpec, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
 };
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{
@@ -136,6 +136,26 @@ impl DisciplineSpec {
     /// Whether it has rates of its own, which count bytes.
     pub fn has_rates(&self) -> bool {
         matches!(self, Self::ClassBased(_) | Self::Htb(_) | Self::Hfsc(_))
+    }
+
+    /// Every AQM that it writes, to be changed.
+    pub fn aqms_mut(&mut self) -> Vec<&mut AqmSpec> {
+        match self {
+            Self::Fifo(s) => s.aqm.iter_mut().collect(),
+            Self::Drr(s) => s.aqm.iter_mut().collect(),
+            Self::Fair(s) => s.aqm.iter_mut().collect(),
+            Self::Fq(s) => s.aqm.iter_mut().collect(),
+            Self::ClassBased(s) => s.classes.iter_mut().flat_map(ClassSpec::aqms_mut).collect(),
+            Self::Htb(s) => {
+                let queues = s.classes.iter_mut().filter_map(|c| c.queue.as_mut());
+                queues.flat_map(Self::aqms_mut).collect()
+            }
+            Self::Hfsc(s) => {
+                let queues = s.classes.iter_mut().filter_map(|c| c.queue.as_mut());
+                queues.flat_map(Self::aqms_mut).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether it is one queue, which may stand in a class.

@@ -51,7 +51,9 @@ impl CustomAqm for Lossy {
 /// several packets in a row, and the last.
 pub fn lose_at_departure(discipline: &mut Discipline, chance: f64) {
     for leaf in discipline.leaves_mut() {
-        leaf.manage(Custom(Box::new(Lossy { chance })));
+        leaf.manage(Custom::from(
+            Box::new(Lossy { chance }) as Box<dyn CustomAqm>
+        ));
     }
 }
 

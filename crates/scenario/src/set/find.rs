@@ -4,6 +4,7 @@ use super::path::Segment;
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Step, Value};
+use crate::own;
 use crate::schema_path::Cursor;
 use spillgate_core::suggest::{did_you_mean, list};
 
@@ -25,6 +26,16 @@ pub(super) fn find(
                 node = next;
                 cursor.key(&segment.text);
                 steps.push(step);
+            }
+            Value::Map(entries) if is_own(entries, segment) => {
+                // An AQM of one's own is meant by its name, and what follows is a setting.
+                for key in [own::KIND, "with"] {
+                    let step = Step::Key(key.to_owned());
+                    let Some(next) = node.step(&step) else { break };
+                    node = next;
+                    cursor.key(key);
+                    steps.push(step);
+                }
             }
             Value::Map(entries) if leaves_kind_out(entries, &cursor, segment) => {
                 let step = Step::Key(entries[0].0.name.clone());
@@ -71,6 +82,16 @@ pub(super) fn find(
         i += 1;
     }
     Ok((steps, Vec::new()))
+}
+
+/// Whether an AQM of one's own is meant, by its name.
+fn is_own(entries: &[(Key, Node)], segment: &Segment) -> bool {
+    match entries {
+        [(kind, content)] if kind.name == own::KIND => {
+            content.get("name").and_then(Node::text) == Some(&segment.text)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a key is meant of the only kind that stands here, such as `classes` of

@@ -90,6 +90,18 @@ def add_numbers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_aqm(parser: argparse.ArgumentParser) -> None:
+    """The option for AQMs of one's own."""
+    parser.add_argument(
+        "--aqm",
+        action="append",
+        default=[],
+        metavar="[NAME=]MODULE:CLASS",
+        help="an AQM of one's own that the scenario names: a class of a module that can be "
+        "imported from here, or of a file FILE.py; default of NAME the class's; may be repeated",
+    )
+
+
 def add_set(
     parser: argparse.ArgumentParser,
     what: str = "replace a value, such as topology.links.wan.rate='50 Mb/s'",

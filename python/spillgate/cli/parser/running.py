@@ -8,6 +8,7 @@ from pathlib import Path
 from spillgate.cli.parser.options import (
     Commands,
     add_all,
+    add_aqm,
     add_command,
     add_confine,
     add_format,
@@ -93,6 +94,7 @@ def _run_options(run: argparse.ArgumentParser) -> None:
     add_scenario(run, optional="; with --resume it may be left out")
     add_numbers(run)
     add_jobs(run)
+    add_aqm(run)
     run.add_argument(
         "--ignore-memory",
         action="store_true",

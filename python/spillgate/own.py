@@ -1,0 +1,287 @@
+"""Active queue management of one's own: a class in Python that a scenario names.
+
+A class has at least one of two hooks, each of which gets the packet (`Packet`) and its queue
+(`Queue`), and returns `PASS` or None, `MARK`, `DROP` or `FORCED`:
+
+>>> class Threshold:
+...     '''Drops what finds more than `most` packets.'''
+...
+...     version = "1"
+...
+...     def __init__(self, most=20):
+...         self.most = most
+...
+...     def on_enqueue(self, packet, queue):
+...         return DROP if queue.packets >= self.most else PASS
+
+A scenario has `aqm: {threshold: {most: 10}}` in any queue that takes an AQM, and is run with
+`spillgate.run(scenario, aqm={"threshold": Threshold})`. Each queue has an instance of its own,
+made with the settings as keyword arguments.
+
+Other hooks get the queue alone: `on_empty`, the last packet has left or its transmission has
+ended; `on_overflow`, the limit of the queue refused the packet that was just passed;
+`on_exhausted`, all waiting packets were dropped where one was to leave. `state()` returns what
+time series show, by the name of a series. `version`, any text, says that runs with the class may
+be used again by later runs with a class of the same name and version.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib
+import importlib.util
+import secrets
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from spillgate import _engine
+from spillgate.errors import InputError
+
+PASS: Final = "pass"  # noqa: S105 - no password
+"""The packet goes on: into the queue, or onto the link."""
+
+MARK: Final = "mark"
+"""It goes on with congestion experienced; one that is not capable of ECN is dropped."""
+
+DROP: Final = "drop"
+"""It is dropped, and counted as an early drop."""
+
+FORCED: Final = "forced"
+"""It is dropped, and counted as a forced drop: with certainty, above an upper threshold."""
+
+Packet = _engine.Packet
+Queue = _engine.Queue
+
+
+@dataclass(frozen=True)
+class Library:
+    """A shared library with the functions of `spillgate_aqm.h`.
+
+    Attributes:
+        path: Its file.
+    """
+
+    path: Path
+
+    @property
+    def identity(self) -> str:
+        """Its name and what it holds."""
+        content = hashlib.blake2b(self.path.read_bytes(), digest_size=16).hexdigest()
+        return f"{self.path.name}, content {content}"
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Compiled functions by their addresses, such as those of `numba.cfunc`.
+
+    Attributes:
+        enqueue: That of `spillgate_aqm_enqueue`; 0 for none.
+        dequeue: That of `spillgate_aqm_dequeue`; 0 for none.
+        state: Bytes of the state of a queue, which are 0 at first.
+        version: Any text; runs are used again with functions of the same version.
+    """
+
+    enqueue: int = 0
+    dequeue: int = 0
+    state: int = 0
+    version: str | None = None
+    _nonce: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
+
+    @property
+    def identity(self) -> str:
+        """What tells them from others."""
+        told = self._nonce if self.version is None else f"version {self.version}"
+        return f"compiled functions, {told}"
+
+
+Aqm: TypeAlias = "type | Library | Functions | str"
+"""A class, a library or functions; a text is the identity of what is not there."""
+
+AqmLike: TypeAlias = "Mapping[str, Aqm]"
+"""AQMs by the name that the scenario has."""
+
+INCLUDE: Final = Path(__file__).parent / "include"
+"""Where the header `spillgate_aqm.h` lies."""
+
+PATIENCE_S = 10.0
+"""Seconds after which a hook that has not returned is given up."""
+
+GRACE_S = 2.0
+"""Seconds that such a hook has to end by the exception that is raised in it."""
+
+
+_SUFFIXES = (".so", ".dylib", ".dll")
+_UNVERSIONED = "_spillgate_identity"
+
+
+def identity(of: object) -> str:
+    """What tells an AQM from others: its module, name and version.
+
+    A class without a version is known by itself alone, so that no run of another is taken for one
+    of it.
+
+    Raises:
+        InputError: If a library cannot be read, or it is none of what an AQM can be.
+    """
+    if not isinstance(of, type | str | Library | Functions):
+        msg = f"error: an AQM is a class, a Library or Functions, not {of!r}"
+        raise InputError(msg)
+    if isinstance(of, str):
+        return of
+    if isinstance(of, Library | Functions):
+        try:
+            return of.identity
+        except OSError as error:
+            msg = f"error: {error.filename}: {error.strerror}"
+            raise InputError(msg) from error
+    path = f"{of.__module__}:{of.__qualname__}"
+    version = getattr(of, "version", None)
+    if version is not None:
+        return f"{path}, version {version}"
+    if _UNVERSIONED not in vars(of):
+        try:
+            setattr(of, _UNVERSIONED, f"{path}, without a version {secrets.token_hex(8)}")
+        except TypeError:
+            # A class of Python itself, which has no hooks.
+            return path
+    text: str = vars(of)[_UNVERSIONED]
+    return text
+
+
+def parts(aqm: AqmLike) -> dict[str, _engine.Own]:
+    """The same as the core takes them, each with what tells it from others."""
+    return {name: (_part(of), identity(of)) for name, of in aqm.items()}
+
+
+def _part(of: Aqm) -> _engine.Part:
+    if isinstance(of, str):
+        return None
+    if isinstance(of, Library):
+        # A name without a directory would be looked for where the system has its libraries.
+        return str(of.path.absolute())
+    if isinstance(of, Functions):
+        return of.enqueue, of.dequeue, of.state
+    return of
+
+
+def check_versions(aqm: AqmLike) -> None:
+    """Raises `InputError` if runs of these cannot be shared with other processes."""
+    for name, of in aqm.items():
+        if not isinstance(of, str | Library) and getattr(of, "version", None) is None:
+            msg = (
+                f"error: the class of the AQM {name!r} states no version, so its runs cannot be "
+                'shared with other processes\n    hint: write `version = "1"` into the class'
+            )
+            raise InputError(msg)
+
+
+def named(texts: list[str]) -> dict[str, type | Library]:
+    """Classes and libraries by name, of texts of the command line.
+
+    Args:
+        texts: Each `[NAME=]MODULE:CLASS`, where the module is one that can be imported from the
+            working directory, or a file; without a name that of the class holds. Or
+            `NAME=LIBRARY.so`.
+
+    Raises:
+        InputError: If there is no such module or class, or a name is given twice.
+    """
+    found: dict[str, type | Library] = {}
+    for text in texts:
+        name, _, where = text.rpartition("=")
+        module, colon, cls = where.rpartition(":")
+        made: type | Library
+        if name and where.endswith(_SUFFIXES):
+            made = Library(Path(where))
+        elif colon and module and cls:
+            made = _class(text, module, cls)
+            name = name or made.__name__
+        else:
+            msg = f"error: --aqm: {text!r} is neither NAME=MODULE:CLASS nor NAME=LIBRARY.so"
+            raise InputError(msg)
+        if name in found:
+            msg = f"error: --aqm: {name!r} is given twice"
+            raise InputError(msg)
+        found[name] = made
+    return found
+
+
+def _class(text: str, module: str, name: str) -> type:
+    """A class of a module or file."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        loaded = _file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
+    except (ImportError, OSError, SyntaxError) as error:
+        msg = f"error: --aqm: {text}: the module cannot be imported: {error}"
+        raise InputError(msg) from error
+    finally:
+        sys.path.remove(here)
+    found: Any = loaded
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, type):
+        there = sorted(n for n, v in vars(loaded).items() if isinstance(v, type))
+        classes = f"; classes there: {', '.join(there)}" if there else ""
+        msg = f"error: --aqm: {text}: {module} has no class {name!r}{classes}"
+        raise InputError(msg)
+    return found
+
+
+def _file(path: Path) -> Any:  # noqa: ANN401 - a module has what its author gave it
+    """A file as a module called as it is."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        msg = f"{path} is no module"
+        raise ImportError(msg)
+    module = importlib.util.module_from_spec(spec)
+    # So that classes of it can be found again by their module's name.
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class HookTimeoutError(Exception):
+    """Raised inside a hook that does not return."""
+
+
+class Watch:
+    """Whether hooks return: to be looked at again and again while a job runs."""
+
+    def __init__(self, job: _engine.Job) -> None:
+        """For a job that has begun."""
+        self._job = job
+        self._calls = -1
+        self._since = time.monotonic()
+
+    def look(self) -> str | None:
+        """What to say of a hook that has run for too long; it is ended, if Python code can be."""
+        calls, hook, _ = self._job.hook()
+        now = time.monotonic()
+        if hook is None or calls != self._calls:
+            self._calls, self._since = calls, now
+            return None
+        if now - self._since < PATIENCE_S:
+            return None
+        self.end()
+        return f"{hook} did not return within {PATIENCE_S:.0f} s"
+
+    def end(self) -> bool:
+        """Ends the hook that runs; whether one did and has not ended."""
+        calls, hook, thread = self._job.hook()
+        if hook is None:
+            return False
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread), ctypes.py_object(HookTimeoutError)
+        )
+        until = time.monotonic() + GRACE_S
+        while time.monotonic() < until:
+            if self._job.hook()[0] != calls:
+                return False
+            time.sleep(0.01)
+        return True
