@@ -128,6 +128,13 @@ pub const WARNINGS: &[Rule] = &[
         "Give the link a `policy`; write the reverse link of a `duplex` link as a link of its own, with one. A FIFO of 1 GB that is meant is written as a policy.",
     ),
     reader(
+        "W0416",
+        "own-aqm-unused",
+        "An AQM of one's own is given, and no queue has it",
+        "A class or library was given beside the scenario (`--aqm`, `aqm=`), and no policy of any point names it. It does nothing in this run: perhaps a variant that was to have it is not among those that are run, or its name is spelled otherwise.",
+        "Write `aqm: NAME` in the queue that is to have it, or do not give it.",
+    ),
+    reader(
         "W0501",
         "flow-silent",
         "A flow sends nothing in the measured period",
