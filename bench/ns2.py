@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare DRR, RED and adaptive RED with ns-2 (Debian package ns2).
+"""Compare fair queues and adaptive RED with ns-2 (Debian package ns2).
 
     python3 bench/ns2.py [--runs N] [--only WORD ...]
 
@@ -48,6 +48,11 @@ def red(ns2: str, kind: str) -> Queue:
 
 
 QUEUES = {
+    "sfq": Queue(
+        "SFQ",
+        "maxqueue_ 256 buckets_ 64",
+        {"sfq": {"as": "ns2", "limit": "256 packets", "divisor": 64}},
+    ),
     "drr": Queue(
         "DRR",
         "buckets_ 16384 blimit_ 100000 quantum_ 1500 mask_ 0",
@@ -72,7 +77,7 @@ class Case:
 
 
 CASES = {f"{queue}, load {load:g}": Case(queue, load) for queue in QUEUES for load in (0.95, 1.2)}
-CASES["drr, load 1.2, flows alike"] = Case("drr", 1.2, 0.1)
+CASES |= {f"{queue}, load 1.2, flows alike": Case(queue, 1.2, 0.1) for queue in ("sfq", "drr")}
 
 
 def ns2(case: Case, runs: int) -> Values:

@@ -30,17 +30,11 @@ PIE = {"mean_packet": "1000 B", "derandomize": False}
 QUEUES: Mapping[str, Mapping[str, Any]] = {
     "codel": {"fifo": {"limit": "1000 packets", "aqm": {"codel": DELAYS}}},
     "pie": {"fifo": {"limit": "1000 packets", "aqm": {"pie": PIE}}},
+    "cobalt": {"fifo": {"limit": "1000 packets", "aqm": {"cobalt": {"as": "ns3", "ecn": False}}}},
     "fq-codel": {
         "fq-codel": {"limit": "1000 packets", "quantum": "1500 B", "guard": "flow", **DELAYS}
     },
-    "fq-pie": {
-        "fq": {
-            "limit": "1000 packets",
-            "quantum": "1500 B",
-            "queues": 1024,
-            "aqm": {"pie": PIE},
-        }
-    },
+    "fq-pie": {"fq-pie": {"limit": "1000 packets", "quantum": "1500 B", **PIE}},
 }
 """Spillgate's words for the queues of ns-3, by their names in bench/peers/ns3.cc."""
 
@@ -60,8 +54,13 @@ class Case:
 
 LOADS = (0.95, 1.2)
 CASES = {f"{queue}, load {load:g}": Case(queue, load) for queue in QUEUES for load in LOADS}
-LAST = "pie, load 1.2, here too the delay of the packet that left last"
-CASES[LAST] = Case("pie", 1.2, {"as": "linux", "mean_packet": "1001 B"})
+LINUX = {"as": "linux", "mean_packet": "1001 B"}
+"""What the PIE of ns-3 shares with that of Linux alone: the delay of the packet that left last."""
+for queue in ("pie", "fq-pie"):
+    CASES[f"{queue}, load 1.2, here too the delay of the packet that left last"] = Case(
+        queue, 1.2, LINUX
+    )
+    CASES[f"{queue}, load 1.2, `as: ns3`"] = Case(queue, 1.2, {"as": "ns3"})
 CASES["pie, load 1.2, derandomized"] = Case("pie", 1.2, derandomize=True)
 
 
@@ -81,7 +80,8 @@ def ns3(case: Case, runs: int, command: peers.Command) -> Values:
 def ours(case: Case, runs: int) -> Values:
     """What Spillgate says of each run."""
     pie = {**case.pie, **({"derandomize": True} if case.derandomize else {})}
-    changes = {f"policies.Q.fifo.aqm.pie.{key}": value for key, value in pie.items()}
+    where = "fq-pie" if case.queue == "fq-pie" else "fifo.aqm.pie"
+    changes = {f"policies.Q.{where}.{key}": value for key, value in pie.items()}
     return poisson.ours(case.load, HEAVY, runs, QUEUES[case.queue], **changes)
 
 

@@ -2,8 +2,8 @@
 #
 #   ns fair.tcl SEED SECONDS LOAD HEAVY KIND {KEY VALUE ...}
 #
-# Ten flows of packets of 1000 B share 10 Mb/s, LOAD of which they send; HEAVY of that sends the first. KIND is that of the queue, DRR
-# or RED, of which each KEY is set. One line of JSON goes to standard output; the mean queue is without the packet on the wire.
+# Ten flows of packets of 1000 B share 10 Mb/s, LOAD of which they send; HEAVY of that sends the first. KIND is that of the queue, SFQ,
+# DRR or RED, of which each KEY is set. One line of JSON goes to standard output; the mean queue is without the packet on the wire.
 
 if {[llength $argv] != 6} {
     puts stderr "usage: ns fair.tcl SEED SECONDS LOAD HEAVY KIND {KEY VALUE ...}"
@@ -26,10 +26,10 @@ $ns simplex-link $left $right 10Mb 10ms $kind
 $ns simplex-link $right $left 10Mb 10ms DropTail
 set monitor [$ns monitor-queue $left $right ""]
 set integrator [$monitor get-pkts-integrator]
-# RED has this limit; DRR has its own.
+# RED alone has this limit; the others have their own.
 $ns queue-limit $left $right 1000
 
-# Sources differ by address, which is what DRR hashes. These are random, but 16 apart, without which it sees collisions.
+# Sources differ by address, which is what SFQ and DRR hash. These are random, but 16 apart, without which DRR sees collisions.
 set used {}
 proc address {} {
     global used

@@ -1,4 +1,4 @@
-"""DRR, RED and adaptive RED beside ns-2: bench/ns2.py, where ns-2 is installed."""
+"""Fair queues and adaptive RED beside ns-2: bench/ns2.py, where ns-2 is installed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ns2():
 @pytest.fixture(scope="module")
 def with_ns2(ns2):
     if not shutil.which("ns"):
-        pytest.skip("ns-2 is not installed (Debian: ns2): DRR and RED are not compared with it")
+        pytest.skip("ns-2 is not installed (Debian: ns2): fair queues are not compared with it")
     return ns2
 
 
@@ -43,11 +43,11 @@ def test_queues_agree_with_ns2(with_ns2):
     assert [r for r in found if not r.agrees] == []
 
 
-def test_the_comparison_sees_another_limit(with_ns2, monkeypatch):
-    policy = {"drr": {"limit": "90 kB", "quantum": "1500 B"}}
-    shorter = dataclasses.replace(with_ns2.QUEUES["drr"], policy=policy)
-    monkeypatch.setitem(with_ns2.QUEUES, "drr", shorter)
-    found = with_ns2.rows(["drr, load 1.2"], RUNS, SURE)
+def test_the_comparison_sees_the_sfq_of_linux(with_ns2, monkeypatch):
+    policy = {"sfq": {"limit": "256 packets", "divisor": 64}}
+    linux = dataclasses.replace(with_ns2.QUEUES["sfq"], policy=policy)
+    monkeypatch.setitem(with_ns2.QUEUES, "sfq", linux)
+    found = with_ns2.rows(["sfq, load 1.2"], RUNS, SURE)
     assert "mean queue" in {r.what for r in found if not r.agrees}
 
 

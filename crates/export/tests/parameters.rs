@@ -190,7 +190,7 @@ fn table() -> Vec<Row> {
         "PieSpec",
         json!({}),
         &[
-            ("as", json!(["linux"])),
+            ("as", json!(["linux", "ns3"])),
             ("target", json!(["20 ms", "5000.4 us"])),
             ("update", json!(["16 ms"])),
             ("alpha", json!([0.25, 0.2])),
@@ -264,6 +264,7 @@ fn table() -> Vec<Row> {
         Some("sfq"),
         "SfqSpec",
         &[
+            ("as", json!(["ns2"])),
             ("quantum", json!(["300 B"])),
             ("limit", json!(["99 packets", "1 MB", "20 ms"])),
             ("depth", json!([9, 1000])),
@@ -278,7 +279,7 @@ fn table() -> Vec<Row> {
         Some("fq_pie"),
         "FqPieSpec",
         &[
-            ("as", json!(["linux"])),
+            ("as", json!(["linux", "ns3"])),
             ("limit", json!(["999 packets", "1 MB", "20 ms"])),
             ("flows", json!([1000])),
             ("quantum", json!(["300 B"])),

@@ -89,6 +89,20 @@ fn fair_queues_by_flow() {
         "from 64 B to 1 MiB",
     );
     sfq(r#""perturb": "0 s""#, "perturb", "0 s", "each millisecond");
+    for (key, value, found) in [
+        ("quantum", r#""1500 B""#, "1500 B"),
+        ("depth", "20", "20"),
+        ("flows", "20", "20"),
+        ("perturb", r#""1 s""#, "1 s"),
+        ("headdrop", "true", "true"),
+    ] {
+        let keys = format!(r#""as": "ns2", "{key}": {value}"#);
+        sfq(&keys, key, found, "the SFQ of ns-2 has no such parameter");
+    }
+    let ns2 = r#""as": "ns2", "limit": "9 kB""#;
+    sfq(ns2, "limit", "9 kB", "the limit of ns-2 is in packets");
+    let ns2 = r#""as": "ns2", "divisor": 0"#;
+    sfq(ns2, "divisor", "0", "from 1 to 65536");
     let refuses = |keys: &str, key: &str, found: &str, message: &str| {
         let json = format!(r#"{{"main": {{"fq-pie": {{{keys}}}}}}}"#);
         refused(

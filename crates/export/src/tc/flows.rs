@@ -6,7 +6,7 @@ use spillgate_queueing::Line;
 use spillgate_queueing::spec::{
     AqmSpec, CakeSpec, CakeTins, CdtPolicy, Decide, DrrSpec, DualPi2Spec, DualPi2Variant,
     FairQueueSpec, FairSpec, FanScheduler, FanSpec, FlowScheduler, FlowWeights, FqCodelSpec,
-    FqPieSpec, FqSpec, Guard, PieVariant, SfqSpec, WfqSpec, WfqWeights,
+    FqPieSpec, FqSpec, Guard, PieVariant, SfqSpec, SfqVariant, WfqSpec, WfqWeights,
 };
 
 use super::queue::delays;
@@ -18,6 +18,8 @@ use crate::settings::{changed_after, no_admission, no_aqm_of, shown};
 const DEPTH: u64 = 127;
 /// Queues into which flows are hashed where each of them had its own: the default of `sfq`.
 const QUEUES: u32 = 1024;
+/// The most queues of `sfq` (`SFQ_MAX_FLOWS` of Linux).
+const MOST_FLOWS: u32 = 65_408;
 /// The least limit of `sfq`: `tc` refuses less.
 const LEAST: u64 = 2;
 /// The most bytes that `memory_limit` can be.
@@ -201,16 +203,28 @@ pub(super) fn sfq(s: &SfqSpec, line: Line, notes: &mut Here<'_>) -> String {
             s.depth
         ));
     }
+    let (flows, divisor) = match s.variant {
+        None => (s.flows, s.divisor),
+        Some(SfqVariant::Ns2) => {
+            notes.add("queues of sfq take turns of a packet's bytes, not of a packet, and the longest gives when it is full (`as: ns2`)");
+            let divisor = s.divisor.next_power_of_two();
+            if divisor != s.divisor {
+                notes.add(format!("of {} queues there are {divisor}", s.divisor));
+            }
+            (divisor.min(MOST_FLOWS), divisor)
+        }
+    };
     format!(
-        "sfq limit {} quantum {} depth {} flows {} divisor {}{perturb}{}",
+        "sfq limit {} quantum {} depth {} flows {flows} divisor {divisor}{perturb}{}",
         limit.max(LEAST),
         s.turn(line.longest).0,
         u64::from(s.depth).min(DEPTH),
-        s.flows,
-        s.divisor,
         if s.headdrop { " headdrop" } else { "" }
     )
 }
+
+/// What PIE loses that follows ns-3.
+pub(super) const NOT_NS3: &str = "bursts are those of Linux, not of ns-3 (`as: ns3`)";
 
 /// `fq_pie` (tc-fq_pie(8)).
 pub(super) fn fq_pie(f: &FqPieSpec, line: Line, notes: &mut Here<'_>) -> String {
@@ -235,6 +249,9 @@ pub(super) fn fq_pie(f: &FqPieSpec, line: Line, notes: &mut Here<'_>) -> String 
     let marks = whole("ecn_threshold", f.ecn_threshold, 100.0, 100.0);
     if f.variant != Some(PieVariant::Linux) {
         notes.add("fq_pie takes the delay of the packet that left last, lets the probability of an empty queue fall by 1/64, and drops what arrives at its limit");
+    }
+    if f.variant == Some(PieVariant::Ns3) {
+        notes.add(NOT_NS3);
     }
     let fixed = ["max_burst", "mean_packet", "derandomize"];
     let told = [

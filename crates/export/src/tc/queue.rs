@@ -6,7 +6,7 @@ use spillgate_core::{Dur, Limit, Rate};
 use spillgate_import::tc::red_weight;
 use spillgate_queueing::Line;
 use spillgate_queueing::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, PieSpec, RedIdle, RedMarks, RedShape, RedSpec, RedSpread,
+    AqmSpec, CodelSpec, InverseSqrt, PieSpec, PieVariant, RedIdle, RedMarks, RedShape, RedSpec, RedSpread,
     RedUnit, SizeScaling, WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::{ClassSpec, FifoSpec, WhenFull};
@@ -167,8 +167,10 @@ fn codel(c: &CodelSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> Strin
 /// `pie` (tc-pie(8)).
 fn pie(p: &PieSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> String {
     let linux = PieSpec::default();
-    if p.variant.is_none() {
-        notes.add("pie takes the delay of the packet that left last (`as: linux`)");
+    match p.variant {
+        None => notes.add("pie takes the delay of the packet that left last (`as: linux`)"),
+        Some(PieVariant::Ns3) => notes.add(flows::NOT_NS3),
+        Some(PieVariant::Linux) => {}
     }
     let fixed = changed_after(
         "pie of Linux has no word for ",

@@ -1,6 +1,7 @@
 //! The rate at which a queue drains, measured where its packets leave.
 //!
-//! Source: RFC 8033 §5.2; Linux 6.1, net/sched/sch_pie.c (`dq_rate_estimator`).
+//! Source: RFC 8033 §5.2; Linux 6.1, net/sched/sch_pie.c (`dq_rate_estimator`); ns-3.37,
+//! pie-queue-disc.cc (`UseDequeueRateEstimator`).
 //!
 //! Idea: while enough is queued the server is always busy with this queue, so that the time in
 //! which [`THRESHOLD`] bytes leave tells its rate, whoever it is shared with.
@@ -20,6 +21,9 @@ pub(crate) enum DrainRule {
     /// Linux 6.1: each begins where the one before ended, as long as enough is queued. The rates
     /// are averaged, with a weight of an eighth.
     Linux,
+    /// ns-3.37: each begins where the one before ended, as long as more than enough is queued. The
+    /// rates are averaged, with a weight of a half.
+    Ns3,
 }
 
 /// The drain rate of one queue.
@@ -68,7 +72,11 @@ impl DrainRate {
         if self.bytes < THRESHOLD || took.is_zero() {
             return None;
         }
-        let goes_on = rule == DrainRule::Linux && behind >= THRESHOLD;
+        let goes_on = match rule {
+            DrainRule::Rfc8033 => false,
+            DrainRule::Linux => behind >= THRESHOLD,
+            DrainRule::Ns3 => behind > THRESHOLD,
+        };
         self.average = self.averaged(rule, took.as_secs_f64());
         (self.since, self.bytes) = (if goes_on { now } else { Time::MAX }, 0);
         Some(took)
@@ -86,10 +94,11 @@ impl DrainRate {
                     false => bytes / seconds,
                 }
             }
-            DrainRule::Linux => {
+            DrainRule::Linux | DrainRule::Ns3 => {
                 let rate = self.bytes as f64 / seconds;
+                let part = if rule == DrainRule::Ns3 { 2.0 } else { 8.0 };
                 match old > 0.0 {
-                    true => old - old / 8.0 + rate / 8.0,
+                    true => old - old / part + rate / part,
                     false => rate,
                 }
             }
@@ -125,6 +134,11 @@ mod tests {
             ends(DrainRule::Linux, 40),
             [(16, short, biased), (32, long, mended)]
         );
+        let mean = f64::midpoint(biased, 1_024_000.0);
+        assert_eq!(
+            ends(DrainRule::Ns3, 40),
+            [(16, short, biased), (32, long, mean)]
+        );
     }
 
     /// The average of the RFC is one of times: 3/4 of 15 ms and 1/4 of 30 ms for 16,384 B.
@@ -143,7 +157,7 @@ mod tests {
     /// None begins while little is queued; one that has begun ends.
     #[test]
     fn a_short_queue_is_not_measured() {
-        for rule in [DrainRule::Rfc8033, DrainRule::Linux] {
+        for rule in [DrainRule::Rfc8033, DrainRule::Linux, DrainRule::Ns3] {
             let mut drain = DrainRate::UNKNOWN;
             for ms in 1..100 {
                 let now = Time::ZERO + Dur::from_ms(ms);

@@ -20,8 +20,13 @@
 //! PIE is always active, as in Linux. With `as: linux` it follows Linux 6.1 (net/sched/sch_pie.c):
 //! the delay is that of the packet that left last, 0 if the queue is then empty; the burst
 //! allowance is reduced by the time between departures; updates are on the grid of `update`; the
-//! probability of an empty queue falls by 1/64; a delay above 250 ms adds 0.02. Cost: O(1) per
-//! packet and update, at most one draw per packet.
+//! probability of an empty queue falls by 1/64; a delay above 250 ms adds 0.02. With `as: ns3` it
+//! follows ns-3.37 (`pie-queue-disc.cc`): the delay is Linux's at the last update; the probability
+//! falls by 0.02 of it whenever two delays in a row are 0, which they are if the packet that left
+//! last left nothing behind, whatever waits now; the first arrival begins a burst, and another may
+//! begin after 1.5 s of calm. There the first update comes after `update`, not with the first
+//! packet, and lengths count in bytes. Cost: O(1) per packet and update, at most one draw per
+//! packet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +49,9 @@ pub enum PieVariant {
     /// Linux 6.1: the delay is that of the packet that left last. The clock of Linux rounds
     /// `update` up to ticks: 15 ms to 20 ms at 100 Hz, to 16 ms at 250 Hz.
     Linux,
+    /// ns-3.37: the delay is that of the packet that left last; the probability decays while that
+    /// is 0, even if packets wait; a burst comes no sooner than 1.5 s of calm after the one before.
+    Ns3,
 }
 
 spillgate_core::spec! {
@@ -131,10 +139,10 @@ pub(crate) struct PieVars {
     probability: f64,
     /// Sum of the probabilities since the last drop.
     sum: f64,
-    /// The delay at the last update; with `linux` and time stamps that of the packet that left
-    /// last.
+    /// The delay at the last update; with `linux`, `ns3` and time stamps that of the packet that
+    /// left last.
     delay: Dur,
-    /// With `linux`: the delay at the last update.
+    /// With `linux` and `ns3`: the delay at the last update.
     former: Dur,
     /// With `linux` and time stamps: when the last packet left; [`Time::MAX`] if none did since the
     /// burst allowance was reset.
@@ -145,9 +153,15 @@ pub(crate) struct PieVars {
     next: Time,
     /// With `dq_rate_estimator`: the drain rate.
     drain: DrainRate,
+    /// With `ns3`: calm updates in a row since the last burst; [`READY`] if another may begin.
+    calm: u32,
 }
 
-const _: () = assert!(std::mem::size_of::<PieVars>() <= 80);
+const _: () = assert!(std::mem::size_of::<PieVars>() <= 88);
+
+const READY: u32 = u32::MAX;
+/// The calm that ns-3 wants between bursts.
+const CALM: Dur = Dur::from_ms(1500);
 
 /// `time` less `by`, 0 at least.
 fn less(time: Dur, by: Dur) -> Dur {
@@ -163,6 +177,15 @@ impl Pie {
 
     fn is_linux(&self) -> bool {
         self.spec.variant == Some(PieVariant::Linux)
+    }
+
+    fn is_ns3(&self) -> bool {
+        self.spec.variant == Some(PieVariant::Ns3)
+    }
+
+    /// Whether the delay is that of the packet that left last.
+    fn takes_last(&self) -> bool {
+        self.spec.variant.is_some() && !self.spec.dq_rate_estimator
     }
 
     /// RFC 8033 §4.2: the step of the probability as the delay moves from `old` to `delay`.
@@ -224,6 +247,34 @@ impl Pie {
         v.former = v.delay;
     }
 
+    /// One update of ns-3.
+    fn step_ns3(&self, v: &mut PieVars) {
+        if v.burst.is_zero() {
+            v.probability += self.step(v, v.delay, v.former);
+        } else {
+            v.probability = 0.0;
+        }
+        if v.delay.is_zero() && v.former.is_zero() {
+            v.probability *= 0.98;
+        }
+        v.probability = v.probability.clamp(0.0, 1.0);
+        v.burst = less(v.burst, self.spec.update);
+        let is_calm = v.probability == 0.0 && self.is_short(v.delay) && self.is_short(v.former);
+        if is_calm && v.drain.bytes_per_sec().is_some() {
+            v.drain = DrainRate::UNKNOWN;
+        }
+        if v.calm != READY {
+            v.calm = match is_calm && v.burst.is_zero() {
+                true => v.calm + 1,
+                false => v.calm.min(1),
+            };
+            if u64::from(v.calm) > CALM.as_ps() / self.spec.update.as_ps() + 1 {
+                v.calm = READY;
+            }
+        }
+        v.former = v.delay;
+    }
+
     /// The delay at the next update.
     fn delay(&self, v: &PieVars, queue: &Backlog) -> Dur {
         if self.spec.dq_rate_estimator {
@@ -234,7 +285,7 @@ impl Pie {
                 ..*queue
             };
             queue.drains_in().unwrap_or(Dur::ZERO)
-        } else if self.is_linux() {
+        } else if self.takes_last() {
             v.delay
         } else {
             queue
@@ -245,7 +296,7 @@ impl Pie {
 
     /// Whether the delay is that of a packet which goes on waiting.
     fn delay_grows(&self, queue: &Backlog) -> bool {
-        queue.head.is_some() && !self.is_linux() && !self.spec.dq_rate_estimator
+        queue.head.is_some() && self.spec.variant.is_none() && !self.spec.dq_rate_estimator
     }
 }
 
@@ -263,7 +314,7 @@ impl Clocked for Pie {
 
     fn first(&self, now: Time) -> Time {
         match self.spec.variant {
-            None => now + self.spec.update,
+            None | Some(PieVariant::Ns3) => now + self.spec.update,
             Some(PieVariant::Linux) => self.on_grid(now),
         }
     }
@@ -276,13 +327,17 @@ impl Clocked for Pie {
                 v.delay = delay;
                 self.step_linux(v, queue.packets == 0);
             }
+            Some(PieVariant::Ns3) => {
+                v.delay = delay;
+                self.step_ns3(v);
+            }
         }
     }
 
     fn rests(&self, v: &PieVars) -> bool {
         let mut new = self.vars();
         new.next = v.next;
-        if !self.is_linux() {
+        if self.spec.variant.is_none() {
             // The RFC never forgets the drain rate.
             new.drain = v.drain;
         }
@@ -312,9 +367,13 @@ impl Automaton for Pie {
             delay: Dur::ZERO,
             former: Dur::ZERO,
             left: Time::MAX,
-            burst: self.spec.max_burst,
+            burst: match self.is_ns3() {
+                true => Dur::ZERO,
+                false => self.spec.max_burst,
+            },
             next: Time::MAX,
             drain: DrainRate::UNKNOWN,
+            calm: READY,
         }
     }
 
@@ -328,21 +387,26 @@ impl Automaton for Pie {
         draw: &mut D,
     ) -> Verdict {
         let p = &self.spec;
-        if self.is_linux() && !p.dq_rate_estimator && backlog.packets == 0 {
+        if self.takes_last() && backlog.packets == 0 {
             // It is 0 already, unless the queue was flushed.
             v.delay = Dur::ZERO;
         }
         self.arrives(v, now, backlog);
         let least = 2 * p.mean_packet.0 + u64::from(!self.is_linux());
-        let spared = !v.burst.is_zero()
-            || (self.is_short(v.delay) && v.probability < 0.2)
-            || backlog.bytes < least;
+        let in_burst = !v.burst.is_zero();
+        if self.is_ns3() && !in_burst && v.calm == READY {
+            // The packet that begins it is judged all the same.
+            (v.burst, v.calm) = (p.max_burst, 0);
+        }
+        let judged = if self.is_ns3() { v.former } else { v.delay };
+        let spared =
+            in_burst || (self.is_short(judged) && v.probability < 0.2) || backlog.bytes < least;
         if spared {
             return Verdict::Pass;
         }
         if p.derandomize {
             v.sum += v.probability;
-            if v.probability == 0.0 && self.is_linux() {
+            if v.probability == 0.0 && p.variant.is_some() {
                 v.sum = 0.0;
             }
             if v.sum < 0.85 {
@@ -355,17 +419,21 @@ impl Automaton for Pie {
             return Verdict::Pass;
         }
         self.odds = Some(DelayOdds {
-            delay: v.delay,
+            delay: judged,
             target: p.target,
             probability: v.probability,
             sum: p.derandomize.then_some(v.sum),
             draw: drawn,
         });
         let sum = std::mem::take(&mut v.sum);
-        let marks = p.ecn && v.probability <= p.ecn_threshold;
+        let marks = p.ecn
+            && match self.is_ns3() {
+                true => v.probability < p.ecn_threshold,
+                false => v.probability <= p.ecn_threshold,
+            };
         let verdict = signal(marks, packet, DropReason::Early);
-        if verdict == Verdict::Mark && due && self.is_linux() {
-            // Only a drop, or a random draw, restarts the sum.
+        if verdict == Verdict::Mark && (self.is_ns3() || due && self.is_linux()) {
+            // Only a drop restarts the sum, and in Linux a random draw.
             v.sum = sum;
         }
         verdict
@@ -387,9 +455,10 @@ impl Automaton for Pie {
             let rule = match self.spec.variant {
                 None => DrainRule::Rfc8033,
                 Some(PieVariant::Linux) => DrainRule::Linux,
+                Some(PieVariant::Ns3) => DrainRule::Ns3,
             };
             v.drain.left(rule, now, packet.len, backlog.bytes)
-        } else if self.is_linux() {
+        } else if self.takes_last() {
             v.delay = match backlog.bytes {
                 0 => Dur::ZERO,
                 _ => now.since(packet.arrived),
@@ -406,7 +475,7 @@ impl Automaton for Pie {
     }
 
     fn overflowed(&self, v: &mut PieVars) {
-        if self.is_linux() {
+        if self.spec.variant.is_some() {
             v.sum = 0.0;
         }
     }

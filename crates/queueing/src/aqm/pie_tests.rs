@@ -100,7 +100,7 @@ fn drains() -> DrainRate {
 /// A queue in which nothing moves, asked once, is in the end as one asked every ms.
 #[test]
 fn updates_can_wait() {
-    let variants = [None, Some(PieVariant::Linux)];
+    let variants = [None, Some(PieVariant::Linux), Some(PieVariant::Ns3)];
     for (variant, dq_rate_estimator) in variants.into_iter().flat_map(|v| [(v, false), (v, true)]) {
         let spec = PieSpec {
             variant,
@@ -112,7 +112,7 @@ fn updates_can_wait() {
             let new = pie(&spec).vars;
             let start = PieVars {
                 probability: 0.3,
-                // In Linux the packet that leaves a queue empty makes it 0.
+                // In Linux and ns-3 the packet that leaves a queue empty makes it 0.
                 delay: ms(if variant.is_some() && bytes == 0 {
                     0.0
                 } else {
@@ -170,7 +170,11 @@ fn a_day_is_skipped() {
 /// count, take 16 ms, and the RFC divides 16,384 B by that.
 #[test]
 fn a_standing_queue_is_divided_by_its_drain_rate() {
-    for (variant, rate) in [(None, 1.024e6), (Some(PieVariant::Linux), 1e6)] {
+    for (variant, rate) in [
+        (None, 1.024e6),
+        (Some(PieVariant::Linux), 1e6),
+        (Some(PieVariant::Ns3), 1e6),
+    ] {
         let mut p = pie(&PieSpec {
             variant,
             dq_rate_estimator: true,
@@ -240,6 +244,17 @@ fn who_is_spared_and_who_is_marked() {
     let marking = PieSpec { ecn: true, ..plain };
     assert_eq!(verdict(&marking, at(0.1), 9000, &[0.0]), Verdict::Mark);
     assert_eq!(verdict(&marking, at(0.11), 9000, &[0.0]), EARLY);
+    // ns-3 looks at the delay of the last update, and drops from the threshold on.
+    let ns3 = PieSpec {
+        variant: Some(PieVariant::Ns3),
+        ..marking
+    };
+    let was = |p: f64, former: f64| {
+        move |v: &mut PieVars| (v.probability, v.former, v.calm) = (p, ms(former), 0)
+    };
+    assert_eq!(verdict(&ns3, was(0.09, 30.0), 9000, &[0.0]), Verdict::Mark);
+    assert_eq!(verdict(&ns3, was(0.1, 30.0), 9000, &[0.0]), EARLY);
+    assert_eq!(verdict(&ns3, was(0.1, 7.4), 9000, &[]), Verdict::Pass);
 
     // RFC 8033 §5.4: no drop below a sum of 0.85, a certain one from 8.5 on.
     let spread = PieSpec::default();
@@ -308,4 +323,64 @@ fn linux_takes_the_delay_of_the_packet_that_left() {
     assert_eq!((p.vars.delay, p.vars.former), (Dur::ZERO, ms(30.0)));
     // Between the departures 10 ms passed.
     assert_eq!(p.vars.burst, ms(140.0));
+}
+
+/// ns-3: a queue that the last packet left empty is taken for one without delay, whatever came
+/// since; only a queue that was left with a packet moves the probability again.
+#[test]
+fn ns3_lets_the_probability_of_a_queue_fall_that_was_empty() {
+    let step = |variant, delay| {
+        let p = pie(&PieSpec {
+            variant: Some(variant),
+            ..PieSpec::default()
+        });
+        let mut v = PieVars {
+            probability: 0.3,
+            delay,
+            former: delay,
+            burst: Dur::ZERO,
+            next: Time::ZERO,
+            ..p.vars
+        };
+        let waiting = Backlog::of(3, 3000);
+        p.automaton.advance(&mut v, Time::ZERO, &waiting);
+        v.probability
+    };
+    let short = 0.3 - 0.125 * 0.015;
+    assert!((step(PieVariant::Linux, Dur::ZERO) - short).abs() < 1e-12);
+    assert!((step(PieVariant::Ns3, Dur::ZERO) - 0.98 * short).abs() < 1e-12);
+    assert!((step(PieVariant::Ns3, ms(15.0)) - 0.3).abs() < 1e-12);
+}
+
+/// ns-3: the first arrival begins a burst; the next one comes after 102 calm updates in a row, the
+/// first of which ends the one before.
+#[test]
+fn bursts_of_ns3_keep_apart() {
+    let mut p = pie(&PieSpec {
+        variant: Some(PieVariant::Ns3),
+        ..PieSpec::default()
+    });
+    let mut rng = Rng::from_key(1);
+    let mut arrive = |p: &mut Managed<Pie>, at: f64| {
+        let now = Time::ZERO + ms(at);
+        // It waits, so that the clock goes on.
+        p.arrival(
+            now,
+            &Backlog::of(1, 1000),
+            &Packet::new(0, 0, 1000),
+            &mut rng,
+        );
+        (p.vars.burst, p.vars.calm)
+    };
+    assert_eq!(arrive(&mut p, 0.0), (ms(150.0), 0));
+    assert_eq!(arrive(&mut p, 149.0), (ms(15.0), 0));
+    // Calm from 150 ms on; ten updates later ...
+    assert_eq!(arrive(&mut p, 285.0), (Dur::ZERO, 10));
+    // ... one sees a delay, after which two are calm no more.
+    p.vars.delay = ms(9.0);
+    assert_eq!(arrive(&mut p, 300.0), (Dur::ZERO, 1));
+    p.vars.delay = Dur::ZERO;
+    assert_eq!(arrive(&mut p, 315.0), (Dur::ZERO, 1));
+    assert_eq!(arrive(&mut p, 315.0 + 100.0 * 15.0), (Dur::ZERO, 101));
+    assert_eq!(arrive(&mut p, 315.0 + 101.0 * 15.0), (ms(150.0), 0));
 }

@@ -12,6 +12,10 @@
 //! several the one that became so long last, loses its last packet, or its first one with
 //! `headdrop`. If all hold one packet, the queue whose turn is next loses it.
 //!
+//! With `as: ns2` it follows ns-2.35 (queue/sfq.cc): queues send a packet in each turn, and what
+//! arrives is dropped where its queue has half as many packets as there are places left, or more
+//! than its part of the limit while fewer places are left than there are queues.
+//!
 //! Deviations: the hash is changed when the first packet arrives after `perturb`, at multiples of
 //! it since the start of the run; packets that do not fit into their new queues are then pushed
 //! out, as in Linux. RED in each queue, which Linux offers, is left to `drr` and `fq`. Cost: O(1)
@@ -20,6 +24,8 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use spillgate_core::rng::mix;
 use spillgate_core::{
     DropReason, Dropped, Dscp, Dur, Ecn, Limit, Packet, Problem, Rate, Size, Time,
@@ -36,9 +42,21 @@ use crate::recipe::At;
 use crate::share::{Fairness, Meanwhile, Member, Others};
 use crate::stats::{Cx, State};
 
+/// Implementations of SFQ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SfqVariant {
+    /// ns-2.35: turns of a packet, and a part of the limit for each queue, of which there are
+    /// `divisor`. ns-2 itself has `limit` 40 packets and `divisor` 16 where nothing else is said.
+    Ns2,
+}
+
 spillgate_core::spec! {
     /// Stochastic fairness queueing.
     pub struct SfqSpec {
+        /// The implementation that is followed. Default: Linux.
+        #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+        pub variant: Option<SfqVariant> = None,
         /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B, the longest
         /// packet of Ethernet, or the longest packet as the link counts it, whichever is more.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +69,8 @@ spillgate_core::spec! {
         /// Queues that may hold packets at the same time, 1 to 65408. Default 128 (Linux).
         #[schemars(range(min = 1, max = 65408))]
         pub flows: u32 = 128,
-        /// Values of the hash, a power of two up to 65536. Default 1024 (Linux).
+        /// Values of the hash, a power of two up to 65536; with `ns2` any number up to that.
+        /// Default 1024 (Linux).
         #[schemars(range(min = 1, max = 65536))]
         pub divisor: u32 = 1024,
         /// Time after which the hash is changed. Default: never (Linux).
@@ -92,6 +111,10 @@ impl SfqSpec {
             "the number of queues must be from 1 to 65408",
             "the default is 128",
         )?;
+        if self.variant == Some(SfqVariant::Ns2) {
+            self.check_ns2(at)?;
+            return Ok(Sfq::new(self, 1, bound));
+        }
         at.check(
             self.divisor.is_power_of_two() && self.divisor <= 65_536,
             "divisor",
@@ -110,6 +133,38 @@ impl SfqSpec {
         }
         let quantum = check_quantum(self.turn(line.longest), at)?;
         Ok(Sfq::new(self, quantum, bound))
+    }
+
+    /// ns-2 has a number of queues and a limit in packets, and nothing else.
+    fn check_ns2(&self, at: &At<'_>) -> Result<(), Problem> {
+        at.check(
+            matches!(self.limit, Limit::Packets(_)),
+            "limit",
+            self.limit,
+            "the limit of ns-2 is in packets",
+            "that of ns-2 is 40 packets",
+        )?;
+        at.check(
+            (1..=65_536).contains(&self.divisor),
+            "divisor",
+            self.divisor,
+            "the number of queues must be from 1 to 65536",
+            "that of ns-2 is 16",
+        )?;
+        let usual = Self::default();
+        let others = [
+            ("quantum", self.quantum.map(|q| q.to_string())),
+            ("depth", other(self.depth, usual.depth)),
+            ("flows", other(self.flows, usual.flows)),
+            ("perturb", self.perturb.map(|p| p.to_string())),
+            ("headdrop", other(self.headdrop, usual.headdrop)),
+        ];
+        for (key, found) in others {
+            let Some(found) = found else { continue };
+            let hint = format!("leave `{key}` or `as` out");
+            return Err(at.error(key, found, "the SFQ of ns-2 has no such parameter", &hint));
+        }
+        Ok(())
     }
 }
 
@@ -135,6 +190,11 @@ impl FlowQueueSpec for SfqSpec {
     }
 }
 
+/// A value that is not the usual one.
+fn other<T: PartialEq + ToString>(value: T, usual: T) -> Option<String> {
+    (value != usual).then(|| value.to_string())
+}
+
 const NONE: u32 = u32::MAX;
 
 /// A queue.
@@ -156,6 +216,7 @@ struct Slot {
 pub(crate) struct Sfq {
     quantum: i64,
     bound: Bound,
+    variant: Option<SfqVariant>,
     depth: u32,
     perturb: Option<Dur>,
     headdrop: bool,
@@ -188,11 +249,16 @@ impl Sfq {
         };
         // No more queues are in use than there are values, or packets with the one that arrives.
         let most = bound.packets.saturating_add(1);
-        let flows = spec.flows.min(spec.divisor).min(most);
+        let (flows, depth) = match spec.variant {
+            None => (spec.flows, spec.depth),
+            Some(SfqVariant::Ns2) => (spec.divisor, bound.packets),
+        };
+        let flows = flows.min(spec.divisor).min(most);
         Self {
             quantum: quantum.into(),
             bound,
-            depth: spec.depth,
+            variant: spec.variant,
+            depth,
             perturb: spec.perturb,
             headdrop: spec.headdrop,
             salt: None,
@@ -201,7 +267,7 @@ impl Sfq {
             free: (0..flows).rev().collect(),
             table: vec![NONE; spec.divisor as usize],
             round: VecDeque::new(),
-            lengths: vec![NONE; spec.depth as usize + 1],
+            lengths: vec![NONE; depth as usize + 1],
             longest: 0,
             packets: 0,
             bytes: 0,
@@ -297,6 +363,19 @@ impl Sfq {
         Some(packet)
     }
 
+    /// Whether a queue takes no more packets.
+    fn is_full(&self, slot: u32) -> bool {
+        let used = self.len(slot);
+        match self.variant {
+            None => used >= self.depth,
+            Some(SfqVariant::Ns2) => {
+                let left = self.bound.packets.saturating_sub(self.packets);
+                let queues = self.table.len() as u32;
+                used >= left / 2 || left < queues && used > self.bound.packets / queues
+            }
+        }
+    }
+
     /// The queue that has to give.
     fn victim(&self) -> Option<u32> {
         match self.longest {
@@ -369,7 +448,7 @@ impl FlowQueue for Sfq {
         let before = self.packets;
         self.change(cx);
         let slot = self.slot(packet);
-        let full = slot.is_some_and(|s| self.len(s) >= self.depth);
+        let full = slot.is_some_and(|s| self.is_full(s));
         let Some(slot) = slot.filter(|_| !full || self.headdrop) else {
             packet.ecn = was;
             cx.refused(*packet, DropReason::Tail);
@@ -405,7 +484,11 @@ impl FlowQueue for Sfq {
                 continue;
             }
             let packet = self.take(slot, true)?;
-            self.slots[slot as usize].allot -= i64::from(packet.len);
+            match self.variant {
+                None => self.slots[slot as usize].allot -= i64::from(packet.len),
+                Some(SfqVariant::Ns2) if self.len(slot) > 0 => self.round.rotate_left(1),
+                Some(SfqVariant::Ns2) => {}
+            }
             cx.dequeued(&packet);
             return Some(packet);
         }

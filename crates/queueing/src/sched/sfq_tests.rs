@@ -138,6 +138,57 @@ proptest! {
         }
     }
 
+    /// ns-2 in plain words: a list of queues, each with its packets, in the order of their turns.
+    #[test]
+    fn agrees_with_the_plain_one_of_ns2(
+        ops in prop::collection::vec(prop::option::weighted(0.6, (0_u32..12, 40_u16..1600)), 1..150),
+        limit in 2_u32..60,
+        divisor in 1_u32..20,
+    ) {
+        let spec = SfqSpec {
+            variant: Some(SfqVariant::Ns2),
+            limit: Limit::Packets(limit),
+            divisor,
+            ..SfqSpec::default()
+        };
+        let (mut fast, mut desk) = (sfq(&spec), Desk::new());
+        let mut round: Vec<(u32, Vec<u32>)> = Vec::new();
+        for (seq, op) in (0_u32..).zip(ops) {
+            if let Some((flow, len)) = op {
+                let mut packet = Packet { hash: flow.wrapping_mul(0x9e37_79b9), ..Packet::new(flow, seq, len) };
+                let was = packet.ecn;
+                fast.offer(&mut packet, was, &mut desk.at(Time::ZERO));
+                let value = fast.value(&packet);
+                let all: usize = round.iter().map(|q| q.1.len()).sum();
+                let left = limit as usize - all;
+                let place = round.iter().position(|q| q.0 == value);
+                let used = place.map_or(0, |at| round[at].1.len());
+                let part = (limit / divisor) as usize;
+                let lost = used >= left / 2 || (left < divisor as usize && used > part);
+                prop_assert_eq!(desk.dropped().len(), usize::from(lost));
+                if !lost {
+                    match place {
+                        Some(at) => round[at].1.push(seq),
+                        None => round.push((value, vec![seq])),
+                    }
+                }
+            } else {
+                let promised = fast.head().copied();
+                let left = fast.pop(&mut desk.at(Time::ZERO));
+                prop_assert_eq!(left, promised);
+                let mut expected = None;
+                if !round.is_empty() {
+                    let (value, mut packets) = round.remove(0);
+                    expected = Some(packets.remove(0));
+                    if !packets.is_empty() {
+                        round.push((value, packets));
+                    }
+                }
+                prop_assert_eq!(left.map(|p| p.seq), expected);
+            }
+        }
+    }
+
     /// A change of the hash loses packets only where they do not fit, and keeps the order of those
     /// of a queue.
     #[test]

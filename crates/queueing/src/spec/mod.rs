@@ -42,7 +42,7 @@ pub use crate::sched::fq::FqSpec;
 pub use crate::sched::fq_codel::FqCodelSpec;
 pub use crate::sched::fq_pie::FqPieSpec;
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
-pub use crate::sched::sfq::SfqSpec;
+pub use crate::sched::sfq::{SfqSpec, SfqVariant};
 
 use crate::engine::Engine;
 use crate::leaf::{Bound, Leaf, Queue};

@@ -400,6 +400,11 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "fq-pie as ns3",
+        json: r#"{"main": {"fq-pie": {"as": "ns3", "flows": 3, "target": "4 ms", "update": "4 ms", "max_burst": "10 ms", "limit": "30 packets", "ecn": true}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "fq-pie",
         json: r#"{"main": {"fq-pie": {"target": "4 ms", "update": "3 ms", "alpha": 5, "beta": 30, "max_burst": "10 ms", "limit": "9 kB"}}}"#,
         work_conserving: true,
@@ -407,6 +412,11 @@ pub(crate) const PRESETS: &[Preset] = &[
     Preset {
         name: "sfq",
         json: r#"{"main": {"sfq": {"limit": "12 packets", "depth": 4, "flows": 3, "divisor": 16, "quantum": "300 B", "headdrop": true}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "sfq as ns2",
+        json: r#"{"main": {"sfq": {"as": "ns2", "limit": "12 packets", "divisor": 3}}}"#,
         work_conserving: true,
     },
     Preset {
