@@ -272,6 +272,13 @@ fn table() -> Vec<Row> {
             ("divisor", json!([256])),
             ("perturb", json!(["10 s", "200 ms"])),
             ("headdrop", json!([true])),
+            (
+                "aqm",
+                json!([
+                    {"red": {}},
+                    {"red": {"as": "linux", "min_th": 9000, "max_th": 30000, "ecn": true}}
+                ]),
+            ),
         ],
     ));
     all.extend(queue(

@@ -99,6 +99,14 @@ fn fair_queues_by_flow() {
         let keys = format!(r#""as": "ns2", "{key}": {value}"#);
         sfq(&keys, key, found, "the SFQ of ns-2 has no such parameter");
     }
+    let alone = "queues of SFQ have RED alone";
+    sfq(r#""aqm": {"codel": {}}"#, "aqm", "codel", alone);
+    sfq(
+        r#""aqm": {"red": {"idle": "none"}}"#,
+        "aqm.red.idle",
+        "none",
+        "forgets its average",
+    );
     let ns2 = r#""as": "ns2", "limit": "9 kB""#;
     sfq(ns2, "limit", "9 kB", "the limit of ns-2 is in packets");
     let ns2 = r#""as": "ns2", "divisor": 0"#;

@@ -9,7 +9,7 @@ use spillgate_queueing::spec::{
     FqPieSpec, FqSpec, Guard, PieVariant, SfqSpec, SfqVariant, WfqSpec, WfqWeights,
 };
 
-use super::queue::delays;
+use super::queue::{delays, red_of_sfq};
 use crate::Here;
 use crate::limits::{in_packets, in_whole};
 use crate::settings::{changed_after, no_admission, no_aqm_of, shown};
@@ -203,6 +203,10 @@ pub(super) fn sfq(s: &SfqSpec, line: Line, notes: &mut Here<'_>) -> String {
             s.depth
         ));
     }
+    let red = match &s.aqm {
+        Some(AqmSpec::Red(red)) => red_of_sfq(red, notes),
+        _ => String::new(),
+    };
     let (flows, divisor) = match s.variant {
         None => (s.flows, s.divisor),
         Some(SfqVariant::Ns2) => {
@@ -215,7 +219,7 @@ pub(super) fn sfq(s: &SfqSpec, line: Line, notes: &mut Here<'_>) -> String {
         }
     };
     format!(
-        "sfq limit {} quantum {} depth {} flows {flows} divisor {divisor}{perturb}{}",
+        "sfq limit {} quantum {} depth {} flows {flows} divisor {divisor}{perturb}{}{red}",
         limit.max(LEAST),
         s.turn(line.longest).0,
         u64::from(s.depth).min(DEPTH),

@@ -6,8 +6,8 @@ use spillgate_core::{Dur, Limit, Rate};
 use spillgate_import::tc::red_weight;
 use spillgate_queueing::Line;
 use spillgate_queueing::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, PieSpec, PieVariant, RedIdle, RedMarks, RedShape, RedSpec, RedSpread,
-    RedUnit, SizeScaling, WredProfile, WredSpec, WredUnit,
+    AqmSpec, CodelSpec, InverseSqrt, PieSpec, PieVariant, RedIdle, RedMarks, RedShape, RedSpec,
+    RedSpread, RedUnit, SizeScaling, WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::{ClassSpec, FifoSpec, WhenFull};
 
@@ -295,16 +295,6 @@ fn unlike(spec: &RedSpec) -> Vec<String> {
 /// `red`.
 fn red(spec: &RedSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> String {
     let r = spec.rules();
-    let bytes = |threshold: f64| match r.unit {
-        RedUnit::Packets => (threshold * f64::from(PACKET_BYTES) + 0.5) as u64,
-        RedUnit::Bytes => (threshold + 0.5) as u64,
-    };
-    let least = match r.unit {
-        RedUnit::Packets => u64::from(PACKET_BYTES),
-        RedUnit::Bytes => 1,
-    };
-    let min = bytes(r.min_th).max(least);
-    let max = bytes(r.max_th).max(min + 1);
     let (hard, counted) = match limit {
         Limit::Packets(n) => (u64::from(n) * u64::from(PACKET_BYTES), true),
         Limit::Bytes(n) => (n, false),
@@ -332,17 +322,61 @@ fn red(spec: &RedSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> String
     if r.idle == RedIdle::None {
         notes.add("the average of red decays while the queue is idle (`idle: none`)");
     }
+    let (max, words) = red_words(spec, notes);
+    if hard <= max {
+        notes.add(format!(
+            "the limit of red must be above its maximum: {limit} becomes {} B",
+            max + 1
+        ));
+    }
+    let (average, ecn) = words;
+    format!(
+        "red limit {}b{average} bandwidth {}bit{ecn}",
+        hard.max(max + 1),
+        rate.bps()
+    )
+}
+
+/// RED of the queues of `sfq`.
+pub(super) fn red_of_sfq(spec: &RedSpec, notes: &mut Here<'_>) -> String {
+    for line in unlike(spec) {
+        notes.add(line);
+    }
+    let r = spec.rules();
+    if !r.in_bytes() {
+        notes.add(format!(
+            "red counts bytes: a packet of the thresholds is taken as {PACKET_BYTES} B"
+        ));
+    }
+    if r.mean_packet.0 != u64::from(PACKET_BYTES) && spec.mean_packet.is_some() {
+        notes.add(format!(
+            "`avpkt` is {PACKET_BYTES} B, not {} (`mean_packet`), which changes `burst` alone",
+            r.mean_packet
+        ));
+    }
+    let (max, (average, ecn)) = red_words(spec, notes);
+    // A queue has no limit in bytes: this one makes thresholds where there are none.
+    format!(" redflowlimit {}b{average}{ecn}", 4 * max)
+}
+
+/// The upper threshold in bytes, and words for the average and for marks.
+fn red_words(spec: &RedSpec, notes: &mut Here<'_>) -> (u64, (String, &'static str)) {
+    let r = spec.rules();
+    let bytes = |threshold: f64| match r.unit {
+        RedUnit::Packets => (threshold * f64::from(PACKET_BYTES) + 0.5) as u64,
+        RedUnit::Bytes => (threshold + 0.5) as u64,
+    };
+    let least = match r.unit {
+        RedUnit::Packets => u64::from(PACKET_BYTES),
+        RedUnit::Bytes => 1,
+    };
+    let min = bytes(r.min_th).max(least);
+    let max = bytes(r.max_th).max(min + 1);
     if bytes(r.min_th) != min {
         let one = if r.in_bytes() { "byte" } else { "packet" };
         notes.add(format!(
             "the least threshold of red is a {one}, not {}",
             r.min_th
-        ));
-    }
-    if hard <= max {
-        notes.add(format!(
-            "the limit of red must be above its maximum: {limit} becomes {} B",
-            max + 1
         ));
     }
     let wlog = weight_log(r.weight, 30);
@@ -359,12 +393,11 @@ fn red(spec: &RedSpec, limit: Limit, rate: Rate, notes: &mut Here<'_>) -> String
         (true, RedMarks::Always) => " ecn",
         (true, RedMarks::BelowMax | RedMarks::BelowCertain) => " ecn harddrop",
     };
-    format!(
-        "red limit {}b min {min}b max {max}b avpkt {PACKET_BYTES}b burst {burst} probability {} bandwidth {}bit{ecn}",
-        hard.max(max + 1),
-        r.max_p,
-        rate.bps()
-    )
+    let average = format!(
+        " min {min}b max {max}b avpkt {PACKET_BYTES}b burst {burst} probability {}",
+        r.max_p
+    );
+    (max, (average, ecn))
 }
 
 /// The profile of WRED that stands for all.

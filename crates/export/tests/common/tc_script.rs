@@ -122,6 +122,21 @@ impl<'t> Words<'t> {
             .and_then(|n| n.parse().ok())
             .unwrap_or_else(|| panic!("{w}: {}", self.1))
     }
+    /// Those of RED, which has this limit.
+    fn thresholds(&mut self, limit: u64) {
+        self.expect("min");
+        let min = self.size();
+        self.expect("max");
+        let max = self.size();
+        assert!(min < max && max < limit, "{}", self.1);
+        self.expect("avpkt");
+        let avpkt = self.size();
+        self.expect("burst");
+        let burst: u64 = self.number();
+        assert!(burst > min / avpkt, "{}", self.1);
+        self.expect("probability");
+        assert!((0.0..=1.0).contains(&self.number::<f64>()));
+    }
     fn number<T: std::str::FromStr>(&mut self) -> T {
         let w = self.next();
         w.parse().unwrap_or_else(|_| panic!("{w}: {}", self.1))
@@ -350,22 +365,18 @@ impl<'t> Words<'t> {
                     assert!(self.number::<u32>() > 0);
                 }
                 self.take("headdrop");
+                if self.take("redflowlimit") {
+                    let limit = self.size();
+                    self.thresholds(limit);
+                    if self.take("ecn") {
+                        self.take("harddrop");
+                    }
+                }
             }
             "red" => {
                 self.expect("limit");
                 let limit = self.size();
-                self.expect("min");
-                let min = self.size();
-                self.expect("max");
-                let max = self.size();
-                assert!(min < max && max < limit, "{}", self.1);
-                self.expect("avpkt");
-                let avpkt = self.size();
-                self.expect("burst");
-                let burst: u64 = self.number();
-                assert!(burst > min / avpkt, "{}", self.1);
-                self.expect("probability");
-                assert!((0.0..=1.0).contains(&self.number::<f64>()));
+                self.thresholds(limit);
                 self.expect("bandwidth");
                 self.rate();
                 if self.take("ecn") {

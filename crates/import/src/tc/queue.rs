@@ -111,7 +111,7 @@ pub(super) fn queue<'w>(
         "fq_codel" => fq_codel(args, idle)?,
         "dualpi2" => dualpi2(args, idle)?,
         "cake" => super::cake::cake(args, idle)?,
-        "sfq" => sfq(args, idle)?,
+        "sfq" => sfq(kind, args, idle)?,
         "fq_pie" => fq_pie(args, idle)?,
         _ => return Ok(None),
     }))
@@ -150,7 +150,7 @@ fn fifo(kind: &Word, mut args: Args<'_>) -> Result<Queue, Fault> {
     })
 }
 
-/// What `red` and `choke` are told alike.
+/// What `red`, `choke` and the queues of `sfq` are told alike.
 struct Average {
     limit: Option<u64>,
     min: Option<u64>,
@@ -163,17 +163,20 @@ struct Average {
 }
 
 impl Average {
+    /// Nothing was said.
+    const UNTOLD: Self = Self {
+        limit: None,
+        min: None,
+        max: None,
+        packet: AVERAGE_PACKET,
+        burst: None,
+        probability: 0.02,
+        ecn: false,
+        hard_drop: false,
+    };
+
     fn read<'w>(kind: &str, mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Self, Fault> {
-        let mut found = Self {
-            limit: None,
-            min: None,
-            max: None,
-            packet: AVERAGE_PACKET,
-            burst: None,
-            probability: 0.02,
-            ecn: false,
-            hard_drop: false,
-        };
+        let mut found = Self::UNTOLD;
         // Thresholds of `choke` are packets.
         let read = |args: &mut Args<'_>| match kind {
             "red" => args.read("a size", size),
@@ -207,26 +210,46 @@ impl Average {
     fn burst(&self, min: u64, max: u64) -> u64 {
         self.burst.unwrap_or((2 * min + max) / (3 * self.packet))
     }
+
+    /// Reads a word about the RED of the queues of `sfq`.
+    fn of_queue(&mut self, word: &Word, args: &mut Args<'_>) -> Result<(), Fault> {
+        match word.text.as_str() {
+            "min" => self.min = Some(args.read("a size", size)?),
+            "max" => self.max = Some(args.read("a size", size)?),
+            "avpkt" => self.packet = args.read("a size", size)?.max(1),
+            "burst" => self.burst = Some(args.number()?),
+            "probability" => self.probability = args.number()?,
+            "ecn" => self.ecn = true,
+            "harddrop" => self.hard_drop = true,
+            _ => return Err(unknown(word, "sfq")),
+        }
+        Ok(())
+    }
+
+    /// RED with this limit, of the discipline `kind`.
+    fn red(&self, kind: &Word, limit: u64) -> Result<RedSpec, Fault> {
+        let max = self.max.unwrap_or(limit / 4);
+        let min = self.min.unwrap_or(max / 3);
+        let weight = weight(self.burst(min, max), min, self.packet);
+        Ok(RedSpec {
+            variant: Some(RedVariant::Linux),
+            unit: Some(RedUnit::Bytes),
+            min_th: Some(min as f64),
+            max_th: Some(max as f64),
+            max_p: Some(self.probability),
+            weight: Some(weight.ok_or_else(|| no_weight(kind))?),
+            mean_packet: Some(Size(self.packet)),
+            ecn: self.ecn,
+            marks: (self.ecn && self.hard_drop).then_some(RedMarks::BelowMax),
+            ..RedSpec::default()
+        })
+    }
 }
 
 fn red<'w>(kind: &Word, args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
     let r = Average::read("red", args, idle)?;
     let limit = r.limit.ok_or_else(|| lacks(kind, "limit"))?;
-    let max = r.max.unwrap_or(limit / 4);
-    let min = r.min.unwrap_or(max / 3);
-    let weight = weight(r.burst(min, max), min, r.packet);
-    let spec = RedSpec {
-        variant: Some(RedVariant::Linux),
-        unit: Some(RedUnit::Bytes),
-        min_th: Some(min as f64),
-        max_th: Some(max as f64),
-        max_p: Some(r.probability),
-        weight: Some(weight.ok_or_else(|| no_weight(kind))?),
-        mean_packet: Some(Size(r.packet)),
-        ecn: r.ecn,
-        marks: (r.ecn && r.hard_drop).then_some(RedMarks::BelowMax),
-        ..RedSpec::default()
-    };
+    let spec = r.red(kind, limit)?;
     Ok(Queue::under(AqmSpec::Red(spec), Limit::Bytes(limit)))
 }
 
@@ -368,8 +391,9 @@ fn fq_codel<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault>
     Ok(Queue::FqCodel(spec))
 }
 
-fn sfq<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
+fn sfq<'w>(kind: &Word, mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
     let mut spec = SfqSpec::default();
+    let (mut red, mut of_red) = (Average::UNTOLD, Vec::new());
     while let Some(word) = args.next() {
         match word.text.as_str() {
             "limit" => spec.limit = Limit::Packets(args.number()?),
@@ -383,13 +407,17 @@ fn sfq<'w>(mut args: Args<'w>, idle: &mut Idle<'w>) -> Result<Queue, Fault> {
             "flows" => spec.flows = args.number()?,
             "divisor" => spec.divisor = args.number()?,
             "headdrop" => spec.headdrop = true,
-            "redflowlimit" | "min" | "max" | "avpkt" | "burst" | "probability" => {
-                idle.push((word, "queues of sfq have no RED here"));
-                args.value("a value")?;
+            "redflowlimit" => red.limit = Some(args.read("a size", size)?),
+            _ => {
+                red.of_queue(word, &mut args)?;
+                of_red.push((word, "without `redflowlimit` queues of sfq have no RED"));
             }
-            "ecn" | "harddrop" => idle.push((word, "queues of sfq have no RED here")),
-            _ => return Err(unknown(word, "sfq")),
         }
+    }
+    match red.limit {
+        // The kernel takes thresholds from it, and limits no queue by it.
+        Some(limit) => spec.aqm = Some(AqmSpec::Red(red.red(kind, limit)?)),
+        None => idle.append(&mut of_red),
     }
     Ok(Queue::Sfq(spec))
 }

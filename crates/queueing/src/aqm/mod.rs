@@ -82,6 +82,7 @@ pub use pi::PiSpec;
 pub use pi2::Pi2Spec;
 pub(crate) use pi2::{check_coupling, is_scalable};
 pub use pie::{PieSpec, PieVariant};
+pub(crate) use red::Red;
 pub use red_spec::{
     RedMarks, RedRules, RedShape, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling,
 };
@@ -96,7 +97,7 @@ pub use upstream::{Upstream, UpstreamUse};
 pub use wred::{WredBy, WredProfile, WredSpec, WredUnit};
 pub use wred_defaults::WredDefaults;
 #[cfg(test)]
-pub(crate) use {codel::Codel, red::Red, wred::Wred};
+pub(crate) use {codel::Codel, wred::Wred};
 
 use crate::evidence::Cause;
 use crate::leaf::Queue;

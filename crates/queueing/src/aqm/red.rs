@@ -25,7 +25,7 @@ use super::{AverageParams, LeafFacts};
 use crate::recipe::At;
 
 impl RedSpec {
-    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Early<Red>, Problem> {
+    pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Early<Red>, Problem> {
         let r = self.checked(at, leaf)?;
         let average = AverageParams::checked(at, leaf, r.weight, r.mean_packet, r.idle)?;
         Ok(Early::new(Red(r), average, r.gentle, r.ecn))

@@ -246,10 +246,12 @@ mod tests {
             "/class-based/classes/[]/drr/aqm",
             "/class-based/classes/[]/fair/aqm",
             "/class-based/classes/[]/fq/aqm",
+            "/class-based/classes/[]/sfq/aqm",
             "/drr/aqm",
             "/fair/aqm",
             "/fifo/aqm",
             "/fq/aqm",
+            "/sfq/aqm",
         ];
         assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), known);
         let aqm = json!({"red": {"min_th": 3, "max_th": 9}});

@@ -20,6 +20,7 @@ pub(crate) mod pfq;
 pub(crate) mod pgps;
 mod qfq;
 pub(crate) mod sfq;
+mod sfq_red;
 mod slab;
 mod table;
 pub(crate) mod tags;

@@ -18,8 +18,7 @@
 //!
 //! Deviations: the hash is changed when the first packet arrives after `perturb`, at multiples of
 //! it since the start of the run; packets that do not fit into their new queues are then pushed
-//! out, as in Linux. RED in each queue, which Linux offers, is left to `drr` and `fq`. Cost: O(1)
-//! per packet; O(n) when the hash is changed.
+//! out, as in Linux. Cost: O(1) per packet; O(n) when the hash is changed.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -33,6 +32,7 @@ use spillgate_core::{
 
 use super::drr::{check_quantum, default_quantum};
 use super::flow_queue::{FlowQueue, FlowQueueSpec};
+use super::sfq_red::{Judged, SfqRed};
 use crate::aqm::AqmSpec;
 use crate::evidence::{Cause, QueueLimit};
 use crate::guarantee::{Load, Reason};
@@ -79,6 +79,9 @@ spillgate_core::spec! {
         /// Drop the first packet of a queue, which has waited longest, not its last. Default false
         /// (Linux).
         pub headdrop: bool = false,
+        /// RED in each queue (Linux `redflowlimit`); no other AQM. Default: none (Linux).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub aqm: Option<AqmSpec> = None,
     }
 }
 
@@ -113,7 +116,7 @@ impl SfqSpec {
         )?;
         if self.variant == Some(SfqVariant::Ns2) {
             self.check_ns2(at)?;
-            return Ok(Sfq::new(self, 1, bound));
+            return Ok(Sfq::new(self, 1, bound, None));
         }
         at.check(
             self.divisor.is_power_of_two() && self.divisor <= 65_536,
@@ -132,7 +135,11 @@ impl SfqSpec {
             )?;
         }
         let quantum = check_quantum(self.turn(line.longest), at)?;
-        Ok(Sfq::new(self, quantum, bound))
+        let red = match &self.aqm {
+            None => None,
+            Some(aqm) => Some(SfqRed::new(aqm, at, line, &bound)?),
+        };
+        Ok(Sfq::new(self, quantum, bound, red))
     }
 
     /// ns-2 has a number of queues and a limit in packets, and nothing else.
@@ -158,6 +165,7 @@ impl SfqSpec {
             ("flows", other(self.flows, usual.flows)),
             ("perturb", self.perturb.map(|p| p.to_string())),
             ("headdrop", other(self.headdrop, usual.headdrop)),
+            ("aqm", self.aqm.as_ref().map(|a| a.kind().to_owned())),
         ];
         for (key, found) in others {
             let Some(found) = found else { continue };
@@ -178,7 +186,7 @@ impl FlowQueueSpec for SfqSpec {
     }
 
     fn aqm(&self) -> Option<AqmSpec> {
-        None
+        self.aqm.clone()
     }
 
     fn limits(&self) -> Vec<(&'static str, Limit)> {
@@ -220,6 +228,7 @@ pub(crate) struct Sfq {
     depth: u32,
     perturb: Option<Dur>,
     headdrop: bool,
+    red: Option<SfqRed>,
     /// Drawn with the first packet.
     salt: Option<u64>,
     /// When the hash is changed.
@@ -238,7 +247,7 @@ pub(crate) struct Sfq {
 }
 
 impl Sfq {
-    fn new(spec: &SfqSpec, quantum: i32, bound: Bound) -> Self {
+    fn new(spec: &SfqSpec, quantum: i32, bound: Bound, red: Option<SfqRed>) -> Self {
         let slot = Slot {
             packets: VecDeque::new(),
             bytes: 0,
@@ -261,6 +270,7 @@ impl Sfq {
             depth,
             perturb: spec.perturb,
             headdrop: spec.headdrop,
+            red,
             salt: None,
             changes: Time::MAX,
             slots: vec![slot; flows as usize],
@@ -363,6 +373,38 @@ impl Sfq {
         Some(packet)
     }
 
+    /// Lets RED see a packet that arrives at its queue, and mark it or the first one there. Returns
+    /// why one has to be dropped.
+    fn early(
+        &mut self,
+        slot: u32,
+        packet: &mut Packet,
+        marked: &mut bool,
+        cx: &mut Cx<'_>,
+    ) -> Option<DropReason> {
+        let red = self.red.as_mut()?;
+        let own = &mut self.slots[slot as usize];
+        let backlog = (own.packets.len() as u32, own.bytes);
+        let Some(head) = own.packets.front_mut() else {
+            red.begin(slot);
+            return None;
+        };
+        let gives = self.headdrop.then_some(head.ecn);
+        match red.judge(slot, backlog, (packet, gives), cx.now, cx.rng) {
+            Judged::Pass => None,
+            Judged::Mark => {
+                (packet.ecn, *marked) = (Ecn::Ce, true);
+                None
+            }
+            Judged::MarkHead => {
+                head.ecn = Ecn::Ce;
+                cx.marked(head);
+                None
+            }
+            Judged::Drop(reason) => Some(reason),
+        }
+    }
+
     /// Whether a queue takes no more packets.
     fn is_full(&self, slot: u32) -> bool {
         let used = self.len(slot);
@@ -409,7 +451,16 @@ impl Sfq {
         }
         for packet in all {
             match self.slot(&packet).filter(|s| self.len(*s) < self.depth) {
-                Some(slot) => self.append(slot, packet),
+                Some(slot) => {
+                    if let Some(red) = self
+                        .red
+                        .as_mut()
+                        .filter(|_| self.slots[slot as usize].packets.is_empty())
+                    {
+                        red.begin(slot);
+                    }
+                    self.append(slot, packet);
+                }
                 None => cx.evicted(packet, DropReason::PushedOut),
             }
         }
@@ -448,25 +499,27 @@ impl FlowQueue for Sfq {
         let before = self.packets;
         self.change(cx);
         let slot = self.slot(packet);
+        let mut marked = packet.ecn != was;
+        let early = slot.and_then(|s| self.early(s, packet, &mut marked, cx));
         let full = slot.is_some_and(|s| self.is_full(s));
-        let Some(slot) = slot.filter(|_| !full || self.headdrop) else {
+        let Some(slot) = slot.filter(|_| (!full && early.is_none()) || self.headdrop) else {
             packet.ecn = was;
-            cx.refused(*packet, DropReason::Tail);
+            cx.refused(*packet, early.unwrap_or(DropReason::Tail));
             return Some(i64::from(self.packets) - i64::from(before));
         };
-        if full {
+        if full || early.is_some() {
             let own = &mut self.slots[slot as usize];
             own.packets.push_back(*packet);
             if let Some(victim) = own.packets.pop_front() {
                 own.bytes = own.bytes + u64::from(packet.len) - u64::from(victim.len);
                 self.bytes = self.bytes + u64::from(packet.len) - u64::from(victim.len);
-                cx.evicted(victim, DropReason::PushedOut);
+                cx.evicted(victim, early.unwrap_or(DropReason::PushedOut));
             }
         } else {
             self.append(slot, *packet);
         }
         if self.make_room(slot, cx) {
-            cx.enqueued(packet, packet.ecn != was);
+            cx.enqueued(packet, marked);
         } else {
             packet.ecn = was;
             cx.refused(*packet, DropReason::PushedOut);
@@ -527,6 +580,10 @@ impl FlowQueue for Sfq {
     }
 
     fn evidence(&self, lost: &Dropped) -> Cause {
+        if matches!(lost.reason, DropReason::Early | DropReason::Forced) {
+            let cause = self.red.as_ref().and_then(|r| r.cause(lost));
+            return cause.unwrap_or_default();
+        }
         let found = self.table[self.value(&lost.packet) as usize];
         let Some(own) = self.slots.get(found as usize) else {
             return Cause::Plain;
@@ -558,13 +615,20 @@ impl FlowQueue for Sfq {
         let slots = self.slots.len() as u64;
         let packet = std::mem::size_of::<Packet>() as u64;
         let most = u64::from(self.depth.min(self.bound.packets));
-        let slot = std::mem::size_of::<Slot>() as u64 + 8 + 2 * most * packet;
+        let red = self
+            .red
+            .as_ref()
+            .map_or(0, |_| SfqRed::queue_bytes() as u64);
+        let slot = std::mem::size_of::<Slot>() as u64 + 8 + red + 2 * most * packet;
         slots * slot + 4 * (self.table.len() + self.lengths.len()) as u64
     }
 
     fn retune(&mut self, fresh: &dyn FlowQueue) {
         if let Some(fresh) = fresh.as_any().downcast_ref::<Self>() {
             (self.bound, self.quantum) = (fresh.bound, fresh.quantum);
+            if let (Some(red), Some(fresh)) = (&mut self.red, &fresh.red) {
+                red.retune(fresh);
+            }
         }
     }
 

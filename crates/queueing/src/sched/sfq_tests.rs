@@ -250,3 +250,80 @@ fn flows_collide_by_chance() {
         assert!((got - expected).abs() < within, "{flows}: {got}");
     }
 }
+
+/// RED with thresholds of 1000 B and 1400 B, and no memory.
+fn under_red(ecn: bool, harddrop: bool, headdrop: bool) -> Sfq {
+    let marks = if harddrop { "below-max" } else { "always" };
+    let json = format!(
+        r#"{{"headdrop": {headdrop}, "aqm": {{"red": {{"as": "linux", "min_th": 1000, "max_th": 1400,
+        "weight": 1, "ecn": {ecn}, "marks": "{marks}"}}}}}}"#
+    );
+    sfq(&serde_json::from_str(&json).unwrap())
+}
+
+/// What becomes of packets of 500 B of one flow with these fields: the numbers of those that are
+/// dropped, and the fields of those that leave.
+fn fate(mut q: Sfq, fields: &[Ecn]) -> (Vec<u32>, Vec<(u32, Ecn)>) {
+    let mut desk = Desk::new();
+    let mut lost = Vec::new();
+    for (seq, ecn) in (0_u32..).zip(fields) {
+        let mut packet = Packet {
+            ecn: *ecn,
+            ..Packet::new(0, seq, 500)
+        };
+        q.offer(&mut packet, *ecn, &mut desk.at(Time::ZERO));
+        lost.extend(desk.dropped().iter().map(|d| d.1));
+    }
+    let left = std::iter::from_fn(|| q.pop(&mut desk.at(Time::ZERO)));
+    (lost, left.map(|p| (p.seq, p.ecn)).collect())
+}
+
+/// Linux: the first packet is not judged, the next two find 500 B and 1000 B and pass, those behind
+/// them find the average above `max`.
+#[test]
+fn red_judges_the_queue_of_a_packet() {
+    use Ecn::{Ce, Ect0, NotEct};
+    let plain = [NotEct; 6];
+    let (lost, left) = fate(under_red(false, false, false), &plain);
+    let seqs = |all: &[(u32, Ecn)]| all.iter().map(|p| p.0).collect::<Vec<_>>();
+    assert_eq!((seqs(&left), lost), (vec![0, 1, 2], vec![3, 4, 5]));
+    // With `headdrop` it is the first that goes.
+    let (lost, left) = fate(under_red(false, false, true), &plain);
+    assert_eq!((seqs(&left), lost), (vec![3, 4, 5], vec![0, 1, 2]));
+    // Marks take the place of drops, but not with `harddrop`.
+    let capable = [Ect0; 6];
+    let (lost, left) = fate(under_red(true, false, false), &capable);
+    assert!(lost.is_empty());
+    let marked = |all: &[(u32, Ecn)]| {
+        let marked = all.iter().filter(|p| p.1 == Ce);
+        marked.map(|p| p.0).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(&left), [3, 4, 5]);
+    let (lost, left) = fate(under_red(true, true, false), &capable);
+    assert_eq!((lost, marked(&left)), (vec![3, 4, 5], vec![]));
+    // With `headdrop` the mark goes to the first, if it can; else to the one that arrives.
+    let (lost, left) = fate(under_red(true, false, true), &capable);
+    assert_eq!((lost.len(), marked(&left)), (0, vec![0]));
+    let first = [NotEct, Ect0, Ect0, Ect0];
+    let (lost, left) = fate(under_red(true, false, true), &first);
+    assert_eq!((lost.len(), marked(&left)), (0, vec![3]));
+    let last = [Ect0, NotEct, NotEct, NotEct];
+    let (lost, left) = fate(under_red(true, false, true), &last);
+    assert_eq!((lost.len(), marked(&left)), (0, vec![0]));
+}
+
+/// An average begins anew with the first packet of a queue, however long that was before.
+#[test]
+fn an_empty_queue_forgets_its_average() {
+    let (mut q, mut desk) = (under_red(false, false, false), Desk::new());
+    let mut lost = Vec::new();
+    for seq in 0..4 {
+        if seq == 3 {
+            while q.pop(&mut desk.at(Time::ZERO)).is_some() {}
+        }
+        let mut packet = Packet::new(0, seq, 1500);
+        q.offer(&mut packet, Ecn::NotEct, &mut desk.at(Time::ZERO));
+        lost.push(desk.dropped().len());
+    }
+    assert_eq!(lost, [0, 1, 1, 0]);
+}

@@ -415,6 +415,12 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "sfq + red",
+        json: r#"{"main": {"sfq": {"limit": "30 packets", "flows": 3, "divisor": 4, "headdrop": true,
+            "aqm": {"red": {"as": "linux", "min_th": 900, "max_th": 3000, "max_p": 0.3, "weight": 0.25, "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "sfq as ns2",
         json: r#"{"main": {"sfq": {"as": "ns2", "limit": "12 packets", "divisor": 3}}}"#,
         work_conserving: true,

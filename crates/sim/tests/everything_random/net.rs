@@ -32,6 +32,7 @@ pub(crate) const OUT: [&str; 55] = [
     "{class-based: {classes: [{name: x, match: {dscp: ef}, shape: {rate: 30 %}, fair: {scheduler: virtual-clock, weight_sum: 5}}, {name: class-default, fair: {scheduler: qfq, queues: 5, weights: precedence}}]}}",
     "{fair: {scheduler: qfq, limit: 40 packets, aqm: {red: {}}}}",
     "{sfq: {limit: 40 packets, divisor: 8, perturb: 200 ms, headdrop: true}}",
+    "{sfq: {limit: 40 packets, divisor: 8, headdrop: true, aqm: {red: {as: linux, min_th: 1500, max_th: 6000, ecn: true}}}}",
     "{sfq: {as: ns2, limit: 40 packets, divisor: 7}}",
     "{fq-pie: {as: ns3, limit: 9 kB, target: 2 ms, update: 3 ms, max_burst: 5 ms}}",
     "{fq-pie: {as: linux, limit: 30 packets, target: 2 ms, update: 3 ms, max_burst: 5 ms}}",
