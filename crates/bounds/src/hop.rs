@@ -251,7 +251,10 @@ impl Queue {
     ) -> HopBound {
         let first = come.alone.zip(self.alone.as_ref());
         let first = first.or_else(|| Some((come.waits?, &self.drain)));
-        let rate = self.drain.curve().final_slope().floor().to_integer();
+        // Of what comes in the order of a clock only that since it was idle is known.
+        let served = self.alone.iter().chain([&self.drain]);
+        let slope = served.map(|s| s.curve().final_slope().floor().to_integer());
+        let rate = slope.max().unwrap_or(0);
         HopBound {
             delay,
             from: by.map_or(From::Limit, |_| From::Arrivals),

@@ -249,3 +249,72 @@ fn aqm_at_departure_beside_other_classes() {
     let more = with - without;
     assert!((49.0 * 1400.0..50.0 * 1500.0).contains(&more), "{more} B");
 }
+
+/// Leaves of 3 and 5 of 10 Mb/s, with bursts in bytes.
+fn htb(x: &str, y: &str) -> String {
+    format!(
+        "{{htb: {{default: x, classes: [{{name: x, match: {{dscp: af11}}, rate: 3 Mb/s, {x}, queue: {{fifo: {{limit: 10 packets}}}}}}, {{name: y, match: {{dscp: af41}}, rate: 5 Mb/s, {y}, queue: {{fifo: {{limit: 20 packets}}}}}}]}}}}"
+    )
+}
+
+#[test]
+fn hierarchical_token_buckets() {
+    let y = "burst: 20 kB, cburst: 30 kB, ceil: 10 Mb/s";
+    // A packet in the ring and the other's burst with a packet, at 5 Mb/s; a packet that it lacks
+    // and ten of its own at 3 Mb/s; and one in the ring.
+    let latency = (1500.0 + 21_500.0) * 1.6e-3;
+    let own = 11.0 * 1500.0 * 8.0 / 3e3;
+    let enough = htb("prio: 1, burst: 14 kB, cburst: 14 kB", y);
+    about(&enough, "a", &[A, B], 5.0 + latency + own + 1.2);
+    // With half the burst the rate is what fills that in the latency.
+    let rate = 7000.0 * 8.0 / latency;
+    let half = htb("prio: 1, burst: 7 kB, cburst: 14 kB", y);
+    about(
+        &half,
+        "a",
+        &[A, B],
+        5.0 + latency + 11.0 * 1500.0 * 8.0 / rate + 1.2,
+    );
+    // In turns, of 1500 B to 3000 B: three turns of the other and a quantum, at a third of the line.
+    let turns = htb(
+        "burst: 14 kB, cburst: 14 kB, quantum: 1500 B",
+        &format!("{y}, quantum: 3000 B"),
+    );
+    let ahead = (1500.0 + 4.0 * 3000.0) * 0.8e-3;
+    about(&turns, "a", &[A, B], 5.0 + ahead + own + 1.2);
+    let much = htb("prio: 1", "rate: 8 Mb/s").replace("rate: 5 Mb/s, ", "");
+    assert!(why(&much, "a", &[A, B]).contains("leave 2000000 b/s"));
+}
+
+#[test]
+fn dual_queue() {
+    // Of 30 %: 20 packets and two of the other queue, in transmission and the last; a credit of 70
+    // % of a packet; and a packet in the ring.
+    let policy = "{dualpi2: {limit: 20 packets, classic_share: 0.3, mtu: 1500 B}}";
+    let found = bytes(policy, "a", &[A, B]);
+    let expected = PACKET + (FULL / 0.3) + 2.0 * PACKET + 0.7 * PACKET / 0.3;
+    assert!(
+        (0.0..3.0).contains(&(found - expected)),
+        "{found} B, not {expected} B"
+    );
+    let policy = "{dualpi2: {limit: 20 packets, time_shift: 30 ms}}";
+    after(policy, "a", &[A, B], PACKET + FULL + 30_000.0 / 0.8);
+}
+
+/// Two calls of the rate that their clocks have, and a flow that takes what it gets.
+#[test]
+fn virtual_clock() {
+    let call = "class: calls, source: {cbr: {rate: 3 Mb/s, packet: 200 B}}";
+    let policy = "{fair: {scheduler: virtual-clock, weight_sum: 3, limit: 20 packets}}";
+    // A packet at 10 / 3 Mb/s, and a packet of another in front, whose first packet may be a
+    // shorter one that came late. Each packet may be due a picosecond early.
+    let found = bytes(policy, "calls", &[call, call, A]) * 0.8e-3;
+    let expected = 200.0 * 2.4e-3 + 2.0 * PACKET * 0.8e-3;
+    assert!(
+        (0.0..1e-3).contains(&(found - expected)),
+        "{found} ms, not {expected} ms"
+    );
+    assert!(why(policy, "a", &[call, call, A]).contains("more may come"));
+    let policy = policy.replace("sum: 3", "sum: 2");
+    assert!(why(&policy, "calls", &[call, call, A]).contains("come to more"));
+}

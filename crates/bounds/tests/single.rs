@@ -189,11 +189,20 @@ fn schedulers_of_classes() {
     near(owd(&strict, "af11"), 5.0 + 21.0 * 1.2);
     let second = strict.classes.iter().find(|c| c.name == "af21").unwrap();
     assert!(second.why.is_some());
-    for (scheduler, why) in [("wf2q+", "WF2Q+"), ("virtual-clock", "pays later")] {
-        let found = of_each(&format!("scheduler: {scheduler}"), shares);
-        let said = found.classes.iter().find(|c| c.name == "af11").unwrap();
-        assert!(said.why.as_ref().unwrap().contains(why));
-    }
+    // A packet in front; its next start is 9 packets of its own behind. In transmission one; and a
+    // byte for rounding.
+    let wf2q = of_each("scheduler: wf2q+", shares);
+    near(
+        owd(&wf2q, "af11"),
+        5.0 + (20.0 * 10.0 + 9.0 + 1.0 + 1.0) * 1.2 + 0.8e-3,
+    );
+    // No more may come than its rate.
+    let clock = of_each("scheduler: virtual-clock", shares);
+    let said = clock.classes.iter().find(|c| c.name == "af11").unwrap();
+    assert!(
+        said.why.as_ref().unwrap().contains("more may come"),
+        "{said:?}"
+    );
 }
 
 /// A packet that waits is there as a whole, though the class's share would have served a part of

@@ -7,3 +7,4 @@ mod store;
 mod switch;
 mod words;
 mod worst;
+mod worst_rates;

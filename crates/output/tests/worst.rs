@@ -16,12 +16,12 @@ const IOS: ConfigImporter = ConfigImporter { strict: false };
 
 type Memory = BTreeMap<PathBuf, Vec<u8>>;
 
-fn memory(yaml: &str) -> Memory {
+pub(crate) fn memory(yaml: &str) -> Memory {
     BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())])
 }
 
 #[track_caller]
-fn plan(files: &Memory) -> Plan {
+pub(crate) fn plan(files: &Memory) -> Plan {
     let path = Path::new("test.yaml");
     match load(path, files, &IOS, &Options::default()) {
         Ok(loaded) => loaded.plan,
@@ -32,7 +32,7 @@ fn plan(files: &Memory) -> Plan {
 /// The worst cases of all queues with a bound, by `link/queue`; none is above its bound, and none
 /// above what its sources may send.
 #[track_caller]
-fn worst_of(yaml: &str) -> BTreeMap<String, Worst> {
+pub(crate) fn worst_of(yaml: &str) -> BTreeMap<String, Worst> {
     worst_with(yaml, memory(yaml))
 }
 
@@ -101,7 +101,7 @@ fn reaches(yaml: &str, percent: f64) -> BTreeMap<String, Worst> {
 }
 
 /// A line of 10 Mb/s and 5 ms with this policy and traffic.
-fn line(policy: &str, keys: &str, traffic: &[&str]) -> String {
+pub(crate) fn line(policy: &str, keys: &str, traffic: &[&str]) -> String {
     let mut yaml = format!(
         "schema_version: 1\ntopology:\n  nodes: [a, b]\n  links:\n    wan: {{from: a, to: b, rate: 10 Mb/s, delay: 5 ms, policy: P{keys}}}\n    back: {{from: b, to: a, rate: 1 Gb/s, delay: 5 ms}}\npolicies:\n  P: {policy}\ntraffic:\n"
     );

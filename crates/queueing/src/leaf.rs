@@ -318,6 +318,11 @@ impl Leaf {
         of_flows && self.aqm.is_none() && self.thresholds.is_none()
     }
 
+    /// Whether, first in, first out, it never loses a packet that is queued.
+    pub(crate) fn loses_last(&self) -> bool {
+        self.full == WhenFull::Tail && self.aqm.is_none()
+    }
+
     /// Whether an AQM may drop the packet that is to leave, so that another one is sent.
     pub(crate) fn judges_departures(&self) -> bool {
         match &self.queue {

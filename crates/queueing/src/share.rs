@@ -10,8 +10,8 @@ mod bounded;
 
 use std::collections::BTreeMap;
 
-use spillgate_core::Dscp;
-use spillgate_core::curve::{Exact, NoBound};
+use spillgate_core::curve::{Curve, Exact, NoBound};
+use spillgate_core::{Dscp, Dur};
 
 use crate::evidence::QueueLimit;
 use crate::guarantee::{FlowLoad, Load, Part, Reason, Service};
@@ -19,6 +19,8 @@ use crate::leaf::Leaf;
 
 /// Rates of sending are compared in parts of this, rounded to the safe side.
 pub(crate) const PARTS: u128 = 1 << 20;
+
+pub(crate) const UNKNOWN: &str = "no guarantee of this fair queue is known";
 
 /// Turns after which a queue's service goes on as a line.
 const ROUNDS: usize = 2;
@@ -70,6 +72,17 @@ pub(crate) enum Meanwhile {
     },
     /// `ahead` bytes, and for each of its own `parts` of [`PARTS`].
     Evenly { ahead: u128, parts: u128 },
+    /// Whatever has come by this time after a packet came.
+    Later(Dur),
+    /// What is due earlier, in the order of the times at which packets would leave lines of their
+    /// own of `own` b/s, of `all` b/s together, rounded down to `rounded` in all; and `ahead`
+    /// bytes. That says nothing of any time in which it waits.
+    Clock {
+        own: u64,
+        all: u64,
+        ahead: u128,
+        rounded: Dur,
+    },
 }
 
 impl Meanwhile {
@@ -111,6 +124,40 @@ impl Meanwhile {
                 let front = whole.after(fitting(ahead.saturating_add(own.into()))?)?;
                 Ok((front.share(Exact::new(PARTS as i128, all))?, None))
             }
+            Self::Later(by) => {
+                let front = whole.after(own)?;
+                let later = front.curve().delayed(by)?;
+                Ok((front.down_to(Part::Share, later), None))
+            }
+            Self::Clock { .. } => Ok((whole.down_to(Part::Share, Curve::zero()), None)),
+        }
+    }
+
+    /// What is left from where neither waits nor is in transmission what belongs to it; none: the
+    /// same.
+    ///
+    /// What is in transmission stands for the packet more of its queue, but for a byte. A queue
+    /// with turns leaves the round when its last packet begins to be sent: what comes while it is
+    /// waits for a turn of each other anew, so only what waits counts from there on.
+    fn leaves_alone(&self, whole: &Whole<'_>) -> Result<Option<Service>, Reason> {
+        match *self {
+            Self::Evenly { .. } if whole.bare => Ok(Some(self.leaves(whole.service, 1, None)?.0)),
+            Self::Clock {
+                own,
+                all,
+                ahead,
+                rounded,
+            } => {
+                let front = whole.service.after(fitting(ahead)?)?;
+                let line =
+                    |bps: u64| Curve::line(Exact::from_integer(0), Exact::from_integer(bps.into()));
+                if line(all).final_slope() > front.curve().final_slope() {
+                    return Err("the rates of all flows come to more than it is served".into());
+                }
+                let late = line(all).horizontal(front.curve())? + rounded;
+                Ok(Some(front.down_to(Part::Share, line(own).delayed(late)?)))
+            }
+            _ => Ok(None),
         }
     }
 }
@@ -145,6 +192,10 @@ pub(crate) trait Fairness {
     fn hashed(&self) -> Option<u32>;
     /// What `others` may send meanwhile; of several the worst may happen.
     fn meanwhile(&self, own: &Member, others: &Others, load: &Load) -> Vec<Meanwhile>;
+    /// Why that is nothing.
+    fn nothing(&self) -> &'static str {
+        UNKNOWN
+    }
     /// What one queue holds at most, and up to what all together lose no packet.
     fn holds(&self, own: &Member, others: &Others) -> (QueueLimit, QueueLimit);
     /// Whether what another queue may send meanwhile does not depend on the rest.
@@ -153,6 +204,10 @@ pub(crate) trait Fairness {
     }
     /// Whether packets of a flow with different code points are in different queues.
     fn sorts_by_dscp(&self) -> bool {
+        false
+    }
+    /// Whether packets of one flow may be in any of its queues.
+    fn mixes(&self) -> bool {
         false
     }
     /// Why nothing is known, if so, with so many flows.
@@ -228,6 +283,9 @@ pub(crate) fn shares(
     if let Some(why) = of.unknown(count) {
         return Err(why);
     }
+    if of.mixes() {
+        return mixed(of, &flows, load, whole);
+    }
     let mut alike = BTreeMap::<Member, (Vec<u32>, u64)>::new();
     for f in &flows {
         let (places, queues) = alike.entry(f.member).or_default();
@@ -263,12 +321,26 @@ pub(crate) fn shares(
         found.extend(share(of, (&all, &others), (&places, true), load, whole)?);
     }
     if found.is_empty() {
-        return Err("no guarantee of this fair queue is known".into());
+        return Err(of.nothing().into());
     }
     match of.bounds_each() && of.hashed().is_none() {
         true => bounded::bounded(of, found, &flows, load, whole),
         false => Ok(found),
     }
+}
+
+/// Where packets of one flow may be in any queue, all flows share each of them.
+fn mixed(
+    of: &dyn Fairness,
+    flows: &[Sorted],
+    load: &Load,
+    whole: &Whole<'_>,
+) -> Result<Vec<Share>, Reason> {
+    let all = flows.iter().map(|f| f.member).reduce(|a, b| a.with(&b));
+    let all = all.ok_or(UNKNOWN)?;
+    let beside = u64::from(of.hashed().unwrap_or(1)) - 1;
+    let places: Vec<u32> = flows.iter().map(|f| f.place).collect();
+    share(of, (&all, &[(all, beside)]), (&places, true), load, whole)
 }
 
 /// Of a queue that is first in, first out, its flows by the limit of their code points, if any has
@@ -328,15 +400,9 @@ fn share(
     let full = limit.most_bytes(own.longest);
     let front = if whole.own_in_front { own.longest } else { 0 };
     let meanwhile = of.meanwhile(own, others, load);
-    let shares = meanwhile.into_iter().map(|m| {
+    let shares = meanwhile.into_iter().map(|m| -> Result<Share, Reason> {
         let (drain, full) = m.leaves(whole.service, front, full)?;
-        // What is in transmission stands for the packet more of its queue, but for a byte. A queue
-        // with turns leaves the round when its last packet begins to be sent: what comes while it
-        // is waits for a turn of each other anew, so only what waits counts from there on.
-        let alone = match m {
-            Meanwhile::Evenly { .. } if whole.bare => Some(m.leaves(whole.service, 1, None)?.0),
-            _ => None,
-        };
+        let alone = m.leaves_alone(whole)?;
         Ok(Share {
             flows: flows.to_vec(),
             together,

@@ -33,7 +33,7 @@ pub(super) const LEVELS: usize = 8;
 /// Values of `prio`.
 pub(super) const PRIOS: usize = 8;
 /// The most that a bucket may lack, and the most that it gains at once, as time at its rate.
-const LONGEST_WAIT: u64 = 60 * PS_PER_SEC;
+pub(super) const LONGEST_WAIT: u64 = 60 * PS_PER_SEC;
 /// Units of a bucket for a byte: a picosecond at b bits per second brings b.
 const UNITS: i128 = 8 * PS_PER_SEC as i128;
 
@@ -208,6 +208,31 @@ impl Htb {
         };
         htb.make_rounds();
         htb
+    }
+
+    /// The parameters of a class.
+    pub(super) fn terms(&self, class: u16) -> Terms {
+        let own = &self.classes[usize::from(class)];
+        let bytes = |b: &Bucket| (b.full / UNITS) as u64;
+        Terms {
+            rate: own.rate.bps,
+            ceil: own.ceil.bps,
+            burst: bytes(&own.rate),
+            cburst: bytes(&own.ceil),
+            quantum: own.quantum as u32,
+            prio: own.prio,
+        }
+    }
+
+    /// How late a class may be seen to have tokens again.
+    pub(super) fn granularity(&self) -> Dur {
+        // Times are rounded up to a picosecond, and then to the timer.
+        Dur::from_ps(self.timer.saturating_add(1))
+    }
+
+    /// Whether classes keep their mode until a bucket is its whole depth below zero.
+    pub(super) fn has_hysteresis(&self) -> bool {
+        self.hysteresis
     }
 
     /// Makes an empty row for each level and priority, and a feed for each class and each priority

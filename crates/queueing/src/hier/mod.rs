@@ -5,10 +5,11 @@
 //! sends next is an [`Order`].
 
 mod curve;
-mod guarantee;
 pub(crate) mod hfsc;
+mod hfsc_guarantee;
 mod hfsc_spec;
 pub(crate) mod htb;
+mod htb_guarantee;
 mod htb_spec;
 mod members;
 mod resolve;

@@ -27,6 +27,7 @@ use super::flows::{Flows, Own, Sorting};
 use super::pgps::WfqWeights;
 use super::table::Flow;
 use crate::aqm::AqmSpec;
+use crate::guarantee::Load;
 use crate::leaf::Bound;
 use crate::line::{Line, Longest};
 use crate::recipe::At;
@@ -277,7 +278,7 @@ impl<const BY_PACKETS: bool> Order for Rounds<BY_PACKETS> {
     ///
     /// A turn by packets brings its shortest ones at least, and their longest to others; nothing is
     /// kept of it.
-    fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile> {
+    fn meanwhile(&self, own: &Member, others: &Others, judged: bool, _: &Load) -> Vec<Meanwhile> {
         let quantum = u64::from(self.quantum.unsigned_abs());
         let turn =
             |weight: u64, packet: u64| quantum * weight * if BY_PACKETS { packet } else { 1 };

@@ -26,9 +26,9 @@ use super::dualpi2_spec::{Decide, Law, MILLION, Scheduler};
 use super::flow_queue::FlowQueue;
 use crate::aqm::{Base, Draw as _, is_scalable};
 use crate::evidence::{Cause, CoupledOdds, QueueLimit};
-use crate::guarantee::{Load, Reason};
+use crate::guarantee::Load;
 use crate::leaf::{Bound, ring_packets};
-use crate::share::{Fairness, Meanwhile, Member, Others};
+use crate::share::{Fairness, Meanwhile, Member, Others, PARTS};
 use crate::stats::{Cx, State};
 
 /// A packet of the queue L.
@@ -405,17 +405,37 @@ impl Fairness for DualPi2 {
         Some(2)
     }
 
-    fn meanwhile(&self, _: &Member, _: &Others, _: &Load) -> Vec<Meanwhile> {
-        Vec::new()
+    /// By weighted round robin of the parts c and 1 - c: the credit is above -(1 - c) L when C
+    /// has sent, and c L at most when L has, or as at the beginning. While C waits and sends x
+    /// bytes, the last packet of L is chosen while the credit is 0 at most, so before it L has sent
+    /// ((1 - c) x + the least credit) / c; and the other way round. One more is in transmission.
+    ///
+    /// By time-shifted FIFO nothing that comes after the shift is sent before, of C.
+    fn meanwhile(&self, own: &Member, _: &Others, _: &Load) -> Vec<Meanwhile> {
+        let share = match self.law.scheduler {
+            Scheduler::Shifted(shift) => return vec![Meanwhile::Later(shift)],
+            Scheduler::RoundRobin(classic) => classic,
+        };
+        let (longest, first) = (u128::from(own.longest), self.law.first_credit());
+        let of = |own: i64, first: i64| {
+            let (own, other) = (own.unsigned_abs(), (MILLION - own).unsigned_abs());
+            let (own, other) = (u128::from(own), u128::from(other));
+            let credit = u128::from(first.max(0).unsigned_abs()).max(other * longest);
+            Meanwhile::Evenly {
+                ahead: 2 * longest + credit.div_ceil(own),
+                parts: (other * PARTS).div_ceil(own),
+            }
+        };
+        vec![of(share, -first), of(MILLION - share, first)]
+    }
+
+    fn mixes(&self) -> bool {
+        true
     }
 
     fn holds(&self, _: &Member, _: &Others) -> (QueueLimit, QueueLimit) {
         let limit = self.bound.limit();
         (limit, limit)
-    }
-
-    fn unknown(&self, _: u64) -> Option<Reason> {
-        Some("no guarantee of the two queues of DualPI2 is known".into())
     }
 }
 

@@ -18,11 +18,11 @@ use spillgate_core::{
 use super::flows::{Flows, Sorting};
 use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
-use crate::guarantee::{Load, Reason};
+use crate::guarantee::Load;
 use crate::leaf::{Bound, Leaf, Queue, ring_packets};
 use crate::line::Line;
 use crate::recipe::At;
-use crate::share::{Fairness, Meanwhile, Member, Others};
+use crate::share::{Fairness, Meanwhile, Member, Others, UNKNOWN};
 use crate::spec::Scope;
 use crate::stats::{Cx, State};
 use spillgate_core::Problem;
@@ -84,18 +84,24 @@ pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
     fn clear(&mut self);
     /// Takes the parameters of the same order at another rate.
     fn retune(&mut self, _: &Self) {}
-    /// Why nothing is known of what it guarantees, if so.
-    fn unknown(&self) -> Option<&'static str> {
-        None
-    }
     /// The least and the most that it weighs packets of a code point, or of any.
     fn weights(&self, _: Option<Dscp>) -> (u64, u64) {
         (1, 1)
     }
     /// What other queues may send while a queue sends x bytes; `judged`: their AQMs may drop the
     /// packet that is to leave. Of several the worst may happen; none: nothing is known.
-    fn meanwhile(&self, _own: &Member, _others: &Others, _judged: bool) -> Vec<Meanwhile> {
+    fn meanwhile(
+        &self,
+        _own: &Member,
+        _others: &Others,
+        _judged: bool,
+        _load: &Load,
+    ) -> Vec<Meanwhile> {
         Vec::new()
+    }
+    /// Why that is nothing.
+    fn nothing(&self) -> &'static str {
+        UNKNOWN
     }
     /// Whether what one other queue may send meanwhile does not depend on the rest.
     fn bounds_each(&self, _judged: bool) -> bool {
@@ -591,12 +597,13 @@ impl<O: Order, A: Automaton> Fairness for Fair<O, A> {
         self.flows.sorting().queues()
     }
 
-    fn meanwhile(&self, own: &Member, others: &Others, _: &Load) -> Vec<Meanwhile> {
-        self.order.meanwhile(own, others, A::JUDGES_DEPARTURES)
+    fn meanwhile(&self, own: &Member, others: &Others, load: &Load) -> Vec<Meanwhile> {
+        self.order
+            .meanwhile(own, others, A::JUDGES_DEPARTURES, load)
     }
 
-    fn unknown(&self, _: u64) -> Option<Reason> {
-        self.order.unknown().map(Reason::from)
+    fn nothing(&self) -> &'static str {
+        self.order.nothing()
     }
 
     /// Turns of one are counted beside those of another.

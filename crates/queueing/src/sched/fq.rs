@@ -23,6 +23,7 @@ use super::drr::{check_quantum, check_queues, default_quantum};
 use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
 use super::flows::{Flows, Sorting};
 use crate::aqm::AqmSpec;
+use crate::guarantee::Load;
 use crate::leaf::Bound;
 use crate::line::{Line, Longest};
 use crate::recipe::At;
@@ -244,7 +245,7 @@ impl Order for Lists {
     /// A queue of n whole turns has sent n - 1 quanta at least, if it began with credit. If it had
     /// none, what it had overspent is less; but then it is first, and other queues can only be new
     /// until it has moved.
-    fn meanwhile(&self, own: &Member, others: &Others, _: bool) -> Vec<Meanwhile> {
+    fn meanwhile(&self, own: &Member, others: &Others, _: bool, _: &Load) -> Vec<Meanwhile> {
         let quantum = u64::from(self.quantum.unsigned_abs());
         let twice = 2 * u128::from(quantum) - 1;
         let overspent = sum(others, |m| u128::from(m.longest) - 1);

@@ -28,7 +28,9 @@ use spillgate_core::{Dscp, Packet, Time};
 use super::flow_queue::Order;
 use super::flows::Flows;
 use super::pgps::WfqWeights;
-use super::tags::UNITS;
+use super::tags::{UNITS, rounded_units};
+use crate::guarantee::Load;
+use crate::share::{Meanwhile, Member, Others, PARTS, sum};
 
 const NONE: u32 = u32::MAX;
 /// Buckets of a group. More than two are in use where flows of a group start later than V.
@@ -500,12 +502,44 @@ impl Order for Qfq {
         self.longest = fresh.longest;
     }
 
-    fn unknown(&self) -> Option<&'static str> {
-        Some("no guarantee of QFQ between flows is derived")
-    }
-
     fn weights(&self, dscp: Option<Dscp>) -> (u64, u64) {
         self.weights.range(dscp)
+    }
+
+    /// As WF2Q+ ([`super::tags`]), with starts S rounded down to slots, and finishes of two slots.
+    /// A queue that is sent before it finishes finds that all others that have started do so two
+    /// slots later at most: U is two slots of each and a packet at most. Nothing comes in a
+    /// transmission but at its end. A queue that waits starts two slots after V at most, and
+    /// finishes two later.
+    fn meanwhile(&self, own: &Member, others: &Others, _: bool, load: &Load) -> Vec<Meanwhile> {
+        let slot = |m: &Member| {
+            let weight = u32::try_from(m.weight.0).unwrap_or(u32::MAX);
+            1_u128 << Self::group_of(weight, self.longest)
+        };
+        let two_slots = |m: &Member| 2 * u128::from(m.weight.1) * slot(m);
+        let all = || others.iter().map(|(m, _)| m).chain([own]);
+        let longest = all().map(|m| m.longest).max().unwrap_or(0);
+        let overdue = sum(others, two_slots) + two_slots(own) + u128::from(longest);
+        // Starts are that much behind V at most, and two slots before it.
+        let fits = |m: &Member| overdue / (u128::from(m.weight.0) * slot(m)) + 4 < BUCKETS.into();
+        if longest > self.longest.into() || !all().all(fits) {
+            return Vec::new();
+        }
+        let weights = sum(others, |m| m.weight.1.into()) + u128::from(own.weight.1);
+        let weights = weights.max(self.least_sum.into());
+        let starts = 4 * weights * slot(own);
+        vec![Meanwhile::Evenly {
+            ahead: starts + overdue + 2 * u128::from(longest) + rounded_units(weights, load),
+            parts: (weights * PARTS).div_ceil(own.weight.0.into()) - PARTS,
+        }]
+    }
+
+    fn nothing(&self) -> &'static str {
+        "starts of so many flows may be beyond the last of the 32 slots of a group of QFQ"
+    }
+
+    fn bounds_each(&self, _: bool) -> bool {
+        false
     }
 
     fn head<'f, V>(&self, flows: &'f Flows<Slot, V>) -> Option<&'f Packet> {

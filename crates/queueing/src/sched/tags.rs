@@ -24,13 +24,14 @@
 //! by an AQM is not paid for. Tags count 2⁻²⁰ byte per unit of weight, rounded down. Cost: O(log n)
 //! per packet for n flows.
 
-use spillgate_core::{Dscp, Packet, Rate, Time};
+use spillgate_core::{Dscp, Dur, Packet, Rate, Time};
 
 use super::flow_queue::Order;
 use super::flows::{Flows, Own};
 use super::heap::MinHeap;
 use super::pgps::WfqWeights;
 use super::table::Flow;
+use crate::guarantee::Load;
 use crate::share::{Meanwhile, Member, Others, PARTS, evenly, sum};
 
 /// Tag units per byte, as a power of two.
@@ -258,6 +259,110 @@ impl Tags {
     }
 }
 
+impl Tags {
+    /// SCFQ: let a queue of weight w wait from s on. What it sends up to the finish F is w (F - V)
+    /// at least. Another one of weight w' has nothing to finish before V, so until F it sends
+    /// w' (F - V) and a packet at most. With start-time FQ the last packet is sent at its start, as
+    /// are those of others; the first one may start as late as the one before it finishes. So what
+    /// it sends counts a difference of two of its packets more. Where an AQM drops the packet that
+    /// was chosen, V may be the difference to a longer one above what others were compared with.
+    fn self_clocked(&self, own: &Member, others: &Others, judged: bool) -> Meanwhile {
+        let spread = |m: &Member| {
+            let differ = u128::from(m.longest - m.shortest) * PARTS;
+            differ.div_ceil(m.weight.0.into())
+        };
+        let mut early = 0;
+        if judged {
+            early = others
+                .iter()
+                .map(|(m, _)| spread(m))
+                .fold(spread(own), u128::max);
+        }
+        if self.rule == TagRule::Start {
+            early += spread(own);
+        }
+        let ahead = |m: &Member| {
+            let tags = (u128::from(m.weight.1) * early).div_ceil(PARTS);
+            u128::from(m.longest) + tags
+        };
+        evenly(own, others, sum(others, ahead))
+    }
+
+    /// Virtual clock: as between classes (`tree/deadlines.rs`). Of a queue whose first packet is
+    /// pushed out, or dropped by an AQM, by a shorter one, a packet more may be sent before.
+    fn in_time(&self, own: &Member, others: &Others, judged: bool, load: &Load) -> Meanwhile {
+        let rate = |weights: u128| u128::from(self.bps) * weights;
+        let all = sum(others, |m| m.weight.1.into()) + u128::from(own.weight.1);
+        let of = u128::from(self.least_sum.max(1));
+        let bps = |rate: u128| u64::try_from(rate).unwrap_or(u64::MAX);
+        let replaced = |m: &Member| match judged || m.longest > m.shortest {
+            true => u128::from(m.longest),
+            false => 0,
+        };
+        let late = others.iter().map(|(m, _)| m.longest).max().unwrap_or(0);
+        Meanwhile::Clock {
+            own: bps(rate(own.weight.0.into()) / of),
+            all: bps(rate(all).div_ceil(of)),
+            ahead: u128::from(late) + sum(others, replaced),
+            rounded: Dur::from_ps(bps(load.drift().1)),
+        }
+    }
+}
+
+/// WF2Q+ where virtual time grows by the weights W of queues that have a place.
+///
+/// Where a least sum has room for all weights, W is that, and packets are late as between classes
+/// (`tree/deadlines.rs`). Else:
+///
+/// Let u be what a queue with packets that starts at S has sent less than w (V - S), if that is
+/// above 0, and U their sum. While ℓ bytes are sent V grows by ℓ / W, so U does not grow, but by a
+/// queue that sends what finishes after V: then all that have started finish later, and U is less
+/// than a packet of each; and by queues that come in a transmission, which start behind its growth
+/// g. Each of these loses its place after V has passed its finish; if U is above a packet of each
+/// and g of all weights, by g. So U is a packet of each and twice g of all weights at most. Where an
+/// AQM drops the packet that was chosen, a queue may send a longer one: another packet of each, and
+/// what it differs by counts as g.
+///
+/// A queue that waits has started at V + L / w at most, and finishes x bytes at V + (x + L) / w, or
+/// later if a longer packet was pushed out before. All send up to W of that, and the packet in
+/// transmission; then U is sent first.
+fn eligible(own: &Member, others: &Others, judged: bool, load: &Load, least_sum: u64) -> Meanwhile {
+    let all = || others.iter().map(|(m, _)| m).chain([own]);
+    let each = |of: fn(&Member) -> u128| sum(others, of) + of(own);
+    let weights = each(|m| m.weight.1.into()).max(least_sum.into());
+    let longest = all().map(|m| u128::from(m.longest)).max().unwrap_or(0);
+    let spread = |m: &Member| u128::from(m.longest - m.shortest);
+    let differs = |m: &Member| if judged { spread(m) } else { 0 };
+    let growth = |m: &Member| {
+        let sum = least_sum.max(m.weight.0);
+        // In bytes of all weights.
+        let grows = (u128::from(m.longest) * weights).div_ceil(sum.into());
+        2 * grows + (differs(m) * weights).div_ceil(m.weight.0.into())
+    };
+    let overdue = if weights == least_sum.into() {
+        let replaced = |m: &Member| match judged || spread(m) > 0 {
+            true => u128::from(m.longest),
+            false => 0,
+        };
+        sum(others, replaced)
+    } else {
+        let packets = each(|m| m.longest.into()) * if judged { 2 } else { 1 };
+        packets + all().map(growth).max().unwrap_or(0)
+    };
+    let weight = u128::from(own.weight.0);
+    let starts = (weights * (u128::from(own.longest) + spread(own))).div_ceil(weight);
+    let in_ring = if load.ring > 1 { longest } else { 0 };
+    Meanwhile::Evenly {
+        ahead: starts + longest + overdue + in_ring + rounded_units(weights, load),
+        parts: (weights * PARTS).div_ceil(weight) - PARTS,
+    }
+}
+
+/// What tags and virtual time are rounded down by, in bytes: a unit of all weights for each packet.
+pub(super) fn rounded_units(weights: u128, load: &Load) -> u128 {
+    ((2 * load.drift().1 * weights) >> UNITS) + 2
+}
+
 impl Order for Tags {
     type State = Tag;
 
@@ -392,51 +497,27 @@ impl Order for Tags {
         self.bps = fresh.bps;
     }
 
-    fn unknown(&self) -> Option<&'static str> {
-        match self.rule {
-            TagRule::Finish | TagRule::Start => None,
-            TagRule::Eligible => Some("no guarantee of WF2Q+ between flows is derived"),
-            TagRule::Clock => {
-                Some("a flow with a virtual clock pays later for what it used before")
-            }
-        }
-    }
-
     fn weights(&self, dscp: Option<Dscp>) -> (u64, u64) {
         self.weights.range(dscp)
     }
 
-    /// SCFQ: let a queue of weight w wait from s on. What it sends up to the finish F is w (F - V)
-    /// at least. Another one of weight w' has nothing to finish before V, so until F it sends
-    /// w' (F - V) and a packet at most. With start-time FQ the last packet is sent at its start, as
-    /// are those of others; the first one may start as late as the one before it finishes. So what
-    /// it sends counts a difference of two of its packets more. Where an AQM drops the packet that
-    /// was chosen, V may be the difference to a longer one above what others were compared with.
-    fn meanwhile(&self, own: &Member, others: &Others, judged: bool) -> Vec<Meanwhile> {
-        let spread = |m: &Member| {
-            let differ = u128::from(m.longest - m.shortest) * PARTS;
-            differ.div_ceil(m.weight.0.into())
-        };
-        let mut early = 0;
-        if judged {
-            early = others
-                .iter()
-                .map(|(m, _)| spread(m))
-                .fold(spread(own), u128::max);
-        }
-        if self.rule == TagRule::Start {
-            early += spread(own);
-        }
-        let ahead = |m: &Member| {
-            let tags = (u128::from(m.weight.1) * early).div_ceil(PARTS);
-            u128::from(m.longest) + tags
-        };
-        vec![evenly(own, others, sum(others, ahead))]
+    fn meanwhile(
+        &self,
+        own: &Member,
+        others: &Others,
+        judged: bool,
+        load: &Load,
+    ) -> Vec<Meanwhile> {
+        vec![match self.rule {
+            TagRule::Finish | TagRule::Start => self.self_clocked(own, others, judged),
+            TagRule::Eligible => eligible(own, others, judged, load, self.least_sum),
+            TagRule::Clock => self.in_time(own, others, judged, load),
+        }]
     }
 
     /// A packet of any queue that follows a dropped one may move V beyond what others expected.
     fn bounds_each(&self, judged: bool) -> bool {
-        !judged
+        !judged && matches!(self.rule, TagRule::Finish | TagRule::Start)
     }
 
     fn head<'f, V>(&self, flows: &'f Flows<Tag, V>) -> Option<&'f Packet> {

@@ -46,10 +46,8 @@ impl Tree {
         match self.node_of(class).rule {
             Rule::Finish | Rule::Start => Ok(self.by_tags(class, others, load)),
             Rule::Bytes | Rule::Packets => Ok(self.by_turns(class, others, load)),
-            Rule::Eligible => Err("no guarantee of WF2Q+ between classes is derived".into()),
-            Rule::Clock => {
-                Err("a class with a virtual clock pays later for what it used before".into())
-            }
+            Rule::Eligible => self.by_eligibility(class, others, load),
+            Rule::Clock => Err("a virtual clock leaves no share".into()),
         }
     }
 

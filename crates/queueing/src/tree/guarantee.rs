@@ -11,6 +11,7 @@
 
 use spillgate_core::curve::Curve;
 
+use super::rule::Rule;
 use super::{ClassState, Content, Tree};
 use crate::guarantee::{FlowLoad, Guarantee, Load, Reason, Service, limit};
 use crate::share::{Whole, by_limit, shares};
@@ -215,6 +216,13 @@ impl Tree {
         };
         let beside = |c: &&u16| self.class(**c).level == 0 && self.class(**c).rank == state.rank;
         let others: Vec<u16> = others.iter().filter(beside).copied().collect();
+        if self.node_of(class).rule == Rule::Clock && !others.is_empty() {
+            // A packet with a later deadline is in the ring.
+            let late = self.longest_of(class, |_| true, load);
+            let late = if outermost { load.ring_bytes() } else { late };
+            let left = whole.behind(&sent)?.after(late)?;
+            return self.by_clock(class, &others, &left, load);
+        }
         let (share, ahead) = self.beside(class, &others, load)?;
         let (mut waits, mut begins) = (ahead, ahead);
         if outermost {

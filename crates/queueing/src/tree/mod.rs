@@ -23,6 +23,7 @@
 mod beside;
 mod buckets;
 pub(crate) mod check;
+mod deadlines;
 mod divide;
 mod guarantee;
 mod lets_out;

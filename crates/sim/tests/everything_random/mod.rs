@@ -11,6 +11,7 @@ mod precedences;
 mod worst;
 mod worst_circuits;
 mod worst_lines;
+mod worst_rates;
 
 use std::fmt::Write;
 

@@ -143,12 +143,13 @@ const CLASSES: [&[&str]; 4] = [
 ];
 
 /// How classes share. By `wrr` shares would have to be in ratios of whole numbers.
-const SHARING: [&str; 5] = [
+const SHARING: [&str; 6] = [
     "",
     "scheduler: start-time, ",
     "scheduler: drr, ",
     "scheduler: drr, quantum: 300 B, ",
     "scheduler: wf2q+, ",
+    "scheduler: virtual-clock, ",
 ];
 
 /// What stands around the classes.
@@ -161,7 +162,7 @@ const AROUND: [&str; 5] = [
 ];
 
 /// Fair queues, in the place of the classes.
-const FAIR: [&str; 21] = [
+const FAIR: [&str; 26] = [
     "{drr: {limit: 30 packets}}",
     "{drr: {quantum: 300 B, limit: 12 kB, weights: precedence}}",
     "{drr: {quantum: 4000 B, limit: 40 packets, queues: 4}}",
@@ -170,6 +171,11 @@ const FAIR: [&str; 21] = [
     "{fair: {limit: 15 kB, weights: precedence, aqm: {codel: {}}}}",
     "{fair: {scheduler: start-time, weights: precedence, limit: 25 packets, aqm: {codel: {}}}}",
     "{fair: {scheduler: start-time, limit: 20 packets, queues: 4}}",
+    "{fair: {scheduler: wf2q+, weights: precedence, limit: 20 packets}}",
+    "{fair: {scheduler: virtual-clock, weight_sum: 9, limit: 20 packets}}",
+    "{fair: {scheduler: qfq, limit: 20 packets}}",
+    "{dualpi2: {limit: 20 packets}}",
+    "{dualpi2: {limit: 15 kB, time_shift: 20 ms, mtu: 1500 B}}",
     "{fair: {scheduler: wrr, weights: precedence, limit: 25 packets}}",
     "{fq: {limit: 30 packets}}",
     "{fq: {quantum: 200 B, limit: 20 packets, queues: 3, aqm: {red: {}}}}",
@@ -204,7 +210,7 @@ fn edge() -> impl Strategy<Value = Edge> {
     let class = |i: usize| prop::option::weighted(0.7, 0..CLASSES[i].len());
     (
         [class(0), class(1), class(2), class(3)],
-        prop::sample::select(&[0, 0, 0, 1, 2, 3, 4][..]),
+        prop::sample::select(&[0, 0, 0, 1, 2, 3, 4, 4, 5][..]),
         1_u32..40,
         0..AROUND.len() + FAIR.len(),
         [15_u32..40, 10_u32..60, 10_u32..60],

@@ -1,9 +1,6 @@
-//! What HTB and HFSC guarantee their leaves.
+//! What HFSC guarantees its leaves.
 //!
-//! Of HTB nothing is derived: tokens that a leaf gains while others send are lost above its burst,
-//! so what its rate guarantees depends on the bursts and quanta of all others.
-//!
-//! HFSC: let S be the real-time curve of a leaf that is first in, first out, with slopes m1 for d
+//! Let S be the real-time curve of a leaf that is first in, first out, with slopes m1 for d
 //! and m2, D its deadline curve, c its real-time work, L its longest packet and t0 the time that
 //! the line takes for what was handed to it before. If all such curves together stay below the
 //! line, a packet leaves by its deadline and t0 (Stoica, Zhang, Ng 1997, theorem 2).
@@ -23,15 +20,7 @@ use spillgate_core::curve::{Curve, Exact};
 use super::Hierarchy;
 use super::curve::Asked;
 use super::hfsc::Hfsc;
-use super::htb::Htb;
 use crate::guarantee::{Guarantee, Load, Part, Reason, Service};
-
-impl Hierarchy<Htb> {
-    pub(super) fn guaranteed(&self, _: u16, _: &Load) -> Result<Guarantee, Reason> {
-        let why = "no bound of HTB is known: what a rate guarantees depends on the bursts of all other classes";
-        Err(why.into())
-    }
-}
 
 impl Hierarchy<Hfsc> {
     pub(super) fn guaranteed(&self, leaf: u16, load: &Load) -> Result<Guarantee, Reason> {
