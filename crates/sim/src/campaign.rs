@@ -173,7 +173,9 @@ pub struct Manner {
 
 /// What is around the runs of a thread: it calls what it is given, once.
 #[derive(Clone)]
-pub struct Around(pub Arc<dyn Fn(&(dyn Fn() + Sync)) + Send + Sync>);
+pub struct Around(pub Arc<Surrounds>);
+
+type Surrounds = dyn Fn(&(dyn Fn() + Sync)) + Send + Sync;
 
 impl fmt::Debug for Around {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -276,6 +276,9 @@ impl<const BY_PACKETS: bool> Order for Rounds<BY_PACKETS> {
     /// 2021, theorem 1, there for x that need not end with a packet). A packet that an AQM lets
     /// follow a shorter one leaves a debt.
     ///
+    /// A packet that is in transmission may be the last of a turn, after which its queue, which was
+    /// empty, waits again: it comes beside the turns, of which then nothing is kept.
+    ///
     /// A turn by packets brings its shortest ones at least, and their longest to others; nothing is
     /// kept of it.
     fn meanwhile(&self, own: &Member, others: &Others, judged: bool, _: &Load) -> Vec<Meanwhile> {
@@ -286,13 +289,18 @@ impl<const BY_PACKETS: bool> Order for Rounds<BY_PACKETS> {
             true => m.longest - m.shortest,
             false => 0,
         };
-        let kept = |m: &Member| match BY_PACKETS {
-            true => 0,
-            false => u128::from(m.longest - 1 + debt(m)),
+        let in_transmission = others.iter().map(|(m, _)| m.longest).max();
+        let ahead = match BY_PACKETS {
+            true => in_transmission.unwrap_or(0).into(),
+            // Of one a whole packet in place of what is kept.
+            false => {
+                let kept = |m: &Member| u128::from(m.longest - 1 + debt(m));
+                sum(others, kept) + u128::from(in_transmission.is_some())
+            }
         };
         let own_turn = turn(own.weight.0, own.shortest);
         vec![Meanwhile::Turns {
-            ahead: sum(others, kept),
+            ahead,
             turn: own_turn,
             early: own_turn - 1 + debt(own),
             others: sum(others, |m| turn(m.weight.1, m.longest).into()),
