@@ -40,6 +40,14 @@ Packet = _native.Packet
 Queue = _native.Queue
 
 
+Part: TypeAlias = "type | str | tuple[int, int, int] | None"
+"""A class, a library's path, or addresses of functions and the bytes of their state; None for what
+is not there, so that nothing can be run."""
+
+Own: TypeAlias = "tuple[Part, str]"
+"""An AQM of one's own, and what tells it from others."""
+
+
 def schema(of: str) -> dict[str, Any]:
     """JSON Schema of the scenario file."""
     parsed: dict[str, Any] = json.loads(_native.schema(of))
@@ -166,10 +174,11 @@ def lint(
     select: list[str],
     ignore: list[str],
     confine: bool,
+    own: dict[str, Own],
 ) -> dict[str, Any]:
     """What the rules find in a configuration or scenario; raises `InputError`."""
     with _translated():
-        text = _native.lint(path, scenario, platform, overrides, select, ignore, confine)
+        text = _native.lint(path, scenario, platform, overrides, select, ignore, confine, own)
         parsed: dict[str, Any] = json.loads(text)
     return parsed
 
@@ -221,14 +230,6 @@ def _translated() -> Iterator[None]:
         records = json.loads(getattr(error, "diagnostics", "[]"))
         problems = tuple(Diagnostic.from_json(r) for r in records)
         raise InputError(str(error), problems) from None
-
-
-Part: TypeAlias = "type | str | tuple[int, int, int] | None"
-"""A class, a library's path, or addresses of functions and the bytes of their state; None for what
-is not there, so that nothing can be run."""
-
-Own: TypeAlias = "tuple[Part, str]"
-"""An AQM of one's own, and what tells it from others."""
 
 
 class How(TypedDict, total=False):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
+from spillgate.own import AqmLike, parts
 from spillgate.scenario import Overrides, override_texts
 
 
@@ -100,6 +101,7 @@ def lint(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     set: Overrides | None = None,  # noqa: A002 - the name of the command line
+    aqm: AqmLike | None = None,
     confine: bool = False,
 ) -> Findings:
     """Checks a router configuration or a scenario by the rules; simulates nothing.
@@ -111,6 +113,7 @@ def lint(
             identifiers such as `SG-Q`.
         ignore: Not these rules.
         set: Of a scenario: values to replace, by path.
+        aqm: Of a scenario: AQMs of one's own that it names; see `spillgate.own`.
         confine: Of a scenario: refuses files outside its folder.
 
     Returns:
@@ -133,6 +136,7 @@ def lint(
         select=list(select),
         ignore=list(ignore),
         confine=confine,
+        own=parts(aqm or {}),
     )
     names = [f.name for f in fields(Finding)]
     found = tuple(

@@ -438,3 +438,15 @@ def test_studies_of_several_processes_need_a_version(tmp_path):
     text = (tmp_path / "plain.py").read_text().replace("Plain:\n", "Plain:\n    version = '1'\n")
     (tmp_path / "plain.py").write_text(text)
     assert command(*shard, "plain=plain:Plain", cwd=tmp_path).returncode == 0
+
+
+def test_check_takes_a_class(tmp_path):
+    (tmp_path / "plain.py").write_text(
+        "class Plain:\n    def on_enqueue(self, packet, queue):\n        return None\n"
+    )
+    (tmp_path / "s.yaml").write_text(SCENARIO.format(policy="{fifo: {aqm: plain}}", ecn="off"))
+    found = command("check", "s.yaml", cwd=tmp_path)
+    assert found.returncode == 2
+    assert "or give one of your own: `--aqm NAME=MODULE:CLASS`" in found.stderr
+    found = command("check", "s.yaml", "--aqm", "plain=plain:Plain", cwd=tmp_path)
+    assert found.returncode == 0, found.stderr

@@ -1,5 +1,6 @@
 //! Rules, without simulating.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
@@ -11,12 +12,13 @@ use crate::config::bytes_of;
 use crate::files::Disk;
 use crate::job::input_error;
 use crate::memory;
+use crate::own::{Own, Parts};
 use crate::waiting::waiting;
 
 /// What the rules find in a configuration or scenario: JSON with `findings`, `errors`, `warnings`,
 /// `notes`, and the same as `text` and `sarif`.
 #[pyfunction]
-#[pyo3(signature = (path, is_scenario, platform = "ios", overrides = Vec::new(), select = Vec::new(), ignore = Vec::new(), confine = false))]
+#[pyo3(signature = (path, is_scenario, platform = "ios", overrides = Vec::new(), select = Vec::new(), ignore = Vec::new(), confine = false, own = BTreeMap::new()))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn lint(
     py: Python<'_>,
@@ -27,6 +29,7 @@ pub(crate) fn lint(
     select: Vec<String>,
     ignore: Vec<String>,
     confine: bool,
+    own: Parts<'_>,
 ) -> PyResult<String> {
     let selection = Selection { select, ignore };
     let platform = platform.to_owned();
@@ -34,6 +37,7 @@ pub(crate) fn lint(
         overrides,
         confine,
         memory: memory::available(),
+        own: Own::new(py, own)?.given,
         ..Options::default()
     };
     let find = move || find(&path, is_scenario, &platform, &options, &selection);

@@ -112,7 +112,7 @@ def run(options: argparse.Namespace, cluster: Cluster | None = None) -> int:
             file=sys.stderr,
         )
     if not options.quiet and not stop.asked:
-        _lint_note(options, described)
+        _lint_note(options, simulation)
     try:
         _print(results, directory.path, saved.figures, saved.report, options)
     except StdoutError:
@@ -150,17 +150,22 @@ def _engine_note(simulation: Simulation) -> None:
         print("spillgate: express engine: all shortcuts are open", file=sys.stderr)
 
 
-def _lint_note(options: argparse.Namespace, described: Description) -> None:
+def _lint_note(options: argparse.Namespace, simulation: Simulation) -> None:
     """Says on standard error how many mistakes the rules find."""
     from spillgate.cli import lint as rules
     from spillgate.lint import lint
 
-    directory = Path(options.scenario).parent
+    directory, described = Path(options.scenario).parent, simulation.description
     try:
         # A long capture takes as long the second time; `spillgate check` is there for that.
         if sum((directory / f).stat().st_size for f in described.files) > _READ_AGAIN:
             return
-        found = lint(options.scenario, set=options.set, confine=options.confine).found
+        found = lint(
+            options.scenario,
+            set=options.set,
+            aqm=simulation.source.aqm,
+            confine=options.confine,
+        ).found
     except (InputError, OSError):
         # A file has changed since the run began.
         return
