@@ -9,7 +9,7 @@ use spillgate_scenario::plan::Plan;
 use super::common;
 
 /// Policies of ports.
-pub(crate) const OUT: [&str; 55] = [
+pub(crate) const OUT: [&str; 58] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
