@@ -443,7 +443,9 @@ def test_every_rule_has_a_case():
 
 def test_examples_have_no_errors(root):
     for file in sorted([*root.glob("examples/*/*.cfg"), *root.glob("examples/*/scenario.yaml")]):
-        errors = [f for f in spillgate.lint(file).found if f.severity == "error"]
+        # What is given beside the scenario need not be there.
+        aqm = {"ramp": "its own"} if "own-aqm" in str(file) else None
+        errors = [f for f in spillgate.lint(file, aqm=aqm).found if f.severity == "error"]
         assert errors == [], file
 
 

@@ -275,7 +275,8 @@ fn hierarchical_token_buckets() {
         &[A, B],
         5.0 + latency + 11.0 * 1500.0 * 8.0 / rate + 1.2,
     );
-    // In turns, of 1500 B to 3000 B: three turns of the other and a quantum, at a third of the line.
+    // In turns, of 1500 B to 3000 B: three turns of the other and a quantum, at a third of the
+    // line.
     let turns = htb(
         "burst: 14 kB, cburst: 14 kB, quantum: 1500 B",
         &format!("{y}, quantum: 3000 B"),

@@ -10,8 +10,8 @@ const B: &str = "class: b, dscp: af21, tcp: {profile: linux}";
 const C: &str = "class: c, dscp: cs1, tcp: {profile: linux}";
 
 /// The worst of a queue, the bound, and the bound of a service with half the latency, in ms. What
-/// is served is a rate after a latency, so that the latency is what the bound is above its own bytes
-/// at this rate.
+/// is served is a rate after a latency, so that the latency is what the bound is above its own
+/// bytes at this rate.
 #[track_caller]
 fn nearness(yaml: &str, queue: &str) -> (f64, f64, f64) {
     let plan = plan(&memory(yaml));

@@ -1,7 +1,7 @@
 //! The native module of the Python package: `spillgate._native`.
 //!
-//! PyO3 classes and nothing else, but for AQMs of a user's own (`own`). Documents go to Python as JSON text; long
-//! calls release the interpreter.
+//! PyO3 classes and nothing else, but for AQMs of a user's own (`own`). Documents go to Python as
+//! JSON text; long calls release the interpreter.
 
 mod bound;
 mod capture;

@@ -325,9 +325,16 @@ fn presets_reach_every_outcome() {
         // room and CHOKe may drop a marked packet.
         let sent = d.ledger.iter();
         let ce = sent.filter(|e| matches!(e, Entry::Sent(_, p) if p.ecn == Ecn::Ce));
-        if !["fair_queue", "\"drr\"", "\"fq\"", "\"full\"", "\"choke\""]
-            .iter()
-            .any(|k| preset.json.contains(k))
+        if ![
+            "fair_queue",
+            "\"drr\"",
+            "\"fq\"",
+            "\"full\"",
+            "\"choke\"",
+            "\"sfq\"",
+        ]
+        .iter()
+        .any(|k| preset.json.contains(k))
         {
             assert_eq!(ce.count() as u64, marked, "{}", preset.name);
         }

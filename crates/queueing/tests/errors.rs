@@ -108,7 +108,7 @@ fn fair_queues_by_flow() {
         "forgets its average",
     );
     let ns2 = r#""as": "ns2", "limit": "9 kB""#;
-    sfq(ns2, "limit", "9 kB", "the limit of ns-2 is in packets");
+    sfq(ns2, "limit", "9000 B", "the limit of ns-2 is in packets");
     let ns2 = r#""as": "ns2", "divisor": 0"#;
     sfq(ns2, "divisor", "0", "from 1 to 65536");
     let refuses = |keys: &str, key: &str, found: &str, message: &str| {

@@ -1,11 +1,11 @@
 //! What HTB guarantees its leaves: their rates.
 //!
 //! Let a leaf have the rate r, at most its ceiling, let b be the lesser of its burst and cburst, L
-//! its longest packet, and let it wait. As long as both buckets are not below zero it stands in the lowest row, which
-//! sends before all that borrows. Beside it there send, of leaves of its priority and of better
-//! ones, their bursts, a packet and what their rates bring; or, of its own priority, their turns.
-//! Let β be what this leaves it of the line, which the classes around it do not change, and θ its
-//! latency at the rate r: in a time t it sends r (t - θ) at least.
+//! its longest packet, and let it wait. As long as both buckets are not below zero it stands in the
+//! lowest row, which sends before all that borrows. Beside it there send, of leaves of its priority
+//! and of better ones, their bursts, a packet and what their rates bring; or, of its own priority,
+//! their turns. Let β be what this leaves it of the line, which the classes around it do not
+//! change, and θ its latency at the rate r: in a time t it sends r (t - θ) at least.
 //!
 //! Claim: if r θ <= b, it sends r (t - θ) - L at least in any time t in which it waits. Let a be
 //! the last time at which a bucket was below zero. From a on it sends r (t - a - θ). If that bucket
@@ -59,7 +59,8 @@ impl Hierarchy<Htb> {
         let own = self.order.terms(class);
         let longest = u64::from(load.leaves[usize::from(leaf)].longest);
         let first = self.in_lowest_row(leaf, own, longest, load)?;
-        // A ceiling below the rate is never exceeded. More than a minute's tokens are never counted.
+        // A ceiling below the rate is never exceeded. More than a minute's tokens are never
+        // counted.
         let most = own.rate.min(own.ceil);
         let minute = sent_in_minute(most).saturating_sub(longest);
         let depth = own.burst.min(own.cburst).min(minute);

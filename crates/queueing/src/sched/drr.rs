@@ -276,11 +276,9 @@ impl<const BY_PACKETS: bool> Order for Rounds<BY_PACKETS> {
     /// 2021, theorem 1, there for x that need not end with a packet). A packet that an AQM lets
     /// follow a shorter one leaves a debt.
     ///
-    /// A packet that is in transmission may be the last of a turn, after which its queue, which was
-    /// empty, waits again: it comes beside the turns, of which then nothing is kept.
-    ///
-    /// A turn by packets brings its shortest ones at least, and their longest to others; nothing is
-    /// kept of it.
+    /// A turn by packets brings its shortest ones at least, and their longest to others. Nothing is
+    /// kept of it, but the packet in transmission may be the last of a turn of a queue that was
+    /// empty then and waits again: it comes beside the turns.
     fn meanwhile(&self, own: &Member, others: &Others, judged: bool, _: &Load) -> Vec<Meanwhile> {
         let quantum = u64::from(self.quantum.unsigned_abs());
         let turn =
@@ -289,14 +287,14 @@ impl<const BY_PACKETS: bool> Order for Rounds<BY_PACKETS> {
             true => m.longest - m.shortest,
             false => 0,
         };
-        let in_transmission = others.iter().map(|(m, _)| m.longest).max();
         let ahead = match BY_PACKETS {
-            true => in_transmission.unwrap_or(0).into(),
-            // Of one a whole packet in place of what is kept.
-            false => {
-                let kept = |m: &Member| u128::from(m.longest - 1 + debt(m));
-                sum(others, kept) + u128::from(in_transmission.is_some())
-            }
+            true => others
+                .iter()
+                .map(|(m, _)| m.longest)
+                .max()
+                .unwrap_or(0)
+                .into(),
+            false => sum(others, |m| (m.longest - 1 + debt(m)).into()),
         };
         let own_turn = turn(own.weight.0, own.shortest);
         vec![Meanwhile::Turns {

@@ -319,9 +319,9 @@ impl Tags {
 /// queue that sends what finishes after V: then all that have started finish later, and U is less
 /// than a packet of each; and by queues that come in a transmission, which start behind its growth
 /// g. Each of these loses its place after V has passed its finish; if U is above a packet of each
-/// and g of all weights, by g. So U is a packet of each and twice g of all weights at most. Where an
-/// AQM drops the packet that was chosen, a queue may send a longer one: another packet of each, and
-/// what it differs by counts as g.
+/// and g of all weights, by g. So U is a packet of each and twice g of all weights at most. Where
+/// an AQM drops the packet that was chosen, a queue may send a longer one: another packet of each,
+/// and what it differs by counts as g.
 ///
 /// A queue that waits has started at V + L / w at most, and finishes x bytes at V + (x + L) / w, or
 /// later if a longer packet was pushed out before. All send up to W of that, and the packet in

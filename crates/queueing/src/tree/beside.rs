@@ -106,9 +106,6 @@ impl Tree {
         let before = most * sent + ratio * i128::from(debt(class));
         let before = u64::try_from(before.ceil().to_integer()).unwrap_or(u64::MAX);
         let kept: u64 = others.iter().map(kept).sum();
-        // The last of a turn may be in transmission, and its class wait again.
-        let longest = others.iter().map(|c| self.longest(*c, load)).max();
-        let kept = kept.saturating_add(longest.filter(|_| packets).unwrap_or(0));
         let kept = (most / least * i128::from(kept)).ceil().to_integer();
         let kept = u64::try_from(kept).unwrap_or(u64::MAX);
         ((ratio + 1).recip(), before.saturating_add(kept))
