@@ -19,7 +19,7 @@ use spillgate_sim::{
 use crate::explain;
 use crate::files::Overlay;
 use crate::memory;
-use crate::own::{Own, Parts};
+use crate::own::{AqmError, Own, Parts};
 use crate::results::Results;
 use crate::stored::behavior;
 use crate::waiting::waiting;
@@ -366,7 +366,7 @@ impl Job {
             }
             Some(Err(Failure::Own(text))) => {
                 let raised = self.own.watch.raised(py);
-                Err(raised.unwrap_or_else(|| PyRuntimeError::new_err(text)))
+                Err(raised.unwrap_or_else(|| AqmError::new_err(text)))
             }
             Some(Err(Failure::Crash(text))) => Err(PyRuntimeError::new_err(text)),
             Some(Err(why)) => Err(PyRuntimeError::new_err(why.to_string())),
