@@ -24,7 +24,7 @@ pub(crate) enum Command {
     /// Print the usage.
     Help,
     /// Run a scenario.
-    Run(Args),
+    Run(Box<Args>),
 }
 
 /// How to run a scenario.
@@ -106,7 +106,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
     if parsed.threads.is_some() && (parsed.heap4 || !parsed.values.is_empty()) {
         return Err("--threads goes with neither --heap4 nor --value".to_owned());
     }
-    Ok(Command::Run(parsed))
+    Ok(Command::Run(Box::new(parsed)))
 }
 
 fn positive(option: &str, text: &str) -> Result<u32, String> {

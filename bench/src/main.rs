@@ -32,7 +32,7 @@ impl Files for Disk {
 
 fn main() -> ExitCode {
     let args = match args::parse(std::env::args().skip(1)) {
-        Ok(Command::Run(args)) => args,
+        Ok(Command::Run(args)) => *args,
         Ok(Command::Help) => {
             println!("{}", args::USAGE);
             return ExitCode::SUCCESS;

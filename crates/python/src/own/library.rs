@@ -46,7 +46,7 @@ struct QueueView {
     drain_rate: f64,
     packets: u32,
     limit: u32,
-    random: unsafe extern "C" fn(*const QueueView) -> f64,
+    random: unsafe extern "C" fn(*const Self) -> f64,
     stream: *mut c_void,
 }
 

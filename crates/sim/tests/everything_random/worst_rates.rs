@@ -299,7 +299,7 @@ fn rates_have_bounds() {
         let of = |h: &&spillgate_bounds::Hop| world.links[h.link as usize].name == "out";
         let mut own = found.hops.iter().filter(of).peekable();
         assert!(own.peek().is_some());
-        for hop in own.filter(|h| h.classes.len() > 0) {
+        for hop in own.filter(|h| !h.classes.is_empty()) {
             assert!(hop.bound.is_ok(), "{}: {hop:?}", port.yaml());
         }
     }
