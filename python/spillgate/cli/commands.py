@@ -189,6 +189,8 @@ def _print(
         write_csv(results)
     else:
         render.results(results, directory, figures, report, brief=options.quiet, whole=options.all)
+    # What cannot be written is known here, where it can be said that the results are saved.
+    sys.stdout.flush()
 
 
 def _of_interest(results: Results, options: argparse.Namespace) -> Results:
