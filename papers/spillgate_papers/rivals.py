@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from spillgate import _engine
-from spillgate.scenario import catalog
+from spillgate.mechanisms import AQMS, DISCIPLINES, Mechanism, mechanism
 from spillgate_papers.grid import under
 from spillgate_papers.lab import Effort, Settings
 from spillgate_papers.measured import Measured, PerRun, View, rounded
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 KINDS = ("fifo", "codel", "pie", "fq-codel", "cake")
 """What stands beside a paper's mechanisms; not DualPI2, since no paper has scalable senders."""
-CLASSFUL = ("htb", "hfsc")
-"""What is nothing without classes of its own."""
 LEVEL = 0.95
 """With which the intervals of all differences of a paper hold together."""
 
@@ -28,25 +26,19 @@ LEVEL = 0.95
 def rivals(own: Collection[str], link: str) -> dict[str, Settings]:
     """Each other discipline and AQM with its defaults at a link, by name, as an axis.
 
-    Kinds that later versions bring join by themselves. An AQM stands in a FIFO of 1000 packets.
+    An AQM stands in a FIFO of 1000 packets.
 
     Args:
         own: The kinds that the paper uses.
         link: The path of the link.
     """
-    known = kinds()
-    whole = (k for k in known["disciplines"] if k not in own and k not in CLASSFUL)
-    policies: dict[str, object] = {k: {k: {}} for k in whole}
-    for k in known["aqm"]:
+    whole = (k for k in DISCIPLINES if k not in own)
+    policies = {k: mechanism(k, rate_bps=None, ecn=None).policy for k in whole}
+    for k in AQMS:
         if k not in own:
-            policies[f"fifo with {k}"] = {"fifo": {"limit": "1000 packets", "aqm": {k: {}}}}
+            held = mechanism(k, rate_bps=None, ecn=None, limit=1000)
+            policies[f"fifo with {k}"] = held.policy
     return {name: instead(policy, [f"{link}.policy"]) for name, policy in policies.items()}
-
-
-def kinds() -> dict[str, list[str]]:
-    """The kinds of disciplines, and those of AQMs, that the installed core knows."""
-    known = catalog()
-    return {f: [str(e["kind"]) for e in known[f]] for f in ("disciplines", "aqm")}
 
 
 def instead(policy: object, at: Sequence[str]) -> dict[str, object]:
@@ -84,19 +76,19 @@ class Modern:
     note: str = ""
 
     def others(self) -> dict[str, Settings]:
-        """What replaces the paper's mechanism, by kind; without those that the core lacks."""
-        known = kinds()
-        room: dict[str, object] = {"limit": f"{self.limit} packets"}
-        as_bytes: dict[str, object] = {"memory_limit": f"{self.limit * self.packet} B"}
-        found: dict[str, Settings] = {}
-        for kind in KINDS:
-            more = dict(self.parameters.get(kind, {}))
-            if kind in known["aqm"]:
-                found[kind] = instead({"fifo": {**room, "aqm": {kind: more}}}, self.at)
-            elif kind in known["disciplines"]:
-                held = as_bytes if kind == "cake" else room
-                found[kind] = instead({kind: {**held, **more}}, self.at)
-        return found
+        """What replaces the paper's mechanism, by kind."""
+
+        def made(kind: str) -> Mechanism:
+            return mechanism(
+                kind,
+                rate_bps=None,
+                ecn=None,
+                limit=self.limit,
+                packet=self.packet,
+                parameters=self.parameters.get(kind),
+            )
+
+        return {kind: instead(made(kind).policy, self.at) for kind in KINDS}
 
     def cases(self, study: Study) -> dict[str, Settings]:
         """What each mechanism replaces in the paper's scenario, the paper's own first."""
@@ -133,8 +125,6 @@ class Modern:
             f"{effort.warmup:g} to {effort.warmup + effort.duration:g} s, have the same seeds."
         )
         said = [how]
-        if lacking := [kind for kind in KINDS if kind not in others]:
-            said.append(f"This build does not know {', '.join(lacking)}.")
         pairs = len(self.own) * len(others) * len(values)
         ahead = [a for head, of in values.items() for a in self._ahead(head, of, pairs)]
         for who, words in (

@@ -94,6 +94,7 @@ RANK = {
     "_engine": 1,
     "points": 1,
     "search": 1,
+    "mechanisms": 2,
     "statistics": 2,
     "selection": 2.5,
     "own": 1.25,

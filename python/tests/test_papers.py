@@ -15,6 +15,7 @@ import pytest
 import spillgate
 from spillgate.cli import main
 from spillgate.cli import reproduce as command
+from spillgate.mechanisms import CLASSFUL
 from spillgate_papers import flows, grid, groups, judge, page, study
 from spillgate_papers.judge import within
 from spillgate_papers.lab import Effort, Lab
@@ -31,7 +32,6 @@ from spillgate_papers.model import (
     Trial,
 )
 from spillgate_papers.ours import Ours
-from spillgate_papers.rivals import CLASSFUL
 from spillgate_papers.terms import Term, every, number, trend
 from spillgate_papers.texts import Texts
 
