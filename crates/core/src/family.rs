@@ -14,6 +14,17 @@ impl Kind {
     pub const fn new(kind: &'static str, summary: &'static str) -> Self {
         Self { kind, summary }
     }
+
+    /// The kind of this key.
+    pub fn find(kinds: &'static [Self], kind: &str) -> Option<&'static Self> {
+        kinds.iter().find(|k| k.kind == kind)
+    }
+
+    /// Where it was published: what its summary ends with, in brackets.
+    pub fn source(&self) -> Option<&'static str> {
+        let (_, last) = self.summary.rsplit_once('(')?;
+        last.strip_suffix(").")
+    }
 }
 
 /// Generates the types of a family from a list with a line for each member.

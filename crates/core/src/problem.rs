@@ -14,6 +14,9 @@ pub enum Mistake {
     Twice,
     /// More is promised than there is.
     Promised,
+    /// What does not fit the rest of the scenario: a name, a reference, parts that exclude each
+    /// other.
+    Misfit,
 }
 
 /// A value that cannot be.
@@ -30,6 +33,8 @@ pub struct Problem {
     pub message: String,
     /// What would be valid.
     pub hint: String,
+    /// Where the rule comes from, if that is said.
+    pub source: Option<&'static str>,
 }
 
 impl Problem {
@@ -46,6 +51,7 @@ impl Problem {
             found: found.to_string(),
             message: message.into(),
             hint: hint.into(),
+            source: None,
         }
     }
 
@@ -53,6 +59,29 @@ impl Problem {
     #[must_use]
     pub fn of(mut self, mistake: Mistake) -> Self {
         self.mistake = mistake;
+        self
+    }
+
+    /// The same, of a rule that is the scenario's own.
+    #[must_use]
+    pub fn misfit(self) -> Self {
+        self.of(Mistake::Misfit)
+    }
+
+    /// The same, with where its rule comes from; the first source holds. What does not fit the rest
+    /// of the scenario breaks no rule of others.
+    #[must_use]
+    pub fn cite(mut self, source: Option<&'static str>) -> Self {
+        let Some(name) = source.filter(|_| self.source.is_none()) else {
+            return self;
+        };
+        if self.mistake == Mistake::Misfit {
+            return self;
+        }
+        self.source = source;
+        if ![&self.message, &self.hint].iter().any(|t| t.contains(name)) {
+            self.hint = format!("{} ({name})", self.hint);
+        }
         self
     }
 

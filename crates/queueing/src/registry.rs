@@ -126,6 +126,28 @@ mod tests {
         assert_eq!(CLASS.len(), keys.len() - 2);
     }
 
+    /// What is refused names a source, but of a FIFO: what it refuses needs none.
+    #[test]
+    fn every_discipline_and_scheduler_has_a_source() {
+        use crate::spec::{ClassScheduler, FlowScheduler};
+        for kind in DisciplineSpec::KINDS {
+            let named = kind.source().is_some();
+            assert_eq!(named, !matches!(kind.kind, "fifo" | "fair"), "{kind:?}");
+        }
+        fn each<S: serde::de::DeserializeOwned + schemars::JsonSchema>(
+            source: impl Fn(S) -> Option<&'static str>,
+        ) {
+            let schema = schemars::schema_for!(S);
+            let of = schema.get("oneOf").unwrap().as_array().unwrap();
+            for name in of.iter().map(|s| s["const"].clone()) {
+                let scheduler = serde_json::from_value(name.clone()).unwrap();
+                assert!(source(scheduler).is_some(), "{name}");
+            }
+        }
+        each(ClassScheduler::source);
+        each(FlowScheduler::source);
+    }
+
     #[test]
     fn kinds_are_the_keys_of_the_schema() {
         for kind in DisciplineSpec::KINDS {

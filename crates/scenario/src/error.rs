@@ -102,7 +102,7 @@ impl Diagnostic {
     /// kind cannot be.
     pub(crate) fn of(problem: &Problem, code: &'static str) -> Self {
         let code = match problem.mistake {
-            Mistake::Value | Mistake::Promised => code,
+            Mistake::Value | Mistake::Promised | Mistake::Misfit => code,
             Mistake::Range => codes::OUT_OF_RANGE,
             Mistake::Twice => codes::DUPLICATE_NAME,
         };

@@ -50,7 +50,7 @@ mod wred_defaults;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Limit, Packet, Problem, Rate, Rng, Time, Verdict};
+use spillgate_core::{DropReason, Kind, Limit, Packet, Problem, Rate, Rng, Time, Verdict};
 
 pub use adaptive_red::AdaptiveRedSpec;
 pub use adaptive_rio::AdaptiveRioSpec;
@@ -211,27 +211,16 @@ impl AqmSpec {
         spec!(self, _s: A => A::TELLS_FLOWS)
     }
 
-    /// Where it was published: what its summary ends with, in brackets.
-    fn source(&self) -> Option<&'static str> {
-        let own = Self::KINDS.iter().find(|k| k.kind == self.kind())?;
-        let (_, last) = own.summary.rsplit_once('(')?;
-        last.strip_suffix(").")
-    }
-
-    /// What is refused, with where its rule comes from.
-    fn cite(&self, mut problem: Problem) -> Problem {
-        let told = |source: &&str| !problem.message.contains(*source);
-        if let Some(source) = self.source().filter(told) {
-            problem.hint = format!("{} ({source})", problem.hint);
-        }
-        problem
+    /// Where it was published.
+    pub(crate) fn source(&self) -> Option<&'static str> {
+        Kind::find(Self::KINDS, self.kind())?.source()
     }
 
     pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, Problem> {
         spec!(self, s => at
             .key(self.kind(), |at| s.resolve(at, leaf))
             .map(|running| Managed::new(running).into())
-            .map_err(|problem| self.cite(problem)))
+            .map_err(|problem| problem.cite(self.source())))
     }
 
     /// A fair queue that has this AQM in each of its queues.
@@ -247,11 +236,12 @@ impl AqmSpec {
             self.kind(),
             "it compares flows that share a queue, and each flow has a queue of its own here",
             "set it for a fifo or for a class with one queue",
-        )?;
+        )
+        .map_err(Problem::misfit)?;
         spec!(self, s => at
             .key(self.kind(), |at| s.resolve(at, leaf))
             .map(|running| frame.under(running))
-            .map_err(|problem| self.cite(problem)))
+            .map_err(|problem| problem.cite(self.source())))
     }
 }
 

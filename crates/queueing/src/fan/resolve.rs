@@ -26,7 +26,8 @@ impl FanSpec {
         let queue = self.queue(at, bound, scope.line.longest)?;
         let indicators = Indicators::new(rate, self.measuring(at)?);
         let thresholds = self.thresholds(at, rate)?;
-        self.check_mechanism(at)?;
+        self.check_mechanism(at)
+            .map_err(|problem| problem.cite(Some("Domżał and Jajszczyk 2008")))?;
         let list = self.list(at, scope)?;
         Ok(Fan::new(Parts {
             queue,
@@ -72,7 +73,8 @@ impl FanSpec {
                     format!("{quantum} B"),
                     &format!("it is below the MTU of {mtu} B: a packet could take several rounds"),
                     "write the MTU or more, or leave it out",
-                )?;
+                )
+                .map_err(|problem| problem.cite(Some("Kortebi, Oueslati and Roberts 2005")))?;
                 Ok(FairQueue::pdrr(&FairQueueParams {
                     quantum,
                     charged: s.mode == PdrrMode::Charged,
@@ -157,7 +159,8 @@ impl FanSpec {
                 format!("{name:?}"),
                 "a list that links share needs a name",
                 "write a name, or leave it out for a list of this link alone",
-            )?;
+            )
+            .map_err(Problem::misfit)?;
             for (other, spec) in scope.policies {
                 let DisciplineSpec::Fan(o) = spec else {
                     continue;
@@ -170,6 +173,7 @@ impl FanSpec {
                         "policy `{other}` shares the list `{name}` and says {theirs}: it can have one only"
                     );
                     at.error(key, own, message, "say the same in both, or name two lists")
+                        .misfit()
                 };
                 if o.pfl_flow_timeout != self.pfl_flow_timeout {
                     let (own, theirs) = (&self.pfl_flow_timeout, &o.pfl_flow_timeout);

@@ -42,15 +42,18 @@ pub(super) fn kin<C: ClassKeys>(classes: &[C], at: &mut At<'_>) -> Result<Vec<Ki
     )?;
     let mut by_name = BTreeMap::new();
     for (i, c) in classes.iter().enumerate() {
-        at.index("classes", i, |at| check_name(c.name(), at))?;
+        at.index("classes", i, |at| check_name(c.name(), at))
+            .map_err(Problem::misfit)?;
         if by_name.insert(c.name(), i as u16).is_some() {
             return at.index("classes", i, |at| {
-                Err(at.error(
-                    "name",
-                    c.name(),
-                    "there is a class of this name above",
-                    "names of classes are unique",
-                ))
+                Err(at
+                    .error(
+                        "name",
+                        c.name(),
+                        "there is a class of this name above",
+                        "names of classes are unique",
+                    )
+                    .misfit())
             });
         }
     }
@@ -61,12 +64,14 @@ pub(super) fn kin<C: ClassKeys>(classes: &[C], at: &mut At<'_>) -> Result<Vec<Ki
         let Some(p) = by_name.get(parent) else {
             let names: Vec<String> = by_name.keys().map(|n| (*n).to_owned()).collect();
             return at.index("classes", i, |at| {
-                Err(at.error(
-                    "parent",
-                    parent,
-                    "there is no class of this name",
-                    valid_names(parent, names.iter()),
-                ))
+                Err(at
+                    .error(
+                        "parent",
+                        parent,
+                        "there is no class of this name",
+                        valid_names(parent, names.iter()),
+                    )
+                    .misfit())
             });
         };
         all[i].parent = Some(*p);
@@ -78,12 +83,14 @@ pub(super) fn kin<C: ClassKeys>(classes: &[C], at: &mut At<'_>) -> Result<Vec<Ki
             all[i].depth += 1;
             if all[i].depth > classes.len() {
                 return at.index("classes", i, |at| {
-                    Err(at.error(
-                        "parent",
-                        c.parent().unwrap_or_default(),
-                        "the class is its own parent, or that of one around it",
-                        "leave `parent` out at the top of the tree",
-                    ))
+                    Err(at
+                        .error(
+                            "parent",
+                            c.parent().unwrap_or_default(),
+                            "the class is its own parent, or that of one around it",
+                            "leave `parent` out at the top of the tree",
+                        )
+                        .misfit())
                 });
             }
             up = all[usize::from(p)].parent;
@@ -184,7 +191,8 @@ impl<C: ClassKeys> Parts<'_, C> {
     fn check_class(&self, i: usize, at: &mut At<'_>) -> Result<(), Problem> {
         let (class, kin) = (&self.classes[i], &self.kin[i]);
         if let Some(m) = class.matching() {
-            at.key("match", |at| check_match(m, at))?;
+            at.key("match", |at| check_match(m, at))
+                .map_err(Problem::misfit)?;
         }
         if kin.leaf.is_none() {
             return at.check(
@@ -271,12 +279,15 @@ fn queue(
                 spec.kind(),
                 "it has classes or flow lists of its own, not one queue",
                 "write one of fifo, flow-wfq, drr, fq, fq-codel, dualpi2; classes nest by `parent`",
-            ));
+            )
+            .misfit());
         }
     }
     match at.key("queue", |at| spec.resolve(at, &scope))? {
         Engine::Queue(leaf) => Ok(leaf),
-        _ => Err(at.error("queue", spec.kind(), "it is not one queue", "write `fifo`")),
+        _ => Err(at
+            .error("queue", spec.kind(), "it is not one queue", "write `fifo`")
+            .misfit()),
     }
 }
 
@@ -296,12 +307,14 @@ pub(super) fn default_class<C: ClassKeys>(
         Some(i) => Ok(i as u16),
         None => {
             let names: Vec<String> = leaves().map(|(c, _)| c.name().to_owned()).collect();
-            Err(at.error(
-                "default",
-                name,
-                "there is no class of this name without children",
-                valid_names(name, names.iter()),
-            ))
+            Err(at
+                .error(
+                    "default",
+                    name,
+                    "there is no class of this name without children",
+                    valid_names(name, names.iter()),
+                )
+                .misfit())
         }
     }
 }

@@ -53,6 +53,11 @@ impl FlowScheduler {
         }
     }
 
+    /// Where it was published.
+    pub(crate) fn source(self) -> Option<&'static str> {
+        super::source(self.name())
+    }
+
     /// Whether the sum of weights counts.
     const fn sums_weights(self) -> bool {
         matches!(self, Self::Wf2qPlus | Self::VirtualClock | Self::Qfq)
@@ -138,7 +143,9 @@ impl FairSpec {
 
 impl FlowQueueSpec for FairSpec {
     fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem> {
-        let sum = self.check_sum(at)?;
+        let sum = self
+            .check_sum(at)
+            .map_err(|problem| problem.cite(self.scheduler.source()))?;
         if let Some(queues) = self.queues {
             check_queues(queues, "queues", at)?;
         }

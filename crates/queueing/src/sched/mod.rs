@@ -24,3 +24,19 @@ mod sfq_red;
 mod slab;
 mod table;
 pub(crate) mod tags;
+
+/// Where the rule of a scheduler was published, by the name that scenarios write.
+pub(crate) fn source(scheduler: &str) -> Option<&'static str> {
+    Some(match scheduler {
+        "scfq" => "Golestani 1994",
+        "start-time" => "Goyal, Vin and Cheng 1997",
+        "wf2q+" => "Bennett and Zhang 1997",
+        "virtual-clock" => "L. Zhang 1990",
+        "qfq" => "Checconi, Rizzo and Valente 2013",
+        "drr" => "Shreedhar and Varghese 1996",
+        "wrr" => "Katevenis, Sidiropoulos and Courcoubetis 1991",
+        "strict" => "IEEE 802.1Q",
+        "ets" => "IEEE 802.1Qaz",
+        _ => return None,
+    })
+}

@@ -115,7 +115,8 @@ impl SfqSpec {
             "the default is 128",
         )?;
         if self.variant == Some(SfqVariant::Ns2) {
-            self.check_ns2(at)?;
+            self.check_ns2(at)
+                .map_err(|problem| problem.cite(Some("ns-2")))?;
             return Ok(Sfq::new(self, 1, bound, None));
         }
         at.check(

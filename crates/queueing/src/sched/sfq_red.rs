@@ -66,7 +66,9 @@ impl SfqRed {
                     "a queue of SFQ forgets its average when it is empty",
                     "leave it out",
                 )?;
-                let red = spec.resolve(at, &facts)?;
+                let red = spec
+                    .resolve(at, &facts)
+                    .map_err(|problem| problem.cite(aqm.source()))?;
                 let vars = Vec::new();
                 Ok(Self { red, vars })
             })

@@ -85,6 +85,11 @@ impl ClassScheduler {
             Self::Ets => "ets",
         }
     }
+
+    /// Where it was published.
+    pub(crate) fn source(self) -> Option<&'static str> {
+        crate::sched::source(self.name())
+    }
 }
 
 impl ClassBasedSpec {

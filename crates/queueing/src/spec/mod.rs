@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::Limit;
+use spillgate_core::{Kind, Limit};
 
 pub use class_based::{
     ClassBasedSpec, ClassScheduler, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec, ShaperKind,
@@ -72,20 +72,24 @@ spillgate_core::family! {
 
     /// One queue, first in first out.
     "fifo": Fifo(FifoSpec);
-    /// Weighted fair queueing by flow as packet-by-packet generalized processor sharing (PGPS).
+    /// Weighted fair queueing by flow as packet-by-packet generalized processor sharing, PGPS
+    /// (Parekh and Gallager 1993).
     "wfq": Wfq(WfqSpec);
-    /// Cisco's flow-based WFQ: sequence numbers, precedence weights, congestive discard threshold.
+    /// Flow-based WFQ: sequence numbers, precedence weights, congestive discard threshold (Cisco
+    /// IOS).
     "flow-wfq": FlowWfq(FairQueueSpec);
-    /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
+    /// Classes with priority, bandwidth, shaping and policing: CBWFQ and LLQ (Cisco IOS).
     "class-based": ClassBased(ClassBasedSpec);
-    /// The hierarchical token bucket of Linux: classes with guaranteed rates that borrow.
+    /// The hierarchical token bucket of Linux: classes with guaranteed rates that borrow (tc-htb).
     "htb": Htb(HtbSpec);
     /// The hierarchical fair service curve: classes with real-time, link-sharing and upper-limit
-    /// curves.
+    /// curves (tc-hfsc).
     "hfsc": Hfsc(HfscSpec);
-    /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
+    /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority
+    /// (Kortebi, Oueslati and Roberts 2004).
     "fan": Fan(FanSpec);
-    /// Deficit round robin by flow, pushing out from the longest queue.
+    /// Deficit round robin by flow, pushing out from the longest queue (Shreedhar and Varghese
+    /// 1996).
     "drr": Drr(DrrSpec);
     /// Packet fair queueing by flow: SCFQ, start-time FQ, WF2Q+, virtual clock, QFQ or weighted
     /// round robin.
@@ -95,15 +99,16 @@ spillgate_core::family! {
     /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC
     /// 8290).
     "fq-codel": FqCodel(FqCodelSpec);
-    /// FQ-PIE: flow queues by deficit round robin with new flows first, each under PIE.
+    /// FQ-PIE: flow queues by deficit round robin with new flows first, each under PIE
+    /// (Ramakrishnan and others 2019).
     "fq-pie": FqPie(FqPieSpec);
-    /// Stochastic fairness queueing: hashed queues that take turns, as Linux has it.
+    /// Stochastic fairness queueing: hashed queues that take turns, as Linux has it (tc-sfq).
     "sfq": Sfq(SfqSpec);
     /// DualPI2: two queues with coupled AQMs, for scalable (L4S) and for classic senders (RFC
     /// 9332).
     "dualpi2": DualPi2(DualPi2Spec);
     /// CAKE: a shaper, tins by code point, and queues that share by host and by flow, each under
-    /// COBALT.
+    /// COBALT (tc-cake).
     "cake": Cake(CakeSpec);
 }
 
@@ -163,8 +168,16 @@ impl DisciplineSpec {
         matches!(self, Self::Fifo(_) | Self::FlowWfq(_)) || self.flow_queue().is_some()
     }
 
+    /// Where the discipline of this kind was published; `_` in a key stands for `-`.
+    pub(crate) fn source(kind: &str) -> Option<&'static str> {
+        Kind::find(Self::KINDS, &kind.replace('_', "-"))?.source()
+    }
+
     pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, Problem> {
-        spec!(self, s => Ok(at.key(self.kind(), |at| s.engine(at, scope))?.into()))
+        spec!(self, s => at
+            .key(self.kind(), |at| s.engine(at, scope))
+            .map(Into::into)
+            .map_err(|problem| problem.cite(Self::source(self.kind()))))
     }
 
     /// The policies that its classes queue inside them.

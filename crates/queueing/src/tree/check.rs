@@ -60,13 +60,15 @@ pub(crate) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), 
 /// Checks that the statements of a class are compatible.
 pub(crate) fn check_class(c: &ClassSpec, at: &mut At<'_>) -> Result<(), Problem> {
     match &c.matching {
-        None => at.check(
-            c.name == DEFAULT,
-            "match",
-            &c.name,
-            "the class does not say which packets belong to it",
-            "add a `match` such as {dscp: ef}; `match: {}` matches every packet",
-        )?,
+        None => at
+            .check(
+                c.name == DEFAULT,
+                "match",
+                &c.name,
+                "the class does not say which packets belong to it",
+                "add a `match` such as {dscp: ef}; `match: {}` matches every packet",
+            )
+            .map_err(Problem::misfit)?,
         Some(m) => {
             at.check(
                 c.name != DEFAULT,
@@ -74,8 +76,10 @@ pub(crate) fn check_class(c: &ClassSpec, at: &mut At<'_>) -> Result<(), Problem>
                 &c.name,
                 "class-default matches every packet",
                 "leave out its `match`, or give the class another name",
-            )?;
-            at.key("match", |at| check_match(m, at))?;
+            )
+            .map_err(Problem::misfit)?;
+            at.key("match", |at| check_match(m, at))
+                .map_err(Problem::misfit)?;
         }
     }
     check_exclusions(c, at)?;
@@ -240,6 +244,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
             &format!("`{key}` has its own queues, limit and drops: `{{}}` cannot stand beside it"),
             "keep one of them",
         )
+        .map_err(Problem::misfit)
     };
     exclude_beside("fair_queue", &flows)?;
     for (i, key) in flows.iter().enumerate() {
@@ -260,7 +265,8 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
         &[&own[..], &flows].concat(),
         "with a nested policy the class has no queue of its own for `{}`",
         "put it into a class of the nested policy",
-    )?;
+    )
+    .map_err(Problem::misfit)?;
     if let Some(aqm) = &c.aqm {
         at.check(
             !aqm.judges_departures() || !c.has_flow_queues(),
@@ -268,14 +274,17 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), Problem> {
             aqm.kind(),
             "it looks at how long the packets of one queue waited, and a fair queue makes many",
             "write it as `aqm` of `fq`, `drr` or `fair`, or use RED or WRED in front of the fair queue",
-        )?;
+        )
+        .map_err(Problem::misfit)?;
         if let Some((key, other)) = c.flow_queue().and_then(|(k, s)| Some((k, s.aqm()?))) {
-            return Err(at.error(
-                "aqm",
-                aqm.kind(),
-                format!("`{key}` has its own AQM, {}", other.kind()),
-                "keep one of them",
-            ));
+            return Err(at
+                .error(
+                    "aqm",
+                    aqm.kind(),
+                    format!("`{key}` has its own AQM, {}", other.kind()),
+                    "keep one of them",
+                )
+                .misfit());
         }
     }
     at.check(

@@ -13,7 +13,9 @@ use crate::condition::{PriorityPolicer, Step, TokenBucket};
 use crate::leaf::{Bound, DscpBounds, Leaf, Queue};
 use crate::line::{Counting, Line, Longest};
 use crate::recipe::At;
-use crate::spec::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
+use crate::spec::{
+    ClassBasedSpec, ClassSpec, DisciplineSpec, PolicingWhen, PrioritySpec, ShapeSpec,
+};
 
 /// Default bursts, in bytes; the specifications name their sources. All hold the longest packet of
 /// the line.
@@ -149,10 +151,14 @@ pub(crate) fn priority_leaf(
 pub(crate) fn leaf(c: &ClassSpec, line: &Line, at: &mut At<'_>) -> Result<Leaf, Problem> {
     let guaranteed = line.rate;
     let (queue, default) = if let Some(f) = &c.fair_queue {
-        let queue = at.key("fair_queue", |at| f.resolve(at))?;
+        let queue = at
+            .key("fair_queue", |at| f.resolve(at))
+            .map_err(|problem| problem.cite(DisciplineSpec::source("flow-wfq")))?;
         (Queue::Fair(queue.into()), Bound::NONE)
     } else if let Some((key, flows)) = c.flow_queue() {
-        let queue = at.key(key, |at| flows.resolve(at, line))?;
+        let queue = at
+            .key(key, |at| flows.resolve(at, line))
+            .map_err(|problem| problem.cite(DisciplineSpec::source(key)))?;
         (Queue::Flows(queue), Bound::NONE)
     } else {
         let bound = Bound::new(Limit::Packets(64), guaranteed);

@@ -54,11 +54,13 @@ pub(super) fn policer(
             peak,
             &format!("the peak rate is below the committed rate of {cir}"),
             "RFC 2698 and RFC 2859: the peak rate is at least the committed rate",
-        )?;
+        )
+        .map_err(|problem| problem.cite(Some("RFC 2698")))?;
     }
     let meter = match p.window {
-        Some(window) => sliding_window(p, window, name, rate, at)?,
-        None => buckets(p, line, at)?,
+        Some(window) => sliding_window(p, window, name, rate, at)
+            .map_err(|problem| problem.cite(Some("RFC 2859")))?,
+        None => buckets(p, line, at).map_err(|problem| problem.cite(Some(rfc(p))))?,
     };
     let meter = match p.per_flow {
         true => Meter::PerFlow(Box::new(PerFlow::new(meter))),
@@ -73,7 +75,7 @@ pub(super) fn policer(
         ("exceed", &p.exceed),
         ("violate", violate),
     ] {
-        check_actions(key, actions, at)?;
+        check_actions(key, actions, at).map_err(Problem::misfit)?;
     }
     Ok(Policer {
         name: name.into(),
@@ -81,9 +83,17 @@ pub(super) fn policer(
         found: Colored::default(),
         last: Color::Conform,
         treatments: [&p.conform, &p.exceed, violate].map(PoliceActions::treatment),
-        colors: colors(p, at)?,
+        colors: colors(p, at).map_err(Problem::misfit)?,
         counted: line.counting.policers,
     })
+}
+
+/// Where the token buckets of a policer were published.
+fn rfc(p: &PoliceSpec) -> &'static str {
+    match p.peak_rate {
+        Some(_) => "RFC 2698",
+        None => "RFC 2697",
+    }
 }
 
 /// The meter of a policer without a window.

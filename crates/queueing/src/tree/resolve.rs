@@ -129,7 +129,7 @@ impl Builder<'_> {
                 ..ClassSpec::default()
             });
         }
-        check_names(&classes, at)?;
+        check_names(&classes, at).map_err(Problem::misfit)?;
         let queued: Vec<bool> = classes
             .iter()
             .map(|c| c.name == DEFAULT || asks_for_queue(c))
@@ -139,7 +139,8 @@ impl Builder<'_> {
         }
         warn_unqueued(&classes, &queued, at);
         let wants = wants(spec, classes.iter(), rate);
-        check_scheduler(spec, &classes, &wants, at)?;
+        let cite = |problem: Problem| problem.cite(spec.scheduler.source());
+        check_scheduler(spec, &classes, &wants, at).map_err(cite)?;
         check_sums(&classes, &wants, rate, at)?;
         // Classes without a queue take no part in the division.
         let dividing: Vec<Want> = wants
@@ -148,7 +149,7 @@ impl Builder<'_> {
             .filter_map(|(w, q)| q.then_some(*w))
             .collect();
         let divided = shares(&dividing, rate);
-        let weights = weigh(spec, &divided, rate, self.scope.line.longest, at)?;
+        let weights = weigh(spec, &divided, rate, self.scope.line.longest, at).map_err(cite)?;
         let mut shares = divided.into_iter().zip(weights);
         let mut before = 0;
 
@@ -315,12 +316,14 @@ impl Builder<'_> {
         let policies = self.scope.policies;
         if let Some(i) = self.stack.iter().position(|n| n == name) {
             let cycle = self.stack[i..].join(" -> ");
-            return Err(at.error(
-                "policy",
-                name,
-                format!("the policy contains itself: {cycle} -> {name}"),
-                "nest a policy that does not lead back here",
-            ));
+            return Err(at
+                .error(
+                    "policy",
+                    name,
+                    format!("the policy contains itself: {cycle} -> {name}"),
+                    "nest a policy that does not lead back here",
+                )
+                .misfit());
         }
         at.check(
             self.stack.len() < MAX_DEPTH,
@@ -328,24 +331,29 @@ impl Builder<'_> {
             name,
             &format!("policies are nested more than {MAX_DEPTH} deep"),
             "nest fewer policies",
-        )?;
+        )
+        .map_err(Problem::misfit)?;
         let spec = match policies.get(name) {
             Some(DisciplineSpec::ClassBased(s)) => s,
             Some(other) => {
-                return Err(at.error(
-                    "policy",
-                    name,
-                    format!("it is a {} policy", other.kind()),
-                    "only class-based policies can be nested in a class",
-                ));
+                return Err(at
+                    .error(
+                        "policy",
+                        name,
+                        format!("it is a {} policy", other.kind()),
+                        "only class-based policies can be nested in a class",
+                    )
+                    .misfit());
             }
             None => {
-                return Err(at.error(
-                    "policy",
-                    name,
-                    "there is no policy of this name",
-                    valid_names(name, policies.keys()),
-                ));
+                return Err(at
+                    .error(
+                        "policy",
+                        name,
+                        "there is no policy of this name",
+                        valid_names(name, policies.keys()),
+                    )
+                    .misfit());
             }
         };
         self.stack.push(name.clone());
@@ -418,4 +426,5 @@ fn too_large(at: &At<'_>) -> Problem {
         format!("with all nested policies it has more than {MAX_ROUTES} classes"),
         "nest fewer policies",
     )
+    .misfit()
 }

@@ -310,12 +310,14 @@ impl FlowQueueSpec for CakeSpec {
     /// In a class.
     fn resolve(&self, at: &mut At<'_>, line: &Line) -> Result<Box<dyn FlowQueue>, Problem> {
         if let Some(bandwidth) = self.bandwidth {
-            return Err(at.error(
-                "bandwidth",
-                bandwidth,
-                "in a class it is the class that shapes",
-                "write `shape` of the class, or `cake` as the policy of the port",
-            ));
+            return Err(at
+                .error(
+                    "bandwidth",
+                    bandwidth,
+                    "in a class it is the class that shapes",
+                    "write `shape` of the class, or `cake` as the policy of the port",
+                )
+                .misfit());
         }
         Ok(Box::new(self.running(at, line)?))
     }
