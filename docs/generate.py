@@ -16,6 +16,7 @@ def write_all(where):
         "codes": codes(),
         "rules": rules(),
         "warnings": warnings(),
+        **{f"suite-{name}": text for name, text in suites()},
     }
     for family, entries in spillgate.catalog().items():
         if family not in ("metrics", "codes"):
@@ -46,6 +47,18 @@ def listing(entries):
     """Kinds with their summaries."""
     named = [(e.get("kind") or e["name"], e["summary"]) for e in entries]
     return table(("kind", "meaning"), [(f"`{name}`", cell(text)) for name, text in named])
+
+
+def suites():
+    """The sections of each suite: what is measured, and what is left out."""
+    from spillgate.suites import suites
+
+    for name, of in suites().items():
+        rows = []
+        for s in of.sections:
+            measured = ", ".join(dict.fromkeys(m.name for m in s.measures))
+            rows.append((s.number, s.title, s.state, measured or "–", cell(s.left_out) or "–"))
+        yield name, table(("section", "title", "state", "measured", "left out, and why"), rows)
 
 
 def metrics():

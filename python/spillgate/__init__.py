@@ -43,6 +43,7 @@ from spillgate.scenario import (
     schema,
     understand,
 )
+from spillgate.suites import SuiteResults, suite
 from spillgate.voice import Rating, rate
 from spillgate.worst_case import WorstCase, worst
 
@@ -89,6 +90,7 @@ __all__ = [
     "Series",
     "Simulation",
     "SpillgateError",
+    "SuiteResults",
     "System",
     "Unknown",
     "Unmodelled",
@@ -116,6 +118,7 @@ __all__ = [
     "run",
     "schema",
     "statistics",
+    "suite",
     "understand",
     "worst",
     "write_dataset",

@@ -127,6 +127,7 @@ RANK = {
     "pilot": 5,
     "run": 8,
     "study": 8.5,
+    "suites": 8.75,
     "cluster": 8.5,
     "saved": 8.5,
     "dataset": 8.6,

@@ -627,6 +627,13 @@ def reproduce(options: argparse.Namespace) -> int:
     return reproduce.reproduce(options)
 
 
+def suite(options: argparse.Namespace) -> int:
+    """`spillgate suite`."""
+    from spillgate.cli import suite as command
+
+    return command.run(options)
+
+
 COMMANDS = {
     "run": run,
     "sweep": run_study,
@@ -637,6 +644,7 @@ COMMANDS = {
     "plot": plot,
     "dataset": dataset,
     "reproduce": reproduce,
+    "suite": suite,
     "check": check,
     "bound": bound,
     "estimate": estimate,

@@ -27,6 +27,7 @@ from spillgate.cli.parser.running import (
     add_report,
     add_reproduce,
     add_run,
+    add_suite,
     add_sweep,
     add_tune,
 )
@@ -60,6 +61,7 @@ _COMMANDS = {
     "fluid": add_fluid,
     "pcap": add_pcap,
     "reproduce": add_reproduce,
+    "suite": add_suite,
     "profile": add_profile,
     "schema": add_schema,
     "list": add_list,

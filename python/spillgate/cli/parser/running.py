@@ -501,3 +501,49 @@ def add_reproduce(commands: Commands) -> None:
     add_out(parser, "reproduce-<paper>-<time>")
     add_format(parser, "table", "json")
     add_quiet(parser)
+
+
+def add_suite(commands: Commands) -> None:
+    """Run a suite."""
+    parser = add_command(
+        commands, "suite", "run a published suite of scenarios for mechanisms of your choice"
+    )
+    parser.epilog = "exit status: 0 whatever is measured; 2 bad input or unusable output"
+    parser.add_argument("suite", metavar="NAME", help="which suite; list: say which there are")
+    parser.add_argument(
+        "--aqm",
+        action="append",
+        default=[],
+        metavar="M,...",
+        help="mechanisms that are compared, such as codel,pie,fq-codel, or one's own as "
+        "mine=MODULE:CLASS; default those of the suite; may be repeated",
+    )
+    parser.add_argument(
+        "--tcp",
+        action="append",
+        default=[],
+        metavar="CC,...",
+        help="congestion controls that are compared, for suites of these; default those of the "
+        "suite; may be repeated",
+    )
+    parser.add_argument(
+        "--section",
+        action="append",
+        default=[],
+        metavar="N",
+        help="only this section, such as 5.1.1, or all below it, such as 8.2; may be repeated",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="few and short runs, to see that it works; results are not to be relied on",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="master seed; default 1")
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="runs of each variant; default the section's"
+    )
+    add_jobs(parser)
+    add_out(parser, "suite-<name>-<time>")
+    add_format(parser, "table", "json")
+    add_all(parser)
+    add_quiet(parser)
