@@ -96,16 +96,25 @@ class Made:
         events: Events of its runs.
         notes: What could not be stored, and why.
         refused: Why it was not tried.
+        failed: What went wrong, in words: not every exception can be sent.
     """
 
     seconds: float = 0.0
     events: int = 0
     notes: list[str] = field(default_factory=list)
     refused: str = ""
+    failed: str = ""
 
 
 def make(block: Block) -> Made:
     """Makes the runs of a block, each stored when it ends; called on a worker."""
+    try:
+        return _make(block)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client has to hear of it
+        return Made(failed=f"{type(error).__name__}: {error}")
+
+
+def _make(block: Block) -> Made:
     if identity() != block.who:
         return Made(refused=f"it has Spillgate {_version(identity())}")
     if not Path(block.store).is_dir():
@@ -227,6 +236,9 @@ class Cluster:
         msg = f"--on: worker {worker} of {self._where} is refused: {why}; this is {ours}"
         raise ClusterError(msg)
 
+    def _failed(self, why: str) -> ClusterError:
+        return ClusterError(f"--on: a worker of {self._where} failed: {why}")
+
     def stop(self) -> None:
         """Hands out no more blocks; those that are under way come to their end."""
         self._stop.set()
@@ -313,12 +325,13 @@ class Cluster:
             error = future.exception()
             if isinstance(error, KilledWorker):
                 return False
-            msg = f"--on: a worker of {self._where} failed: {type(error).__name__}: {error}"
-            raise ClusterError(msg)
+            raise self._failed(f"{type(error).__name__}: {error}")
         if future.status != "finished":
             # Lost or cancelled: the store knows what there is of it.
             return True
         made: Made = future.result()
+        if made.failed:
+            raise self._failed(made.failed)
         if made.refused:
             worker = next(iter(self._client.who_has([future]).get(future.key, ())), "unknown")
             self._refuse(worker, made.refused)

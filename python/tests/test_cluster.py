@@ -260,3 +260,44 @@ def test_interrupting_keeps_what_was_stored(cli, machines, study, tmp_path):
     assert running.returncode == 130, err
     assert " of 24 runs are saved in out" in err
     assert len(saved(tmp_path / "out")[0]) >= 2
+
+
+def test_an_exception_that_cannot_be_sent_is_told(monkeypatch):
+    class Unsendable(Exception):
+        def __reduce__(self):
+            raise TypeError("not to be sent")
+
+    def fail(block):
+        raise Unsendable("no such thing")
+
+    monkeypatch.setattr(cluster, "_make", fail)
+    assert cluster.make(None) == cluster.Made(failed="Unsendable: no such thing")
+
+
+FAULTY = """
+from spillgate import cluster
+
+class Unsendable(Exception):
+    def __reduce__(self):
+        raise TypeError("not to be sent")
+
+def fail(block):
+    raise Unsendable("no such thing")
+
+cluster._make = fail
+"""
+
+
+def test_a_worker_that_fails_ends_the_study(cli, study, tmp_path, tmp_path_factory):
+    faulty = tmp_path / "faulty.py"
+    faulty.write_text(FAULTY)
+    machines = Machines(tmp_path_factory.mktemp("dask"))
+    try:
+        machines.worker("--preload", faulty)
+        done = cli("sweep", study, *QUICK, "--on", machines.on, "--out", "out")
+    finally:
+        machines.stop()
+    assert done.returncode == 2, done.stderr
+    told = f"--on: a worker of {machines.on} failed: Unsendable: no such thing"
+    assert told in done.stderr
+    assert not (tmp_path / "out").exists()

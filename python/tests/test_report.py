@@ -484,6 +484,13 @@ def test_the_command_line_makes_the_same_report_again(cli, first, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == made
     assert b"--set &#39;measurement.duration=1 s&#39;" in made
     assert cli("report", "o").stdout == "o/report.html\n"
+    part = cli("report", "o", "--where", "variant=llq", "-o", "part.html")
+    assert (part.returncode, part.stdout) == (0, "part.html\n")
+    text = (tmp_path / "part.html").read_text(encoding="utf-8")
+    assert "variant=llq" in text and "fifo" in made.decode() and "fifo" not in text
+    wrong = cli("report", "o", "--where", "variant=lq", "-o", "wrong.html")
+    assert wrong.returncode == 2 and "llq" in wrong.stderr
+    assert not (tmp_path / "wrong.html").exists()
 
 
 def test_the_command_of_the_report_gives_the_same_again(cli, first, tmp_path, manifest):

@@ -335,11 +335,11 @@ def make_report(options: argparse.Namespace) -> int:
     """`spillgate report`."""
     from spillgate.report import REPORT, write
 
-    results = load(options.run)
+    results = _of_interest(load(options.run), options)
     target = options.output or options.run / REPORT
     specs = _figures(options.figures, results.description)
     worst = _worst(options, results)
-    manifest = results.manifest() | read_study(options.run)
+    manifest = results.manifest() | read_study(options.run) | {"where": options.where}
     written = write(results, target, manifest, force=options.force, worst=worst)
     print(written)
     if specs is not None:

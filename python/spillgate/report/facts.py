@@ -94,6 +94,8 @@ def provenance(manifest: Mapping[str, Any], d: Description) -> list[tuple[str, s
             "runs",
             f"{manifest.get('runs_completed', '?')} of {manifest.get('runs_requested', '?')}",
         ),
+        # What `--where` of `report` has chosen of them.
+        ("shown", str(manifest.get("where") or "")),
         ("events", f"{int(manifest.get('events', 0)):_}".replace("_", THIN)),
         ("platform", str(manifest.get("platform", ""))),
         ("Python", str(manifest.get("python", ""))),

@@ -384,6 +384,7 @@ def add_report(commands: Commands) -> None:
     report.add_argument(
         "--force", action="store_true", help="replace a file that is no report, and figures, too"
     )
+    add_where(report, "only these points; default all")
     packets = report.add_argument_group(
         "single packets", "runs are repeated for it, which takes about twice as long as they did"
     )
