@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linux_cells import RECORDED, Recorded, leaf, read
+from linux_cells import RECORDED, Queue, Recorded, queues, read
 from scipy import stats
 
 import spillgate
@@ -28,8 +28,8 @@ SCENARIO = Path(__file__).resolve().parent / "cases" / "linux.yaml"
 RUNS = 10
 FROM = 5
 """Seconds after which the queue is sampled."""
-SCOPES = {"queue": "bottleneck/class-default", "total": "all"}
-"""What is measured of each scope."""
+QUEUES = {"class-based": "bottleneck/class-default", "cake": "bottleneck/best-effort"}
+"""What is measured by the kind of the port's queue."""
 KERNEL = (0.012, 0.034)
 """How far runs of the kernel itself lie from their middle, as a share: of what is measured, and of
 what is counted (RED with other seeds: 13.0 to 13.3 packets, 870 to 931 drops)."""
@@ -68,11 +68,10 @@ def quantile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
-def settings(cell: Recorded, queue: Mapping[str, Any]) -> dict[str, Any]:
+def settings(cell: Recorded, queue: Queue) -> dict[str, Any]:
     """What a cell replaces in the scenario."""
-    htb = {"as": "htb", "rate": "10 Mb/s", "burst": "1600 B"}
     return {
-        "policies.HTB.class-based.classes": [{"name": "class-default", "shape": htb, **queue}],
+        "policies.BOTTLENECK": queue,
         "traffic.0.flow.count": cell.flows,
         "traffic.0.flow.tcp": {
             "profile": "linux",
@@ -90,16 +89,18 @@ def queue_values(packets: Sequence[float]) -> dict[str, float]:
     }
 
 
-def ours(cell: Recorded, queue: Mapping[str, Any], runs: int) -> Values:
+def ours(cell: Recorded, queue: Queue, runs: int) -> Values:
     """What Spillgate says of each run."""
+    [kind] = queue
+    scopes = {"queue": QUEUES[kind], "total": "all"}
     results = spillgate.run(SCENARIO, runs=runs, set=settings(cell, queue), series="all")
 
     def of(scope: str, metric: str) -> list[float]:
-        [samples] = results.samples(scope=scope, name=SCOPES[scope], metric=metric)
+        [samples] = results.samples(scope=scope, name=scopes[scope], metric=metric)
         return [v or 0.0 for v in samples.values]
 
     def sampled(metric: str, run: int) -> list[float]:
-        [found] = results.series(where=SCOPES["queue"], metric=metric, run=run)
+        [found] = results.series(where=QUEUES[kind], metric=metric, run=run)
         return [v for t, v in zip(found.t, found.v, strict=True) if t >= FROM]
 
     values: dict[str, list[float]] = {key: [] for key in WHAT}
@@ -123,6 +124,8 @@ class Row:
     """One value of a cell."""
 
     cell: Recorded
+    queue: str
+    """What tells our queue from others that are compared with the cell, if anything does."""
     key: str
     ours: Sequence[float]
 
@@ -159,10 +162,9 @@ class Row:
 def rows(cells: Sequence[Recorded], runs: int) -> Iterator[Row]:
     """Every value of these cells, without those of queues that Spillgate does not have."""
     for cell in cells:
-        queue = leaf(cell.leaf)
-        if queue is not None:
+        for name, queue in queues(cell).items():
             for key, values in ours(cell, queue, runs).items():
-                yield Row(cell, key, values)
+                yield Row(cell, name, key, values)
 
 
 def shown(row: Row) -> str:
@@ -182,8 +184,10 @@ def table(found: Sequence[Row], cells: Sequence[Recorded]) -> str:
     head = [f"{w.words}{f', {w.unit}' if w.unit else ''}" for w in WHAT.values()]
     lines = [f"| cell | {' | '.join(head)} |", f"| --- |{' ---: |' * len(head)}"]
     for cell in cells:
-        values = {r.key: shown(r) for r in found if r.cell is cell}
-        lines.append(f"| {cell.name} | {' | '.join(values.get(k, '') for k in WHAT)} |")
+        for queue in queues(cell) or [""]:
+            values = {r.key: shown(r) for r in found if (r.cell, r.queue) == (cell, queue)}
+            name = f"{cell.name}, {queue}" if queue else cell.name
+            lines.append(f"| {name} | {' | '.join(values.get(k, '') for k in WHAT)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,11 @@ from typing import Any
 RECORDED = Path(__file__).resolve().parent / "linux" / "runs.jsonl"
 TICK_MS = 10
 """The clock of the recorded kernel, 100 Hz: PIE's timer is rounded up to its ticks."""
+HTB = {"as": "htb", "rate": "10 Mb/s", "burst": "1600 B"}
+"""What shapes above the leaf."""
 
+Queue = dict[str, Any]
+"""A policy of Spillgate by its kind: `class-based`, `cake`."""
 Leaf = dict[str, Any]
 """Keys of a class of Spillgate: `queue_limit`, `aqm`, `fq_codel`."""
 
@@ -186,7 +190,7 @@ def fq_codel(words: Words) -> Leaf:
 
 
 def cake(words: Words) -> Leaf:
-    """`cake` without a bandwidth of its own: HTB shapes."""
+    """`cake`."""
     tins = ("besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
     said = [name for name in tins if words.flag(name)]
     return {"cake": {"tins": (said or ["diffserv3"])[-1], "rtt": words.time("rtt", "100ms")}}
@@ -203,15 +207,27 @@ LEAVES: Mapping[str, Callable[[Words], Leaf]] = {
 """By the name of `tc`. What is missing here Spillgate does not have."""
 
 
-def leaf(text: str) -> Leaf | None:
-    """The class below HTB for the words of `tc`; none if Spillgate has no such discipline.
+def below_htb(leaf: Leaf) -> Queue:
+    """HTB with the leaf below it."""
+    return {"class-based": {"classes": [{"name": "class-default", "shape": HTB, **leaf}]}}
+
+
+def queues(recorded: Recorded) -> dict[str, Queue]:
+    """The queues that a run is compared with, by what tells them apart, if anything does.
+
+    CAKE's words have no bandwidth. But of all leaves it alone, beside RED for its drops, has counted
+    `overlimits`, which it does where its own shaper makes it wait. So it is compared with that
+    shaper at HTB's rate; and with the words alone, to show what the rate does.
 
     Raises:
         ValueError: A word of a known discipline is unknown.
     """
-    words = Words(text)
+    words = Words(recorded.leaf)
     if words.kind not in LEAVES:
-        return None
-    made = LEAVES[words.kind](words)
+        return {}
+    leaf = LEAVES[words.kind](words)
     words.done()
-    return made
+    if "cake" not in leaf:
+        return {"": below_htb(leaf)}
+    shaped = {"cake": {**leaf["cake"], "bandwidth": HTB["rate"]}}
+    return {"": shaped, "without bandwidth": below_htb(leaf)}
