@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from studies import study as a_study
 
 import spillgate
 from spillgate import report
@@ -207,6 +208,17 @@ def test_curves_of_delays_are_left_out_when_there_is_no_room(
         counts.append(len(delays["later"]) if delays else 0)
     assert counts == [13, 5, 0]
     assert few.omitted == ["curves of the delays of classes"]
+
+
+def test_a_class_that_is_not_there_at_a_point_has_no_curve_of_delays() -> None:
+    text = a_study(link="1 Mb/s", load="500 kb/s", measured="duration: 1 s", runs=2)
+    cases = "axes: [{name: start, set: traffic.f.start, values: [10 s, 0 s]}]\n"
+    results = spillgate.run(text + cases)
+    assert [bool(o.owd) for o in results.distributions()] == [False, True] * 2
+    data = json.loads(embedded_.embedded(Study.of(results)).text)
+    absent, present, *_ = data["delays"]["of"][0]
+    assert absent is None
+    assert len(present) == len(data["delays"]["later"]) > 0
 
 
 def test_without_requirements_the_page_has_what_was_measured() -> None:

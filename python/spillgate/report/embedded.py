@@ -257,7 +257,8 @@ def _levels(study: Study) -> tuple[float, ...]:
 
 def _delays(study: Study, points: Sequence[Point]) -> dict[str, Any] | None:
     """For each class and point the delays that shares of the packets exceed."""
-    by = {(o.cls, o.variant): o for o in study.results.distributions()}
+    # A class that is not there at a point has an empty one.
+    by = {(o.cls, o.variant): o for o in study.results.distributions() if o.owd}
     if not by or not _levels(study):
         return None
     q = next(iter(by.values())).q
