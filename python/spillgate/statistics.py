@@ -99,6 +99,32 @@ def p_value(values: Sequence[float], bound: float, *, again: bool = True) -> flo
     return _engine.p_value(values, bound, again=again)
 
 
+def covariance(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float, float]:
+    """Variance of the first, covariance, and variance of the second of pairs of values.
+
+    Args:
+        xs: The first of each pair.
+        ys: The second of each pair.
+
+    Raises:
+        ValueError: If there are not as many of both; or fewer than two, which have none.
+
+    Example:
+        >>> covariance([1.0, 3.0], [1.0, 5.0])
+        (2.0, 4.0, 8.0)
+    """
+    if len(xs) < 2:
+        msg = "fewer than two pairs have no covariance"
+        raise ValueError(msg)
+    n = len(xs)
+    mx, my = sum(xs) / n, sum(ys) / n
+    away = [(x - mx, y - my) for x, y in zip(xs, ys, strict=True)]
+    xx, xy, yy = (
+        sum(of) / (n - 1) for of in zip(*((x * x, x * y, y * y) for x, y in away), strict=True)
+    )
+    return xx, xy, yy
+
+
 BATCH = 5
 """Values that MSER-5 averages."""
 

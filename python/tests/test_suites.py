@@ -199,6 +199,8 @@ def test_own_aqms_stand_among_names(monkeypatch, root):
         (["rfc7928", "--aqm", "codle"], "did you mean codel?"),
         (["rfc7928", "--aqm", "codel,codel"], "'codel' is given twice"),
         (["rfc7928", "--tcp", "cubic"], "say which with --aqm"),
+        (["rfc9743", "--aqm", "codel"], "say which with --tcp"),
+        (["rfc9743", "--tcp", "cubik"], "did you mean cubic?"),
         (["rfc7928", "--aqm", "mine=nowhere:Aqm"], "the module cannot be imported"),
         (["rfc7928", "--runs", "0"], "--runs must be at least 1, not 0"),
     ],
@@ -222,3 +224,54 @@ def test_one_run_has_no_interval():
     row = found.to_dict()["rows"][0]
     assert row["pie"]["low"] is None
     assert math.isfinite(row["pie"]["mean"])
+
+
+def test_latency_under_load_is_over_the_idle_line_run_by_run_and_graded(tmp_path, capsys):
+    options = {"aqm": ["fifo", "fq-codel"], "sections": ["2"], "quick": True}
+    found = spillgate.suite("bufferbloat", **options)
+    [done] = found.sections
+    measure = done.section.graded
+    whole = Measure.of(measure.text.removeprefix("increase of "))
+    for of in found.compared:
+        loaded, idle = (done.values(whole, case, of) for case in ("upload", "idle"))
+        more = done.values(measure, "upload", of)
+        assert more == tuple(a - b for a, b in zip(loaded, idle, strict=True))
+    assert all(v == 0.0 for v in done.values(measure, "idle", "fifo"))
+    # A second of buffer, and one packet of 1500 B at 2.4 Mb/s and a little more.
+    fifo, fair = (done.interval(measure, "upload", of).estimate for of in found.compared)
+    assert fifo > 0.4
+    assert fair < 3 * 1514 * 8 / 2.4e6
+    [first, *_] = found.to_dict()["grades"]
+    assert first["case"] == "download"
+    assert done.grades("idle", found.compared) is None
+    assert done.grades("upload", found.compared)[0].startswith("F")
+    arguments = ["suite", "bufferbloat", "--aqm", "fifo,fq-codel", "--section", "2", "--quick"]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    assert re.search(r"^ +grade +F", capsys.readouterr().out, re.MULTILINE)
+    assert ">grade</th>" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+
+
+def test_a_modem_has_its_buffer_and_a_fair_queue_its_own():
+    found = spillgate.suite(
+        "bufferbloat", aqm=["fifo", "codel", "fq-codel"], sections=["2"], quick=True, runs=1
+    )
+    [done] = found.sections
+    said = {of: " ".join(done.stated[of]) for of in found.compared}
+    assert "limit 1000 packets" in said["fifo"]
+    assert "limit 1000 packets" in said["codel"]
+    assert "limit 10240 packets" in said["fq-codel"]
+    # One and a half packets at 2.4 Mb/s take longer than 5 ms.
+    assert "target 7.57 ms" in said["codel"]
+
+
+def test_congestion_controls_take_the_place_of_the_flows_that_are_named():
+    found = spillgate.suite(
+        "rfc9743", tcp=["reno", "bbr"], sections=["5.1.2", "5.2.1"], quick=True, runs=1
+    )
+    wait = Measure.of("link.down.sojourn_mean")
+    deep = found.section("5.1.2")
+    assert deep.values(wait, "", "bbr")[0] < 0.5 * deep.values(wait, "", "reno")[0]
+    mixed = found.section("5.2.1")
+    # The others stay what they are.
+    assert {c.partition(",")[0] for c in mixed.cases} == {"cubic", "newreno"}
+    assert not deep.stated

@@ -177,6 +177,8 @@ def _print(found: SuiteResults, path: Path, options: argparse.Namespace) -> None
         names = (done.section.number, case, f"{measure.short} ({unit})" if unit else measure.short)
         made.add_row(*map(Text, (*fresh(names, above), *texts)))
         above = names
+        if measure == done.section.graded and (grades := done.grades(case, found.compared)):
+            made.add_row(*map(Text, ("", "", "grade", *grades)))
     if not options.quiet:
         show(out, made)
         out.print()

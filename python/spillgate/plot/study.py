@@ -30,6 +30,7 @@ from spillgate.plot.style import pens, plain_numbers, shown_as, styled
 from spillgate.points import FULL, Axis, Point
 from spillgate.result import Results
 from spillgate.rows import Row
+from spillgate.statistics import covariance
 
 _NUMBERED = 150
 """Up to so many cells have their values written in."""
@@ -329,9 +330,7 @@ def _ellipse(
     mx, my = sum(xs) / n, sum(ys) / n
     if n < 2:
         return (mx, my), (0.0, 0.0, 0.0)
-    a = sum((x - mx) ** 2 for x in xs) / (n - 1)
-    c = sum((y - my) ** 2 for y in ys) / (n - 1)
-    b = sum((x - mx) * (y - my) for x, y in zip(xs, ys, strict=True)) / (n - 1)
+    a, b, c = covariance(xs, ys)
     # Eigenvalues of the covariance.
     half, root = (a + c) / 2.0, math.hypot((a - c) / 2.0, b)
     angle = math.degrees(0.5 * math.atan2(2.0 * b, a - c))

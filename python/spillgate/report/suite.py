@@ -17,7 +17,7 @@ from spillgate.report.page import REPORT, write
 from spillgate.report.svg import STYLES, Axis, Line, Panel
 from spillgate.rows import Series
 from spillgate.rundir import MANIFEST, write_json
-from spillgate.statistics import Interval
+from spillgate.statistics import Interval, covariance
 from spillgate.suites import Done, Measure, SuiteResults
 from spillgate.tables import Table
 
@@ -69,6 +69,8 @@ def table(results: SuiteResults, done: Done) -> Table:
             unit, texts = cells(measure, found)
             name = f"{measure.name} ({unit})" if unit else measure.name
             rows.append((*([case] if case else []), name, *texts))
+            if measure == done.section.graded and (grades := done.grades(case, results.compared)):
+                rows.append((*([case] if case else []), "grade", *grades))
     axes = [a.name for a in done.results.description.axes]
     head = (*([", ".join(axes)] if axes else []), "measured", *results.compared)
     return Table(head, rows, names=2 if axes else 1, title=done.section.title)
@@ -84,13 +86,10 @@ def ellipse(points: Sequence[_Point]) -> list[_Point]:
         >>> round(max(x for x, _ in outline), 3), round(max(y for _, y in outline), 3)
         (1.816, 2.449)
     """
-    n = len(points)
     mx, my = fmean(x for x, _ in points), fmean(y for _, y in points)
-    if n < 2:
+    if len(points) < 2:
         return [(mx, my)] * 2
-    xx = sum((x - mx) ** 2 for x, _ in points) / (n - 1)
-    yy = sum((y - my) ** 2 for _, y in points) / (n - 1)
-    xy = sum((x - mx) * (y - my) for x, y in points) / (n - 1)
+    xx, xy, yy = covariance([x for x, _ in points], [y for _, y in points])
     # The lower triangular root of the covariance maps a circle to the ellipse.
     a = sqrt(xx)
     b = xy / a if a > 0.0 else 0.0

@@ -2,7 +2,7 @@
 
 >>> import spillgate
 >>> sorted(suites())
-['rfc7928']
+['bufferbloat', 'l4s', 'rfc7928', 'rfc9743']
 >>> named("rfc7928").document
 'RFC 7928'
 """

@@ -42,6 +42,9 @@ class Section:
         rtt_s: The round trip that the mechanisms are set for, in seconds; none for the usual one.
         scheduled: Whether the mechanism stands in each queue of a scheduler.
         flows: Entries of the traffic whose congestion control is replaced.
+        limit: What a FIFO holds, with an AQM or without, if not a round trip of the line.
+        baseline: The case that increases are over; "" without any.
+        graded: The increase that is graded as measurements of bufferbloat are; none if none is.
         ellipse: The queueing delay and the goodput that are drawn against each other.
         series: The link whose queue is drawn over time.
         quick: Values that make its runs short.
@@ -55,6 +58,9 @@ class Section:
     rtt_s: float | None = None
     scheduled: bool = False
     flows: tuple[str, ...] = ()
+    limit: str | None = None
+    baseline: str = ""
+    graded: Measure | None = None
     ellipse: tuple[Measure, Measure] | None = None
     series: str = ""
     quick: Mapping[str, str] = field(default_factory=dict)
@@ -157,18 +163,21 @@ def _read(path: Path) -> Suite:
 
 def _section(suite: str, of_suite: Mapping[str, Any], of: Mapping[str, Any]) -> Section:
     scenario = _HERE / suite / f"{of['number']}.yaml"
-    ellipse = of.get("ellipse")
+    ellipse, graded = of.get("ellipse"), of.get("graded", of_suite.get("graded"))
     drawn = None if ellipse is None else (Measure.of(ellipse[0]), Measure.of(ellipse[1]))
     return Section(
         of["number"],
         of["title"],
-        tuple(map(Measure.of, of.get("measures", ()))),
+        tuple(map(Measure.of, of.get("measures", of_suite.get("measures", ())))),
         scenario if scenario.exists() else None,
         of.get("left_out", ""),
         of.get("rtt_s"),
         of.get("scheduled", False),
         tuple(of.get("flows", of_suite.get("flows", ()))),
+        of.get("limit", of_suite.get("limit")),
+        of.get("baseline", of_suite.get("baseline", "")),
+        None if graded is None else Measure.of(graded),
         drawn,
-        of.get("series", ""),
+        of.get("series", of_suite.get("series", "")),
         {**of_suite["quick"], **of.get("quick", {})},
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from operator import add, sub
 
 from spillgate.labels import short_of, words
 from spillgate.metrics import metrics
@@ -14,6 +15,9 @@ _WEIGHTED = ("sojourn_mean",)
 
 _SUMMED = ("marks_ce", "packets_lost", "packets_offered", "backlog_packets_mean")
 """Metrics of queues that add up."""
+
+_INCREASE = "increase of "
+"""How measures begin that are about what load adds."""
 
 OF_LINKS = ("utilization", "carried")
 """Metrics of a link itself; all others of a link are those of its queues."""
@@ -79,14 +83,19 @@ class Measure:
 
     Attributes:
         text: As the index writes it: `class.bulk.goodput`, `link.down.sojourn_mean`,
-            `class.a.goodput / class.b.goodput`.
+            `class.a.goodput / class.b.goodput`, `class.there.owd_p95 + class.back.owd_p95`,
+            `increase of` any of them.
         over: What is measured.
         under: What it is divided by; none if by nothing.
+        plus: What is added; none if nothing is.
+        increase: Whether it is by how much it exceeds that of the section's baseline.
     """
 
     text: str
     over: Term
     under: Term | None = None
+    plus: Term | None = None
+    increase: bool = False
 
     @classmethod
     def of(cls, text: str) -> Measure:
@@ -97,9 +106,19 @@ class Measure:
             'bulk: goodput'
             >>> Measure.of("class.a.goodput / class.b.goodput").name
             'goodput, a over b'
+            >>> Measure.of("increase of class.there.owd_mean + class.back.owd_mean").name
+            'there + back: mean one-way delay, increase'
         """
-        parts = [Term(*part.strip().split(".", 2)) for part in text.split("/")]
-        return cls(text, *parts)
+        plain = text.removeprefix(_INCREASE)
+        above, slash, below = plain.partition("/")
+        first, sign, second = above.partition("+")
+        return cls(
+            text,
+            _term(first),
+            _term(below) if slash else None,
+            _term(second) if sign else None,
+            plain != text,
+        )
 
     @property
     def metric(self) -> str:
@@ -116,33 +135,63 @@ class Measure:
     @property
     def name(self) -> str:
         """Its name in tables."""
-        short = words("metrics").get(self.metric, {}).get("label") or short_of(self.metric)
+        label = words("metrics").get(self.metric, {}).get("label") or short_of(self.metric)
         if self.under is not None:
-            return f"{short}, {self.over.name} over {self.under.name}"
-        return f"{self.over.name}: {short}"
+            return f"{label}, {self.over.name} over {self.under.name}"
+        more = ", increase" if self.increase else ""
+        return f"{self._things}: {label}{more}"
 
     @property
     def short(self) -> str:
         """Its name where there is little room."""
-        of = self.over.name if self.under is None else f"{self.over.name}/{self.under.name}"
-        return f"{of} {short_of(self.metric)}"
+        of = self._things if self.under is None else f"{self.over.name}/{self.under.name}"
+        return f"{of} {'added ' if self.increase else ''}{short_of(self.metric)}"
 
-    def values(self, results: Results, variant: str) -> tuple[float | None, ...]:
-        """The value of each run; empty where nothing has the metric."""
-        over = self.over.values(results, variant)
-        if self.under is None:
-            return over
-        return tuple(
-            _ratio(a, b) for a, b in zip(over, self.under.values(results, variant), strict=True)
-        )
+    @property
+    def _things(self) -> str:
+        return self.over.name if self.plus is None else f"{self.over.name} + {self.plus.name}"
+
+    def values(
+        self, results: Results, variant: str, baseline: str | None = None
+    ) -> tuple[float | None, ...]:
+        """The value of each run; empty where nothing has the metric.
+
+        Args:
+            results: What was measured.
+            variant: The variant or point.
+            baseline: The point that an increase is over, run by run.
+        """
+        found = self.over.values(results, variant)
+        if self.plus is not None:
+            found = _each(add, found, self.plus.values(results, variant))
+        if self.under is not None:
+            found = _each(_ratio, found, self.under.values(results, variant))
+        if self.increase and baseline is not None:
+            found = _each(sub, found, replace(self, increase=False).values(results, baseline))
+        return found
+
+
+def _term(text: str) -> Term:
+    scope, name, metric = text.strip().split(".")
+    return Term(scope, name, metric)
+
+
+def _each(
+    of: Callable[[float, float], float | None],
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+) -> tuple[float | None, ...]:
+    """A function of each two values; none where one is missing."""
+    pairs = zip(first, second, strict=True)
+    return tuple(None if a is None or b is None else of(a, b) for a, b in pairs)
 
 
 def _sum(values: Sequence[float | None]) -> float:
     return sum(v for v in values if v is not None)
 
 
-def _ratio(a: float | None, b: float | None) -> float | None:
-    return None if a is None or b is None or b == 0.0 else a / b
+def _ratio(a: float, b: float) -> float | None:
+    return None if b == 0.0 else a / b
 
 
 def _weighted(values: Sequence[float | None], weights: Sequence[float | None]) -> float | None:

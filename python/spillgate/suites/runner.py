@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from spillgate import _engine
 from spillgate.errors import InputError
@@ -18,6 +18,7 @@ from spillgate.run import Progress, Simulation
 from spillgate.scenario import catalog
 from spillgate.source import Source
 from spillgate.statistics import Interval, mean
+from spillgate.suites.grades import graded
 from spillgate.suites.index import Section, Suite, named
 from spillgate.suites.measures import Measure
 
@@ -26,6 +27,14 @@ POLICY = "AQM"
 
 QUICK_RUNS = 2
 """Runs of each variant where it shall be quick."""
+
+
+class _Line(TypedDict):
+    """What a mechanism is made for."""
+
+    rate_bps: float
+    rtt_s: float | None
+    own: AqmLike
 
 
 @dataclass(frozen=True)
@@ -56,12 +65,22 @@ class Done:
 
     def values(self, measure: Measure, case: str, of: str) -> tuple[float | None, ...]:
         """The value of each run."""
-        return measure.values(self.results, self.cases[case][of])
+        idle = self.cases.get(self.section.baseline)
+        return measure.values(
+            self.results, self.cases[case][of], None if idle is None else idle[of]
+        )
 
     def interval(self, measure: Measure, case: str, of: str) -> Interval | None:
         """The mean over the runs with its 95 % interval; none where nothing is defined."""
         defined = [v for v in self.values(measure, case, of) if v is not None]
         return mean(defined, again=False) if defined else None
+
+    def grades(self, case: str, compared: Sequence[str]) -> list[str] | None:
+        """The grade of each; none where nothing is graded."""
+        measure = self.section.graded
+        if measure is None or case == self.section.baseline:
+            return None
+        return [graded(self.interval(measure, case, of)) for of in compared]
 
 
 @dataclass(frozen=True)
@@ -122,6 +141,16 @@ class SuiteResults:
                     },
                 }
                 for done, measure, case, found in self.rows()
+            ],
+            "grades": [
+                {
+                    "section": done.section.number,
+                    "case": case,
+                    **dict(zip(self.compared, found, strict=True)),
+                }
+                for done in self.sections
+                for case in done.cases
+                if (found := done.grades(case, self.compared)) is not None
             ],
             "stated": {
                 done.section.number: {k: list(v) for k, v in done.stated.items()}
@@ -250,7 +279,7 @@ def _compared(of: Suite, aqm: Sequence[str], tcp: Sequence[str], own: AqmLike) -
 
 def check_control(name: str) -> None:
     """Raises `InputError` if there is no such congestion control."""
-    known = [str(c["name"]) for c in catalog()["congestion-control"]]
+    known = [str(c["kind"]) for c in catalog()["congestion-control"]]
     if name not in known:
         near = _engine.nearest(name, known)
         hint = f"\n    hint: did you mean {near}?" if near else ""
@@ -275,7 +304,10 @@ def _prepare(
         for name in compared:
             values = {}
             for policy, rate in lines.items():
-                found = mechanism(name, rate_bps=rate, rtt_s=section.rtt_s, own=own)
+                line: _Line = {"rate_bps": rate, "rtt_s": section.rtt_s, "own": own}
+                found = mechanism(name, **line)
+                if section.limit is not None and "fifo" in found.policy:
+                    found = mechanism(name, **line, limit=section.limit)
                 said = stated.setdefault(name, ())
                 stated[name] = (*said, *(s for s in found.stated if s not in said))
                 values[f"policies.{policy}"] = (
