@@ -198,6 +198,14 @@ class Made:
             if all(not among or r[key] in among for key, among in wanted)
         ]
 
+    def samples(self, scopes, metrics):
+        wanted = (("scope", scopes), ("metric", metrics))
+        return [
+            r
+            for r in self.data.get("samples", [])
+            if all(not among or r[key] in among for key, among in wanted)
+        ]
+
     def events(self):
         return 0
 

@@ -95,6 +95,7 @@ RANK = {
     "points": 1,
     "search": 1,
     "mechanisms": 2,
+    "ranking": 7.5,
     "statistics": 2,
     "selection": 2.5,
     "own": 1.25,

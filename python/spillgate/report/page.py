@@ -24,6 +24,7 @@ from spillgate.report.facts import (
 )
 from spillgate.report.maps import pass_shares, verdict_maps
 from spillgate.report.outlines import trees
+from spillgate.report.standing import standing, tradeoff_figures
 from spillgate.report.study import MOST_POINTS, Study, tallied
 from spillgate.report.svg import STYLES
 from spillgate.report.switches import switch_parts
@@ -134,6 +135,7 @@ def _shared(
 def _of_scenario(results: Results) -> dict[str, object]:
     classes, tcp = class_tables(results)
     figures = [
+        *tradeoff_figures(results),
         *delay_figures(results),
         *admission_figures(results),
         *timeline_figures(results),
@@ -143,6 +145,7 @@ def _of_scenario(results: Results) -> dict[str, object]:
         "classes": classes,
         "tcp": tcp,
         "admission": admission_table(results),
+        "standing": standing(results),
         "comparison": comparison(results),
         "losses": loss_table(results),
         "figures": figures,

@@ -337,6 +337,8 @@ def _of(line: Line) -> str:
 def _pen(line: Line) -> str:
     if line.average_of:
         return " average"
+    if len(line.points) == 1:
+        return " mark"
     return " fine" if len(line.points) > _DENSE else ""
 
 
