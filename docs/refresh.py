@@ -7,6 +7,7 @@ import importlib.util
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,9 @@ COMMANDS = {
     },
 }
 """What is asked of the program where, between `<!-- output NAME -->` and `<!-- end -->`."""
+
+COMPARE = "docs/howto/compare.md"
+"""The page with a comparison of mechanisms, and a figure of it."""
 
 BRIEF = {"README.md": "ce-node"}
 """Which example's verdict stands where, in brief."""
@@ -454,6 +458,23 @@ def commanded(page):
     return text
 
 
+def compare_page(directory):
+    """The page with what its first command says; the run directory is made in `directory`."""
+    text = (ROOT / COMPARE).read_text(encoding="utf-8")
+    command = re.search(r"^\$ spillgate (compare .*)$", text, re.MULTILINE)[1]
+    out = Path(directory) / "compared"
+    shown = said(*shlex.split(command), "--out", str(out))
+    return placed(text, "compare", shown.replace(str(out), "runs/home-line"))
+
+
+def refresh_compare():
+    """Replaces the output and the figure of the page about comparisons."""
+    with tempfile.TemporaryDirectory() as directory:
+        (ROOT / COMPARE).write_text(compare_page(directory), encoding="utf-8")
+        drawn = Path(directory) / "compared/figures/queues.png"
+        shutil.copyfile(drawn, ROOT / "docs/img/compare-queues.png")
+
+
 def refresh_fluid():
     """Replaces the table, the output and the figures of the page about the fluid model."""
     with tempfile.TemporaryDirectory() as directory:
@@ -636,7 +657,8 @@ def main():
     After `figures` only those of pages about models, of all or those named, and after `papers`
     likewise those of papers; after `rivals` what mechanisms of today make of them, which nothing
     else replaces; after `searches` what searches of their silent choices found; after `study`
-    those of the page about figures; after `fluid`, `cioq` or `tcp-over-atm` those of its page;
+    those of the page about figures; after `compare`, `fluid`, `cioq` or `tcp-over-atm` those of
+    its page;
     after one of `COMPARED` that comparison, whose other program has to be installed, after
     `validation` all of them, which nothing else replaces.
     """
@@ -656,6 +678,9 @@ def main():
         return
     if sys.argv[1:] == ["study"]:
         refresh_study()
+        return
+    if sys.argv[1:] == ["compare"]:
+        refresh_compare()
         return
     if sys.argv[1:] == ["fluid"]:
         refresh_fluid()
@@ -710,6 +735,7 @@ def main():
         refresh_papers(Path(temporary))
     for page in COMMANDS:
         (ROOT / page).write_text(commanded(page), encoding="utf-8")
+    refresh_compare()
     refresh_figures()
     refresh_study()
     refresh_fluid()

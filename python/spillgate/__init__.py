@@ -11,6 +11,7 @@ False
 from spillgate import _engine, statistics
 from spillgate.best import Best, System, best
 from spillgate.bounds import Bounds, EndToEnd, QueueBound, bound
+from spillgate.compare import Compared, compare
 from spillgate.dataset import Dataset, write_dataset
 from spillgate.errors import (
     AqmError,
@@ -24,9 +25,11 @@ from spillgate.estimates import Assumption, Beside, Estimate, Estimates, Unknown
 from spillgate.explain import Explanation, explain
 from spillgate.find import Answer, Frontier, find
 from spillgate.lint import Finding, Findings, Rule, lint, reader_warnings, rules
+from spillgate.mechanisms import Mechanism
 from spillgate.metrics import Metric, metrics
 from spillgate.pcap import Recorded, record
 from spillgate.points import Axis, Point
+from spillgate.ranking import Place, Ranking
 from spillgate.result import Results
 from spillgate.rows import Admission, Conclusion, Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
@@ -59,6 +62,7 @@ __all__ = [
     "Beside",
     "Best",
     "Bounds",
+    "Compared",
     "Conclusion",
     "Dataset",
     "Description",
@@ -74,12 +78,15 @@ __all__ = [
     "Frontier",
     "InputError",
     "Interrupted",
+    "Mechanism",
     "Metric",
     "MissingDependencyError",
     "OutputError",
+    "Place",
     "Point",
     "Progress",
     "QueueBound",
+    "Ranking",
     "Rating",
     "Recorded",
     "Results",
@@ -102,6 +109,7 @@ __all__ = [
     "bound",
     "catalog",
     "check",
+    "compare",
     "estimate",
     "explain",
     "export",

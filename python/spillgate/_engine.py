@@ -165,6 +165,27 @@ def worst(
     return parsed, packets
 
 
+def written(
+    path: str,
+    point: int,
+    *,
+    overrides: list[str],
+    confine: bool,
+    files: dict[str, bytes],
+    own: dict[str, Own],
+) -> dict[str, Any]:
+    """What a scenario writes of variants, policies and links; raises `InputError`.
+
+    `variants` with what they `set`, and of one point the names of all `policies`; `links`: name,
+    from, to, rate (b/s, that policies are made for) and duplex; and `interfaces`: of each
+    configuration those that go to links.
+    """
+    with _translated():
+        text = _native.written(path, point, overrides, confine, files, own)
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed
+
+
 def lint(
     path: str,
     *,

@@ -45,6 +45,7 @@ __all__ = [
     "understand",
     "worst",
     "write_dataset",
+    "written",
 ]
 
 __version__: Final[str]
@@ -94,6 +95,14 @@ def worst(
     overrides: list[str] = ...,
     confine: bool = False,
 ) -> tuple[str, bytes]: ...
+def written(
+    path: PathLike[str] | str,
+    point: int,
+    overrides: list[str] = ...,
+    confine: bool = False,
+    files: dict[str, bytes] = ...,
+    own: dict[str, tuple[type | str | tuple[int, int, int] | None, str]] = ...,
+) -> str: ...
 def lint(
     path: PathLike[str] | str,
     is_scenario: bool,

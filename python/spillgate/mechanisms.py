@@ -297,7 +297,7 @@ def mechanism(
     line, asked = _Line(rate_bps, rtt_s), dict(parameters or {})
     rule = _own if kind in own else _DISCIPLINES.get(kind) or _AQMS[kind]
     values, said = ({}, []) if rate_bps is None else rule(line)
-    keys = {} if kind in own else _keys(kind)
+    keys = {} if kind in own else keys_of(kind)
     if ecn is not None and "ecn" in keys:
         values["ecn"] = ecn
         said.append("ecn true: marks" if ecn else "ecn false: drops only")
@@ -350,7 +350,7 @@ def _room(
 
 
 @cache
-def _keys(kind: str) -> Mapping[str, Mapping[str, Any]]:
+def keys_of(kind: str) -> Mapping[str, Mapping[str, Any]]:
     """The keys of a kind in the schema."""
     known = _engine.schema("scenario")["$defs"]
     for of in ("AqmSpec", "DisciplineSpec"):

@@ -85,7 +85,7 @@ class Tuned:
         tried: Points that were run with fresh seeds and did not pass, before it.
         trials: All points that were proposed.
         front: Of several objectives, the points of which none is better in all.
-        knobs: What moving each value alone does.
+        knobs: What moving each value alone does; none unless that was asked for.
     """
 
     best: Trial
@@ -124,6 +124,7 @@ def tune(
     sla: Sequence[str | Path] = (),
     correction: str | None = None,
     confirm: int | None = None,
+    around: bool = True,
     store: str | Path | None = None,
     progress: Callable[[str, Progress], None] | None = None,
 ) -> Tuned:
@@ -141,6 +142,7 @@ def tune(
         sla: Files with the requirements of customers, beside the scenario's.
         correction: What is done about the number of requirements, as for `spillgate.run`.
         confirm: Runs with fresh seeds of the best point; four times `runs` if not given.
+        around: Whether each value is moved alone, too, to see what that does.
         store: Directory of stored runs, which are not made again.
         progress: Called while it runs, with what is run.
 
@@ -179,7 +181,7 @@ def tune(
         if results.passed:
             break
     assert confirmed is not None  # noqa: S101 - there are trials
-    knobs = tuple(field_.knobs(best, runs))
+    knobs = tuple(field_.knobs(best, runs)) if around else ()
     front = tuple(_front(found, objectives)) if len(objectives) > 1 else ()
     return Tuned(best, tuple(objectives), confirmed, tried, tuple(found), front, knobs)
 

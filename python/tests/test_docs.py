@@ -253,6 +253,11 @@ def test_answers_to_commands_are_real(refresh, root):
         assert shown == refresh.commanded(page), "the program says something else: make images"
 
 
+def test_the_shown_comparison_is_real(refresh, root, tmp_path):
+    shown = (root / refresh.COMPARE).read_text(encoding="utf-8")
+    assert shown == refresh.compare_page(tmp_path), "the program says something else: make images"
+
+
 def test_what_scripts_of_examples_say_is_real(refresh, tmp_path):
     for number, page in enumerate(refresh.SCRIPTED):
         real = refresh.scripted(page, tmp_path / str(number))

@@ -19,6 +19,7 @@ mod show;
 mod stored;
 mod voice;
 mod waiting;
+mod written;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -292,5 +293,6 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(show::format_count, m)?)?;
     m.add_function(wrap_pyfunction!(show::rounded_up, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
+    m.add_function(wrap_pyfunction!(written::written, m)?)?;
     Ok(())
 }

@@ -613,6 +613,13 @@ def completion(options: argparse.Namespace) -> int:
     return script.completion(options)
 
 
+def compare(options: argparse.Namespace) -> int:
+    """`spillgate compare`."""
+    from spillgate.cli import compare as command
+
+    return command.run(options)
+
+
 def tune(options: argparse.Namespace) -> int:
     """`spillgate tune`."""
     from spillgate.cli import tune as command
@@ -639,6 +646,7 @@ COMMANDS = {
     "sweep": run_study,
     "find": find,
     "best": best,
+    "compare": compare,
     "tune": tune,
     "report": make_report,
     "plot": plot,

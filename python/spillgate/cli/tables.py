@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -230,12 +230,16 @@ def outages(out: Console, found: Results) -> None:
     legend(out, of.note)
 
 
-def difference_table(out: Console, found: Results) -> None:
-    """The other variants compared with one, run by run; nothing where there is one variant."""
+def difference_table(out: Console, found: Results, only: Collection[str] = ()) -> None:
+    """The other variants compared with one, run by run; nothing where there is one variant.
+
+    Where every two are compared, `only` leaves out all pairs but those with one of these.
+    """
     rows: dict[tuple[str, str], dict[str, Difference]] = {}
     pairs = found.description.compares_pairs
     for d in found.differences():
-        rows.setdefault((d.pair if pairs else d.variant, d.cls), {})[d.metric] = d
+        if not only or d.against in only:
+            rows.setdefault((d.pair if pairs and not only else d.variant, d.cls), {})[d.metric] = d
     if not rows:
         return
     columns = [
@@ -252,11 +256,12 @@ def difference_table(out: Console, found: Results) -> None:
         least = next(m for m in _LEAST if m in columns)
         hidden.append(short_of(least))
         columns.remove(least)
-    heading = "Every two variants" if pairs else f"Compared with {found.description.against}"
+    against = ", ".join(only) if only else found.description.against
+    heading = "Every two variants" if pairs and not only else f"Compared with {against}"
     out.print(Text(f"{heading}, run by run", "bold"))
     show(out, shown)
     of = words("effects")
-    level = "all of one metric and class together at 95 %" if pairs else "at 95 % each"
+    level = "all pairs of a metric and class together at 95 %" if pairs else "at 95 % each"
     said = {name: f"{effect['mark']} {effect['label']}".strip() for name, effect in of.items()}
     meaning = (
         f"{said['better']}, {said['worse']}, {of['more']['mark']} {of['less']['mark']} more or "

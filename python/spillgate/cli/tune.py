@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
             correction=options.correction,
             confirm=options.confirm,
             store=directory.store,
-            progress=None if options.quiet else _progress(),
+            progress=None if options.quiet else told(),
         )
         texts = _configurations(found)
         with directory.filling() as temporary:
@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
     return found.confirmed.status
 
 
-def _progress() -> Callable[[str, Progress], None]:
+def told() -> Callable[[str, Progress], None]:
+    """Says on a terminal what is run."""
     last = ""
 
     def report(what: str, p: Progress) -> None:

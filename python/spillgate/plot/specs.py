@@ -317,6 +317,40 @@ def default_figures(results: Results) -> list[FigureSpec]:
     return specs + _sweeps(results)
 
 
+def comparison_figures(results: Results, link: str) -> list[FigureSpec]:
+    """Figures of mechanisms in the port of a link: delay against goodput, delays, queues."""
+    specs = []
+    for number, cls in enumerate(results.description.classes, start=1):
+        gains = [m for m in ("goodput", "throughput") if results.table(name=cls, metric=m)]
+        if gains:
+            title = f"Delay against {short_of(gains[0])} of {cls}"
+            specs.append(
+                FigureSpec(
+                    *(f"tradeoff-{number}", "tradeoff", "owd_p99"),
+                    names=(cls,),
+                    gain=gains[0],
+                    title=title,
+                )
+            )
+    specs.append(FigureSpec("delays", kind="cdf", title="Delay by class"))
+    places = {
+        s.where
+        for s in results.series(metric="backlog_packets")
+        if s.where.startswith(f"{link}/") and s.peak > 0.0
+    }
+    if places:
+        specs.append(
+            FigureSpec(
+                "queues",
+                kind="timeline",
+                metric="backlog_packets",
+                names=tuple(sorted(places)),
+                title=f"What waits in port {link}",
+            )
+        )
+    return specs
+
+
 def _sweeps(results: Results) -> list[FigureSpec]:
     """The mean delay over each axis, where its lines can be told apart."""
     d = results.description

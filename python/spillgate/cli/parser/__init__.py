@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from spillgate import __commit__, __version__
+from spillgate.cli.parser.comparing import add_compare
 from spillgate.cli.parser.configs import add_check, add_export, add_import, add_profile
 from spillgate.cli.parser.drawing import add_plot
 from spillgate.cli.parser.looking import (
@@ -48,6 +49,7 @@ _COMMANDS = {
     "sweep": add_sweep,
     "find": add_find,
     "best": add_best,
+    "compare": add_compare,
     "tune": add_tune,
     "report": add_report,
     "plot": add_plot,
