@@ -36,6 +36,13 @@ COMMANDS = {
     "docs/howto/guarantee.md": {
         "bound": ("bound", "examples/guarantee/scenario.yaml", "--variant", "as configured"),
     },
+    "docs/howto/stress.md": {
+        "stress": (
+            *("stress", "examples/first/scenario.yaml", "--variant", "llq", "--port", "uplink"),
+            *("--against", "voice.owd_p99", "--class", "voice", "--rate", "500 kb/s"),
+            *("--burst", "40 kB", "--quiet"),
+        ),
+    },
     "docs/howto/best.md": {
         "best": (
             *("best", "examples/ce-node/scenario.yaml", "--smallest", "voice:owd_p99"),

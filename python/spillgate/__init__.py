@@ -46,6 +46,7 @@ from spillgate.scenario import (
     schema,
     understand,
 )
+from spillgate.stress import Stressed, stress
 from spillgate.suites import SuiteResults, suite
 from spillgate.voice import Rating, rate
 from spillgate.worst_case import WorstCase, worst
@@ -97,6 +98,7 @@ __all__ = [
     "Series",
     "Simulation",
     "SpillgateError",
+    "Stressed",
     "SuiteResults",
     "System",
     "Unknown",
@@ -126,6 +128,7 @@ __all__ = [
     "run",
     "schema",
     "statistics",
+    "stress",
     "suite",
     "understand",
     "worst",

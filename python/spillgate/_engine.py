@@ -141,6 +141,23 @@ def export(
     return parsed
 
 
+def alone(
+    path: str,
+    *,
+    overrides: list[str],
+    variant: str | None,
+    confine: bool,
+    files: dict[str, bytes],
+    own: dict[str, Own],
+) -> list[dict[str, Any]]:
+    """What each point of a scenario says, or one of them; raises `InputError`."""
+    with _translated():
+        parsed: list[dict[str, Any]] = json.loads(
+            _native.alone(path, overrides, variant, confine, files, own)
+        )
+    return parsed
+
+
 def bound(
     path: str, *, overrides: list[str], sla: list[str] | None = None, confine: bool
 ) -> list[dict[str, Any]]:

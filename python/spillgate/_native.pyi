@@ -14,6 +14,7 @@ __all__ = [
     "Results",
     "__commit__",
     "__version__",
+    "alone",
     "bound",
     "catalog",
     "column_decimals",
@@ -81,6 +82,14 @@ def rounded_up(seconds: float) -> float: ...
 def schema(of: str = "scenario") -> str: ...
 def catalog() -> str: ...
 def is_show_output(path: PathLike[str] | str) -> bool: ...
+def alone(
+    path: PathLike[str] | str,
+    overrides: list[str] = ...,
+    variant: str | None = None,
+    confine: bool = False,
+    files: dict[str, bytes] = ...,
+    own: dict[str, tuple[type | str | tuple[int, int, int] | None, str]] = ...,
+) -> str: ...
 def bound(
     path: PathLike[str] | str,
     overrides: list[str] = ...,

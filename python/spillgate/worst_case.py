@@ -89,21 +89,8 @@ class WorstCase:
         if self.scenario is None or self.packets is None:
             msg = f"error: nothing to save of {self.link}/{self.queue}: {self.gap}"
             raise InputError(msg)
-        # Only those who save pay for it.
-        from spillgate.report import REPORT, write
-
-        made = RunDirectory(directory)
-        try:
-            memory = {NAME: self.scenario.encode(), PACKETS: self.packets}
-            results = run(Source(self._folder / NAME, memory))
-            with made.filling() as temporary:
-                results.write_into(temporary)
-                told = explain(temporary, at=self.link, worst=3, drops=0)
-                manifest = results.manifest() | read_study(temporary)
-                write(results, temporary / REPORT, manifest, worst=[told])
-        finally:
-            made.discard()
-        return made.path
+        memory = {NAME: self.scenario.encode(), PACKETS: self.packets}
+        return replayed(Source(self._folder / NAME, memory), directory, self.link)
 
 
 def worst(
@@ -156,6 +143,36 @@ def worst(
         )
         raise InputError(msg)
     return tuple(cases)
+
+
+def replayed(source: Source, directory: str | Path, link: str) -> Path:
+    """Runs a scenario that replays packets, into a run directory with a report.
+
+    Args:
+        source: The scenario with its files.
+        directory: The directory to make.
+        link: The link whose port the report's packets waited longest at.
+
+    Returns:
+        The directory.
+
+    Raises:
+        OutputError: If it exists or cannot be written; nothing is then changed.
+    """
+    # Only those who save pay for it.
+    from spillgate.report import REPORT, write
+
+    made = RunDirectory(directory)
+    try:
+        results = run(source)
+        with made.filling() as temporary:
+            results.write_into(temporary)
+            told = explain(temporary, at=link, worst=3, drops=0)
+            manifest = results.manifest() | read_study(temporary)
+            write(results, temporary / REPORT, manifest, worst=[told])
+    finally:
+        made.discard()
+    return made.path
 
 
 def _chosen(queues: Iterable[bounds.QueueBound], wanted: str | None) -> list[bounds.QueueBound]:

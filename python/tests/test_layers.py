@@ -144,6 +144,10 @@ RANK = {
     "plot": 9,
     "report": 9,
     "worst_case": 9.5,
+    "envelope": 0,
+    "maximum": 1,
+    "cross": 8.75,
+    "stress": 9.6,
     "cli": 11,
     "__main__": 12,
 }

@@ -3,6 +3,7 @@
 //! PyO3 classes and nothing else, but for AQMs of a user's own (`own`). Documents go to Python as
 //! JSON text; long calls release the interpreter.
 
+mod alone;
 mod bound;
 mod capture;
 mod config;
@@ -276,6 +277,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
     m.add_function(wrap_pyfunction!(capture::profile_capture, m)?)?;
     m.add_function(wrap_pyfunction!(export::export, m)?)?;
+    m.add_function(wrap_pyfunction!(alone::alone, m)?)?;
     m.add_function(wrap_pyfunction!(bound::bound, m)?)?;
     m.add_function(wrap_pyfunction!(bound::worst, m)?)?;
     m.add_function(wrap_pyfunction!(lint::lint, m)?)?;

@@ -457,6 +457,13 @@ def best(options: argparse.Namespace) -> int:
     return best.best(options)
 
 
+def stress(options: argparse.Namespace) -> int:
+    """`spillgate stress`."""
+    from spillgate.cli import stress
+
+    return stress.stress(options)
+
+
 def estimate(options: argparse.Namespace) -> int:
     """`spillgate estimate`."""
     from spillgate.cli import estimate
@@ -655,6 +662,7 @@ COMMANDS = {
     "suite": suite,
     "check": check,
     "bound": bound,
+    "stress": stress,
     "estimate": estimate,
     "import": import_config,
     "export": export,

@@ -10,6 +10,7 @@ from spillgate import __commit__, __version__
 from spillgate.cli.parser.comparing import add_compare
 from spillgate.cli.parser.configs import add_check, add_export, add_import, add_profile
 from spillgate.cli.parser.drawing import add_plot
+from spillgate.cli.parser.hurting import add_stress
 from spillgate.cli.parser.looking import (
     add_bound,
     add_completion,
@@ -56,6 +57,7 @@ _COMMANDS = {
     "dataset": add_dataset,
     "check": add_check,
     "bound": add_bound,
+    "stress": add_stress,
     "estimate": add_estimate,
     "import": add_import,
     "export": add_export,
