@@ -15,6 +15,7 @@ from rich.text import Text
 
 from spillgate.cli import INTERRUPTED, progress
 from spillgate.cli.machine import write_json as print_json
+from spillgate.cli.render import notes
 from spillgate.cli.tables import difference_table
 from spillgate.cli.text import add_metric, console, count, item, legend, show, table, width
 from spillgate.cli.tune import told
@@ -71,8 +72,11 @@ def run(options: argparse.Namespace) -> int:
     try:
         if options.tune is not None:
             said = None if options.quiet else told()
-            prepared = prepared.tuned(options.tune, store=directory.store, progress=said)
+            store = options.store or directory.store
+            prepared = prepared.tuned(options.tune, store=store, progress=said)
         found, interrupted = _run(prepared, directory, options)
+        if options.store is not None:
+            directory.take(options.store)
         with directory.filling() as temporary:
             problems = _write(found, temporary, options)
     finally:
@@ -84,7 +88,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(console(), found, directory.path, brief=options.quiet)
     if interrupted:
-        print(f"spillgate: interrupted; what is done is in {directory.path}", file=sys.stderr)
+        print(
+            f"spillgate: interrupted; what is done is in {directory.path}\n"
+            f"spillgate: the rest: the same command with --out {directory.path} --force",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     return status(found)
 
@@ -117,7 +125,7 @@ def _run(
         progress.shown(prepared.description, quiet=options.quiet, kind=options.progress) as report,
     ):
         try:
-            return prepared.run(report, store=directory.store), False
+            return prepared.run(report, store=options.store or directory.store), False
         except Interrupted as stopped:
             return prepared.of(stopped.results), True
 
@@ -173,6 +181,7 @@ def _print(out: Console, found: Compared, path: Path, *, brief: bool) -> None:
         for m in found.mechanisms:
             item(out, f"{m.name}: {'; '.join(m.stated)}")
         out.print()
+        notes(out, d, found.results.remarks)
     out.print(Text.assemble(("Results ", "bold"), f"in {path}"), overflow="fold")
 
 
@@ -197,6 +206,10 @@ def _requirements(out: Console, found: Compared) -> None:
 
 def _rankings(out: Console, found: Compared) -> None:
     """A table of each class and place: means, and places in the rankings."""
+    if not found.rankings:
+        out.print("Every run gives the same under all of them, or has no such value.")
+        out.print()
+        return
     families: dict[tuple[str, str], list[Ranking]] = {}
     for r in found.rankings:
         families.setdefault((r.at, r.cls), []).append(r)

@@ -255,7 +255,7 @@ def timeline(
             [Facet(variant) for variant in chosen],
             width=6.4,
             height=1.35,
-            most=1 if len(chosen) <= 6 else 4,
+            most=1 if len(chosen) <= 8 else 4,
             sharey=alike,
             label=("time (s)", said),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from spillgate.cli.parser.options import (
     Commands,
     add_command,
@@ -84,6 +86,13 @@ def add_compare(commands: Commands) -> None:
     add_jobs(parser)
     add_confine(parser)
     add_out(parser, "<scenario>-<time>")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="directory where runs are kept and looked for; several processes may share one; "
+        "default the run directory",
+    )
     parser.add_argument(
         "--no-figures",
         dest="figures",
