@@ -25,12 +25,16 @@ RENO, CRENO = 1.22, 1.68
 """Window times √p: of Reno, and of CUBIC in its Reno mode as RFC 9332 has it."""
 VIRTUAL = 25e-3
 """Round trip below which Prague has the rate of this one; V."""
+CLASSIC = 9
+"""From this `classic_ecn` on Prague slows down as a classic sender does."""
 PACKET = 1500 * 8
 """Bits of a full packet."""
 OWN = ("DualPI2, own RTT", "whole segments", "threshold 3 ms")
 """Variants without V."""
-COUPLED = ("DualPI2", *OWN, "first 30 s")
+COUPLED = ("DualPI2", *OWN, "first 30 s", "DualPI2, fall-back")
 """Variants with DualPI2."""
+DRAWN = ("DualPI2", "DualPI2, own RTT", "PI2", "FQ-CoDel", "FIFO")
+"""Variants in the figure."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +46,15 @@ class Case:
         used: The sum of both over the rate of the line.
         waits: Mean one-way delay of Prague and of CUBIC less that of an empty path, in s.
         window: Packets of Prague in a round trip.
+        classic: Share of the samples in which Prague takes the AQM for a classic one
+            (`classic_ecn` of 9 or more); none if it does not look.
     """
 
     ratio: float
     used: float
     waits: tuple[float, float]
     window: float
+    classic: float | None
 
 
 def rate_and_rtt(path: str) -> tuple[float, float]:
@@ -121,7 +128,9 @@ def case(results: spillgate.Results, point: str, path: str) -> Case:
     prague, cubic = mean("throughput")
     waits = tuple(delay - rtt / 2 for delay in mean("owd_mean"))
     window = prague * (rtt + waits[0]) / PACKET
-    return Case(prague / cubic, (prague + cubic) / rate, (waits[0], waits[1]), window)
+    sampled = [np.asarray(s.v) for s in results.series(metric="classic_ecn", variant=point)]
+    classic = float(np.mean(np.concatenate(sampled) >= CLASSIC)) if sampled else None
+    return Case(prague / cubic, (prague + cubic) / rate, (waits[0], waits[1]), window, classic)
 
 
 def cases(results: spillgate.Results) -> dict[tuple[str, str], Case]:
@@ -145,16 +154,17 @@ def between(path: str, queue: str, *, small: bool) -> str:
 
 def table(found: dict[tuple[str, str], Case]) -> str:
     """A line for each queue and path."""
-    head = f"{'queue':16} {'path':14} {'ratio':>5} {'RFC 9332':>11} {'less marked':>11}"
-    lines = [f"{head} {'window':>6} {'used':>6}  waits: Prague, CUBIC"]
+    head = f"{'queue':19} {'path':14} {'ratio':>5} {'RFC 9332':>11} {'less marked':>11}"
+    lines = [f"{head} {'window':>6} {'used':>6}  waits: Prague, CUBIC  classic"]
     before = ""
     for (policy, path), of in found.items():
         large, small = (between(path, policy, small=small) for small in (False, True))
         prague, cubic = (f"{1e3 * wait:6.2f} ms" for wait in of.waits)
         name = policy if policy != before else ""
+        classic = "" if of.classic is None else f"  {of.classic:7.0%}"
         lines.append(
-            f"{name:16} {path:14} {of.ratio:5.2f} {large:>11} {small:>11}"
-            f" {of.window:6.1f} {of.used:6.1%} {prague} {cubic}"
+            f"{name:19} {path:14} {of.ratio:5.2f} {large:>11} {small:>11}"
+            f" {of.window:6.1f} {of.used:6.1%} {prague} {cubic}{classic}"
         )
         before = policy
     return "\n".join(lines)
@@ -184,7 +194,6 @@ def figure(found: dict[tuple[str, str], Case], target: Path) -> None:
 
     from spillgate.plot.style import palette, styled
 
-    policies = [p for p in dict.fromkeys(p for p, _ in found) if p not in COUPLED[2:]]
     paths = list(dict.fromkeys(path for _, path in found))
     with styled():
         made = Figure(figsize=(6.0, 3.2), layout="constrained")
@@ -194,9 +203,7 @@ def figure(found: dict[tuple[str, str], Case], target: Path) -> None:
             for window in (CRENO, RENO)
         )
         axes.fill_between(paths, low, high, color="#dddddd", label="expected, DualPI2")
-        for policy, marker, (color, _) in zip(
-            policies, "osv^D", palette(len(policies)), strict=True
-        ):
+        for policy, marker, (color, _) in zip(DRAWN, "osv^D", palette(len(DRAWN)), strict=True):
             ratios = [found[policy, path].ratio for path in paths]
             axes.plot(paths, ratios, label=policy, color=color, marker=marker, linewidth=0.9)
         axes.axhline(1.0, color="#444444", linewidth=0.9, linestyle="--")

@@ -60,3 +60,43 @@ def test_without_its_feedback_prague_is_classic(line, peer):
         # The same queue, at the target of PI2; with `off` drops instead of marks.
         assert waited == pytest.approx(other, rel=0.1)
         assert (marks > 10) == (peer == "classic")
+
+
+def beside_cubic(line, aqm, *, looks, rate="40 Mb/s"):
+    """Prague's throughput over CUBIC's, and `classic_ecn` while they are measured."""
+    changes = {
+        "topology.links.down.rate": rate,
+        "topology.links.down.policy": aqm,
+        "traffic.prague.tcp.cc": {"prague": {"classic_ecn_fallback": looks}},
+        "measurement.warmup": "30 s",
+        "measurement.duration": "30 s",
+    }
+    results = spillgate.run(line, set=changes, runs=1)
+    (variant,) = {row.variant for row in results.classes()}
+    prague, cubic = (
+        results.value(variant, "class", name, "throughput").mean for name in ("prague", "cubic")
+    )
+    score = [v for s in results.series(metric="classic_ecn") for v in s.v]
+    return prague / cubic, score
+
+
+@pytest.mark.parametrize("aqm", ["CODEL", "PIE"])
+def test_behind_a_classic_aqm_prague_falls_back(line, aqm):
+    ratio, score = beside_cubic(line, aqm, looks=False)
+    # A window of 2 / p beside one of about 1.7 / √p, p being a few per mille.
+    assert ratio > 4
+    assert not score
+    ratio, score = beside_cubic(line, aqm, looks=True)
+    assert 0.5 < ratio < 2
+    assert min(score[len(score) // 2 :]) >= 9
+
+
+def test_behind_dualpi2_prague_does_not(line):
+    _, score = beside_cubic(line, "DUALPI2", looks=True)
+    assert max(score) < 8
+
+
+def test_queues_of_their_own_share_equally_whatever_prague_takes_them_for(line):
+    for looks in (False, True):
+        ratio, _ = beside_cubic(line, "FQ-CODEL", looks=looks)
+        assert ratio == pytest.approx(1, abs=0.1)

@@ -22,7 +22,7 @@ NONE |= {
     "queue_in_bytes_",
 }
 NONE |= {"queue_limit", "queue_limit_dscp", "queue_limit_precedence"}
-NONE |= {"l4s_ect", "classic_protection", "classic_share", "drop_dequeue"}
+NONE |= {"l4s_ect", "classic_ecn_fallback", "classic_protection", "classic_share", "drop_dequeue"}
 NONE |= {
     "drops_after_a_push_out_are_close",
     "drops_at_arrival_count_in_the_measured_period_only",

@@ -277,6 +277,7 @@ numbers! {
     Carried "carried" ["b/s"] "Rate on links" "carried rate" "rate that each link sends, link overhead included";
     Cwnd "cwnd" ["B"] "Congestion windows" "congestion window" "TCP's congestion window of each connection";
     Srtt "srtt" ["s"] "Round-trip times" "smoothed RTT" "TCP's smoothed round-trip time of each connection";
+    ClassicEcn "classic_ecn" ["1"] "Detection of classic AQMs" "classic_ecn" "how sure Prague is that a classic AQM marks its packets: up to 8 not, from 9 to 17 so that it slows down as classic senders do";
     SessionsOpen "sessions_open" ["sessions"] "Open sessions" "open sessions" "sessions under way";
     FairRate "fair_rate" ["b/s"] "Fair rate" "fair rate" "fair rate of each link with flow admission, as of its last tick";
     PriorityLoad "priority_load" ["1"] "Priority load" "priority load" "priority load of each link with flow admission";

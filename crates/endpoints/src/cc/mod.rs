@@ -6,6 +6,7 @@
 
 mod alpha;
 mod bbr;
+mod classic;
 pub mod cubic;
 mod dctcp;
 mod hystart;
@@ -191,6 +192,11 @@ pub trait Controller {
     /// The peer or the path has no feedback by which marks can be answered in proportion: they are
     /// answered as losses from now on.
     fn fall_back(&mut self) {}
+    /// How sure it is that a classic AQM marks its packets, if it looks for one: 0 to 8 not, from 9
+    /// to 17.
+    fn classic_ecn(&self) -> Option<f64> {
+        None
+    }
     /// Bytes per second at which segments leave, if the algorithm sets a rate.
     fn pacing_rate(&self) -> Option<f64> {
         None

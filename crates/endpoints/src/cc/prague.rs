@@ -11,14 +11,18 @@
 //!   some round trips after slow start, so that short transfers do not wait for it;
 //! - pacing at the window a round trip, in slow start at twice that;
 //! - at least two segments; on loss Reno's half, with which nothing grows until it is repaired;
-//! - Reno where the peer or the path has no accurate feedback, as the Linux module does.
+//! - Reno where the peer or the path has no accurate feedback, as the Linux module does;
+//! - with `classic_ecn_fallback` a reduction as CUBIC's where a classic AQM marks ([`classic`]
+//!   finds it).
 //!
-//! Not included: detection of a classic queue by its delay (optional, and off in Linux), and
-//! windows below two segments by smaller ones.
+//! Not included: windows below two segments by smaller ones.
+//!
+//! [`classic`]: super::classic
 
 use spillgate_core::{Dur, Problem, Time};
 
 use super::alpha::Alpha;
+use super::classic::ClassicEcn;
 use super::window::Window;
 use super::{AckSample, Algorithm, Cause, Controller, LossSample, Traits};
 use crate::tcp::config::{EcnMode, TcpConfig};
@@ -35,6 +39,10 @@ spillgate_core::spec! {
         /// Whether the window keeps fractions of a segment. Without, it grows by whole segments and
         /// forgets with each reduction what it had grown by, as DCTCP. Default true.
         pub fractions: bool = true,
+        /// Whether the sender looks for a classic AQM, which marks as it would drop, by the depth
+        /// and the variation of its queue, and reduces its window there as classic senders do.
+        /// Default false, as in Linux.
+        pub classic_ecn_fallback: bool = false,
     }
 }
 
@@ -82,6 +90,8 @@ pub struct Prague {
     marked: bool,
     /// Marks are answered as losses.
     classic: bool,
+    /// The AQM that marks, if it is looked at.
+    aqm: Option<ClassicEcn>,
 }
 
 impl Prague {
@@ -99,6 +109,9 @@ impl Prague {
 
     fn end_round(&mut self, ack: &AckSample) {
         self.alpha.begin(ack.nxt, self.marked);
+        if let Some(aqm) = self.aqm.as_mut().filter(|_| self.marked) {
+            aqm.end_round(ack.min_rtt);
+        }
         self.averaged = ack.now;
         if !self.w.in_slow_start() {
             self.rounds = self.rounds.saturating_add(1);
@@ -145,6 +158,7 @@ impl Algorithm for Prague {
             rounds: 0,
             marked: false,
             classic: false,
+            aqm: spec.classic_ecn_fallback.then(ClassicEcn::new),
         }
     }
 }
@@ -162,6 +176,9 @@ impl Controller for Prague {
     fn on_ack(&mut self, ack: &AckSample) {
         self.srtt = ack.srtt.or(self.srtt);
         self.marked |= ack.marked > 0;
+        if let (Some(aqm), Some(rtt)) = (&mut self.aqm, ack.rtt) {
+            aqm.measure(rtt);
+        }
         if self.alpha.count(ack) && self.is_due(ack.now, self.averaged) {
             self.end_round(ack);
         }
@@ -187,7 +204,12 @@ impl Controller for Prague {
         }
         self.reduced = loss.now;
         let cwnd = self.w.cwnd as f64 + self.fraction;
-        let factor = 1.0 - self.alpha.value / 2.0;
+        let mut share = self.alpha.value;
+        if let Some(aqm) = &mut self.aqm {
+            aqm.slow_down(self.w.ssthresh / self.w.mss);
+            share = share.max(aqm.least_alpha());
+        }
+        let factor = 1.0 - share / 2.0;
         if !self.spec.fractions {
             return self.w.scale(factor);
         }
@@ -205,6 +227,11 @@ impl Controller for Prague {
 
     fn fall_back(&mut self) {
         self.classic = true;
+        self.aqm = None;
+    }
+
+    fn classic_ecn(&self) -> Option<f64> {
+        Some(self.aqm.as_ref()?.score)
     }
 
     fn pacing_rate(&self) -> Option<f64> {

@@ -253,3 +253,49 @@ fn short_round_trips_have_the_rate_of_the_virtual_one() {
     }
     assert!(young.cc.rounds < 500 || young.cc.shortness() == Some(0.2));
 }
+
+/// A sender that is sure of a classic AQM keeps 11/16 of its window at a mark, however few marks
+/// there are; one that is not, or does not look for one, reduces it by half their share.
+#[test]
+fn marks_of_a_classic_queue_are_answered_as_such() {
+    let after = |json: &str, score: f64| {
+        let mut drive = Drive::new(json, Dur::from_ms(50));
+        drive.cc.alpha.value = 0.1;
+        if let Some(aqm) = &mut drive.cc.aqm {
+            aqm.score = score;
+        }
+        let before = drive.packets();
+        drive.mark();
+        drive.packets() / before
+    };
+    let on = r#"{"classic_ecn_fallback": true}"#;
+    for (json, score, share) in [
+        ("{}", 17.0, 0.95),
+        (on, 0.0, 0.95),
+        (on, 8.0, 0.95),
+        (on, 17.0, 0.6875),
+    ] {
+        let got = after(json, score);
+        assert!((got - share).abs() < 1e-9, "{json} {score}: {got}");
+    }
+}
+
+/// Round trips that vary by milliseconds count from the first mark on, and none of a sender that
+/// has fallen back for good.
+#[test]
+fn queues_are_judged_once_marks_come() {
+    let mut drive = Drive::new(r#"{"classic_ecn_fallback": true}"#, Dur::from_ms(30));
+    for i in 0..20_000 {
+        drive.rtt = Dur::from_ms(30 + 6 * (i / 10 % 2));
+        drive.ack(false);
+    }
+    assert_eq!(drive.cc.classic_ecn(), Some(0.0));
+    drive.mark();
+    for i in 0..20_000 {
+        drive.rtt = Dur::from_ms(30 + 6 * (i / 10 % 2));
+        drive.ack(i == 0);
+    }
+    assert!(drive.cc.classic_ecn() > Some(9.0), "{:?}", drive.cc.aqm);
+    drive.cc.fall_back();
+    assert_eq!(drive.cc.classic_ecn(), None);
+}

@@ -40,6 +40,11 @@ impl CcSpec {
         spec!(self, _s: C => C::TRAITS)
     }
 
+    /// Whether it looks for classic AQMs.
+    pub fn detects_classic(&self) -> bool {
+        matches!(self, Self::Prague(spec) if spec.classic_ecn_fallback)
+    }
+
     /// Whether it answers marks in proportion to their share.
     pub(crate) fn is_scalable(&self) -> bool {
         self.traits().ecn != EcnMode::Off
@@ -106,6 +111,11 @@ impl Congestion {
     /// See [`Controller::fall_back`].
     pub(crate) fn fall_back(&mut self) {
         each!(self, c => c.fall_back());
+    }
+
+    /// See [`Controller::classic_ecn`].
+    pub fn classic_ecn(&self) -> Option<f64> {
+        each!(self, c => c.classic_ecn())
     }
 
     /// See [`Controller::window`].

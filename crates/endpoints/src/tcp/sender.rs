@@ -273,6 +273,12 @@ impl Sender {
         self.cc.ssthresh()
     }
 
+    /// How sure a scalable sender is that a classic AQM marks its packets, 0 to 17; none if it does
+    /// not look for one.
+    pub fn classic_ecn(&self) -> Option<f64> {
+        self.cc.classic_ecn()
+    }
+
     /// Smoothed round-trip time; none before the first measurement.
     pub fn srtt(&self) -> Option<Dur> {
         self.rtt.srtt()

@@ -105,6 +105,10 @@ impl Walk {
             let mut of = out.of(|| format!("flow {}", plan.flows[*flow as usize].name));
             of.put(Sampled::Cwnd, sender.map(|s| s.cwnd() as f64));
             of.put(Sampled::Srtt, sender.and_then(|s| s.srtt()));
+            let traffic = &plan.flows[*flow as usize].traffic;
+            if matches!(traffic, Traffic::Tcp { config, .. } if config.cc.detects_classic()) {
+                of.put(Sampled::ClassicEcn, sender.and_then(|s| s.classic_ecn()));
+            }
         }
         for (i, flow) in self.workloads.iter().enumerate() {
             let open = observed.map(|o| o.workloads[i].open() as f64);
