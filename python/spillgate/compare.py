@@ -47,10 +47,22 @@ class Compared:
         """Name of the port's own queueing."""
         return self.mechanisms[0].name
 
-    def met(self, name: str) -> dict[str, int]:
-        """How many requirements a mechanism passes, fails, and leaves undecided."""
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The classes that have requirements."""
+        has = {v.cls for v in self.results.verdicts}
+        return tuple(c for c in self.results.description.classes if c in has)
+
+    def met(self, name: str, cls: str | None = None) -> dict[str, int]:
+        """How many requirements a mechanism passes, fails, and leaves undecided.
+
+        Args:
+            name: The mechanism.
+            cls: Only those of this class; all if not given.
+        """
         points = {p.name for p in self.results.description.points if name in (p.variant, p.name)}
-        mine = Counter(v.verdict for v in self.results.verdicts if v.variant in points)
+        of = (v for v in self.results.verdicts if v.variant in points and cls in (None, v.cls))
+        mine = Counter(v.verdict for v in of)
         return {verdict: mine[verdict] for verdict in ("pass", "fail", "undecided")}
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,7 +73,14 @@ class Compared:
             "variant": self.port.variant or None,
             "reference": self.reference,
             "mechanisms": [
-                {**asdict(m), "requirements": self.met(m.name)} for m in self.mechanisms
+                {
+                    **asdict(m),
+                    "requirements": {
+                        "all": self.met(m.name),
+                        "classes": {c: self.met(m.name, c) for c in self.required},
+                    },
+                }
+                for m in self.mechanisms
             ],
             "rankings": [{**asdict(r), "sentence": r.sentence} for r in self.rankings],
         }

@@ -102,6 +102,8 @@ def test_a_known_order():
     }
     assert found.met("as it is") == {"pass": 0, "fail": 1, "undecided": 0}
     assert found.met("fq-codel") == {"pass": 1, "fail": 0, "undecided": 0}
+    assert found.required == ("voice",)
+    assert found.met("fq-codel", "data") == {"pass": 0, "fail": 0, "undecided": 0}
 
 
 def test_runs_have_the_same_arrivals_and_the_reference_is_as_it_was():
@@ -272,7 +274,8 @@ def test_the_command(tmp_path, capsys):
     assert "Compared with as it is, run by run" in said
     found = json.loads((out / "compare.json").read_text())
     assert [m["name"] for m in found["mechanisms"]] == ["as it is", "codel", "fq-codel"]
-    assert found["mechanisms"][2]["requirements"] == {"pass": 1, "fail": 0, "undecided": 0}
+    met = {"pass": 1, "fail": 0, "undecided": 0}
+    assert found["mechanisms"][2]["requirements"] == {"all": met, "classes": {"voice": met}}
     drawn = {p.name for p in (out / "figures").iterdir()}
     assert {"queues.png", "queues.svg", "delays.png", "tradeoff-1.svg", "tradeoff-2.svg"} <= drawn
     report = (out / "report.html").read_text()

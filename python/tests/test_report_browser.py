@@ -82,10 +82,11 @@ def test_no_errors_and_no_requests(page, file):
 
 def test_charts_are_drawn(page, results):
     boxes = page.run(
-        "[...document.querySelectorAll('path.line[data-name]')].map(p => {"
+        "[...document.querySelectorAll('path.line:not(.mark)[data-name]')].map(p => {"
         "const b = p.getBoundingClientRect(); return [p.dataset.name, b.width, b.height]})"
     )
-    # Four variants in three classes, twice.
+    # Four variants in three classes: delay against goodput, and twice the distribution.
+    assert page.run("document.querySelectorAll('#tradeoff path.line.mark').length") == 12
     assert len([b for b in boxes if b[0] in results.description.variants]) == 24
     assert len([b for b in boxes if b[0].startswith("download-")]) == 2 * 4 * 4
     flat = [b for b in boxes if not (b[1] > 20 or b[2] > 20)]

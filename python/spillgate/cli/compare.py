@@ -193,13 +193,15 @@ def _references(found: Compared) -> list[str]:
 
 def _requirements(out: Console, found: Compared) -> None:
     made = table()
-    for heading in ("mechanism", "requirements"):
+    for heading in ("requirements", *found.required):
         made.add_column(heading)
     marks = {name: entry["mark"] for name, entry in words("verdicts").items()}
     for m in found.mechanisms:
-        met = found.met(m.name)
-        cells = (f"{marks[v]} {n} {v}" for v, n in met.items() if n)
-        made.add_row(Text(m.name), Text(", ".join(cells)))
+        cells = [
+            ", ".join(f"{marks[v]} {n} {v}" for v, n in found.met(m.name, cls).items() if n)
+            for cls in found.required
+        ]
+        made.add_row(*map(Text, (m.name, *cells)))
     show(out, made)
     out.print()
 
