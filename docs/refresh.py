@@ -545,6 +545,21 @@ def refresh_cioq():
     path.write_text(text, encoding="utf-8")
 
 
+SUITES = "docs/howto/suites.md"
+"""The page about suites, with what is published beside them."""
+
+
+def refresh_suites():
+    """Replaces the table of what is published, which takes half a minute."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    import agreement
+
+    made = agreement.table()
+    path = ROOT / SUITES
+    text = _TABLE.sub(lambda m: f"{m[1]}{made}{m[3]}", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+
+
 TCP_OVER_ATM = "docs/howto/tcp-over-atm.md"
 """The page about TCP over ATM switches, with the answer of its example."""
 
@@ -692,6 +707,9 @@ def main():
     if sys.argv[1:] == ["fluid"]:
         refresh_fluid()
         return
+    if sys.argv[1:] == ["suites"]:
+        refresh_suites()
+        return
     if sys.argv[1:] == ["cioq"]:
         refresh_cioq()
         return
@@ -748,6 +766,7 @@ def main():
     refresh_fluid()
     refresh_nearness()
     refresh_cioq()
+    refresh_suites()
     refresh_tcp_over_atm()
 
 

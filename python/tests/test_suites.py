@@ -1,8 +1,11 @@
 """Suites: every section runs, tables and pages say what was measured, bad input is refused."""
 
+import importlib.util
 import json
 import math
 import re
+import sys
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import own_aqms
@@ -275,3 +278,66 @@ def test_congestion_controls_take_the_place_of_the_flows_that_are_named():
     # The others stay what they are.
     assert {c.partition(",")[0] for c in mixed.cases} == {"cubic", "newreno"}
     assert not deep.stated
+
+
+@pytest.fixture(scope="module")
+def agreement(root):
+    spec = importlib.util.spec_from_file_location("agreement", root / "docs/agreement.py")
+    module = importlib.util.module_from_spec(spec)
+    # Its dataclasses look their own module up.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def published(root):
+    """The rows of the table on the page."""
+    text = (root / "docs/howto/suites.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- table agreement -->\n")[2].partition("<!-- end -->")[0]
+    return [tuple(line.strip("| ").split(" | ")) for line in table.splitlines()[2:]]
+
+
+def test_what_the_page_compares_is_what_is_computed(root, agreement):
+    shown, claims = published(root), agreement.claims()
+    assert [row[0] for row in shown] == [c.says for c in claims]
+    for row, claim in zip(shown, claims, strict=True):
+        assert row[1].startswith(f"`{claim.suite}` {claim.section}")
+        assert row[5].split(":")[0] in ("yes", "no", "undecided")
+        # What does not hold has a reason.
+        assert row[5] != "no"
+
+
+@pytest.mark.parametrize("section", ["5.1.1", "7.2", "8.2.4"])
+def test_shown_agreement_is_real(root, agreement, section):
+    mine = [c for c in agreement.claims() if (c.suite, c.section) == ("rfc7928", section)]
+    # One of congestion levels is enough: of CoDel, which does not hold.
+    mine = mine[:1] if section == "8.2.4" else mine
+    suites_ = agreement.measured(mine)
+    rows = [agreement.row(c, suites_) for c in mine]
+    assert set(rows) <= set(published(root))
+
+
+def test_agreement_can_fail(agreement):
+    claim = next(c for c in agreement.claims() if c.section == "5.1.1")
+    found = agreement.measured([claim])
+    interval = agreement.interval_of(claim, found)
+    assert agreement.judged(claim, interval) == "yes"
+    other = replace(claim, low=0.75, high=0.76)
+    assert agreement.judged(other, interval) == "no"
+    cut = replace(claim, low=interval.estimate)
+    assert agreement.judged(cut, interval) == "undecided"
+
+
+def test_a_sawtooth_has_three_quarters_without_a_queue_and_all_with_a_pipe_of_it(agreement):
+    assert agreement.sawtooth(83.0, 0.0) == pytest.approx(0.75)
+    assert agreement.sawtooth(83.0, 83.0) == pytest.approx(1.0)
+    # Simulated round trip by round trip.
+    pipe, target = 1000.0, 50.0
+    peak = pipe + target
+    sent = time = 0.0
+    window = peak / 2
+    while window < peak:
+        sent += window
+        time += max(pipe, window)
+        window += 1
+    assert agreement.sawtooth(pipe, target) == pytest.approx(sent / time, rel=2e-3)
