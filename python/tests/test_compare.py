@@ -212,6 +212,21 @@ def test_axes_have_a_ranking_at_each_place():
     assert all(r.places[0].name.startswith("fq-codel") for r in of)
 
 
+def test_runs_of_a_store_are_not_made_again(tmp_path):
+    kept = []
+
+    def report(p):
+        kept.append(p.runs_kept)
+
+    how = {"port": "wan", "runs": 2, "store": tmp_path, "progress": report}
+    spillgate.compare(line(), aqm=["codel"], **how)
+    assert kept[-1] == 0
+    # The mechanism has another name, and one more takes part.
+    again = spillgate.compare(line(), aqm=["fq-codel", "CODEL"], **how)
+    assert kept[-1] == 4
+    assert again.results.description.variants == ("as it is", "fq-codel", "CODEL")
+
+
 def test_tuned_parameters_are_stated_and_no_worse():
     """The target of CoDel for 20 ms of the call's delay is shorter than usual."""
     pytest.importorskip("optuna")

@@ -152,6 +152,31 @@ def test_equals_are_ranked_no_more_often_than_the_level_says(root):
     assert f"without the correction {single} had one" in page
 
 
+def test_true_places_are_within_those_that_are_given():
+    """The true order of throughputs is that of the rates; two of them are hardly told apart."""
+    rates = {"a": "650 kb/s", "b": "505 kb/s", "c": "500 kb/s"}
+    variants = [
+        {
+            "name": name,
+            "set": {
+                "traffic[0].flow.source.poisson.rate": rate,
+                "traffic[0].flow.name": f"load-{name}",
+            },
+        }
+        for name, rate in rates.items()
+    ]
+    cases, missed, decided = 150, 0, 0
+    for seed in range(cases):
+        results = spillgate.run({**LINE, "variants": variants}, seed=seed, jobs=1)
+        [found] = rankings(results, ["throughput"])
+        places = [found.place(name) for name in rates]
+        missed += not all(p.first <= n <= p.last for n, p in enumerate(places, start=1))
+        decided += places[0].last == 1
+    assert missed <= most_of(cases, 0.05)
+    # It says something, too: the best is found now and then.
+    assert decided > cases / 10
+
+
 def test_intervals_of_differences_cover():
     """Offered loads of Poisson sources differ by what their rates do."""
     cases, covered = 150, 0

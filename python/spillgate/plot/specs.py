@@ -321,7 +321,11 @@ def comparison_figures(results: Results, link: str) -> list[FigureSpec]:
     """Figures of mechanisms in the port of a link: delay against goodput, delays, queues."""
     specs = []
     for number, cls in enumerate(results.description.classes, start=1):
-        gains = [m for m in ("goodput", "throughput") if results.table(name=cls, metric=m)]
+        gains = [
+            m
+            for m in ("goodput", "throughput")
+            if any(r.mean is not None for r in results.table(scope="class", name=cls, metric=m))
+        ]
         if gains:
             title = f"Delay against {short_of(gains[0])} of {cls}"
             specs.append(
