@@ -253,9 +253,9 @@ class HookTimeoutError(Exception):
 class Watch:
     """Whether hooks return: to be looked at again and again while a job runs."""
 
-    def __init__(self, job: _engine.Job) -> None:
-        """For a job that has begun."""
-        self._job = job
+    def __init__(self, job: _engine.Job, patience: float | None = None) -> None:
+        """For a job that has begun, and hooks that may take so many seconds."""
+        self._job, self._patience = job, PATIENCE_S if patience is None else patience
         self._calls = -1
         self._since = time.monotonic()
 
@@ -266,10 +266,10 @@ class Watch:
         if hook is None or calls != self._calls:
             self._calls, self._since = calls, now
             return None
-        if now - self._since < PATIENCE_S:
+        if now - self._since < self._patience:
             return None
         self.end()
-        return f"{hook} did not return within {PATIENCE_S:.0f} s"
+        return f"{hook} did not return within {self._patience:.0f} s"
 
     def end(self) -> bool:
         """Ends the hook that runs; whether one did and has not ended."""

@@ -237,6 +237,10 @@ class Simulation:
         self.failed: tuple[Failed, ...] = ()
         self._stopped = False
 
+    def cast(self) -> dict[str, Any]:
+        """`flows` (name, class) and `links` of the first point, in the order of their numbers."""
+        return self._job.cast(0)
+
     def taken_plainly(self) -> dict[str, list[str]]:
         """What the express engine takes one event after the other, and why.
 
@@ -266,11 +270,14 @@ class Simulation:
         store: str | Path | None = None,
         shared: bool = False,
         elsewhere: Elsewhere | None = None,
+        patience: float | None = None,
     ) -> Results:
         """Runs it to the end; `series` and `store` are those of `run`.
 
         `shared`: others make runs of the same study, so that it is better to begin elsewhere.
         `elsewhere`: makes the runs that the store lacks, so that they are only read here.
+        `patience`: the seconds after which a hook of one's own that has not returned is given up;
+        default 10.
 
         Raises:
             InputError: If there is no such run.
@@ -291,7 +298,7 @@ class Simulation:
                 raise Interrupted(stopped)
         how: _engine.How = {} if self._limits is None else self._limits.how()
         how["scattered"] = shared
-        hooks = Watch(self._job)
+        hooks = Watch(self._job, patience)
         self._job.start(watched, None if store is None else str(store), **how)
         interrupted = False
         try:

@@ -148,6 +148,8 @@ RANK = {
     "maximum": 1,
     "cross": 8.75,
     "stress": 9.6,
+    "stepped": 8.5,
+    "gym": 9,
     "cli": 11,
     "__main__": 12,
 }
