@@ -168,8 +168,9 @@ def _levels():
     for of in ("codel", "pie", "fq-codel"):
         for section, (_, rate) in LEVELS.items():
             yield Claim(
-                f"The level is that of a drop rate of {100 * rate:g} % (RFC 7928, 8.2.1), or twice "
-                "that where senders count bytes (RFC 3465) and so grow twice as fast, as here",
+                f"The level is that of a drop rate of {100 * rate:g} % (RFC 7928, 8.2.1), or "
+                "twice that where senders count bytes (RFC 3465) and so grow twice as fast, as "
+                "here",
                 *("rfc7928", section, "", of, LOSS, rate, 2 * rate),
                 why="the interval is the round trip without a queue: a connection alone in its "
                 "queue loses a second packet before its answer to the first has come",
