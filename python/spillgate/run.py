@@ -241,6 +241,10 @@ class Simulation:
         """`flows` (name, class) and `links` of the first point, in the order of their numbers."""
         return self._job.cast(0)
 
+    def arriving(self) -> dict[str, Any]:
+        """What comes to each port of the first point, and to paths and sessions."""
+        return self._job.arriving(0)
+
     def taken_plainly(self) -> dict[str, list[str]]:
         """What the express engine takes one event after the other, and why.
 

@@ -34,6 +34,9 @@ PACKETS = "worst.pcapng"
 TRIALS, RUNS, CONFIRMED = 160, 2, 10
 """Candidates, runs of each, and runs of the worst with fresh seeds, if nothing else is said."""
 
+_SAME = 0.01
+"""How much the worst may differ from ordinary traffic, as a share, to be called about the same."""
+
 _BATCH = 16
 """The most candidates that are loaded at a time."""
 
@@ -119,8 +122,11 @@ class Stressed:
         o = self.objective
         said = partial(format_value, unit=o.unit)
         none, random, worst = (self.of(t).mean for t in ("none", "poisson", "worst"))
-        known = random > 0 and worst > 0
-        times = f": the worst is {worst / random:.3g} times that" if known else ""
+        times = ""
+        if random > 0 and worst > 0:
+            ratio = worst / random
+            same = abs(ratio - 1.0) < _SAME
+            times = ", about the same" if same else f": the worst is {ratio:.3g} times that"
         answer = (
             f"The worst cross traffic found at {self.port} brings the {label_of(o.metric)} of "
             f"{o.cls} to {said(worst)}. With none it is {said(none)}, with as much at random "
@@ -294,6 +300,27 @@ class _Arena:
         self.looked = 0
         d = base.described
         self._end = int((d.warmup + d.duration) * SECOND)
+        self._check_path()
+
+    def _check_path(self) -> None:
+        """Raises `InputError` if not all cross traffic comes to the port."""
+        ground = self.ground
+        flows = ground.ordinary("cbr", ground.envelope.rate, 1.0, 1)
+        source = beside(self.base, self.base.with_traffic(flows), {})
+        ports = self._simulation(source, runs=1).arriving()["ports"]
+        came = sum(
+            stream["count"]
+            for port in ports
+            if port["link"] == ground.port
+            for stream in port["streams"]
+            if stream["class"] == ground.name
+        )
+        if came < len(flows):
+            msg = (
+                f"error: what {' and '.join(ground.origins)} sends to {ground.to} does not all "
+                f"pass {ground.port}\n    hint: other nodes as --from and --to"
+            )
+            raise InputError(msg)
 
     def search(self, places: Sequence[Place], runs: int) -> list[float]:
         """How bad the metric is with the traffic at each place."""

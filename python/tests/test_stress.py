@@ -4,6 +4,7 @@ import json
 import struct
 
 import pytest
+import yaml
 
 import spillgate
 from spillgate.envelope import SECOND, Envelope, Pattern, Trace
@@ -16,8 +17,9 @@ LINE, PROBE = 10e6, 64
 TEXT = """schema_version: 1
 name: Probes
 topology:
-  nodes: [a, b]
+  nodes: [a, b, c]
   links:
+    access: {from: c, to: a, rate: 100 Mb/s, delay: 1 ms}
     wan: {from: a, to: b, rate: 10 Mb/s, delay: 0 ms, policy: FIFO}
     back: {from: b, to: a, rate: 1 Gb/s, delay: 1 ms}
 policies:
@@ -139,6 +141,33 @@ def test_a_higher_class_keeps_a_lower_one_waiting_longer_than_its_burst(scenario
     assert [k.dscp for k in found.kinds] == ["ef"]
 
 
+def test_sources_are_where_and_what_one_says(scenario):
+    """Over an access link of ten times the rate, of two kinds, each with its own pattern."""
+    found = spillgate.stress(
+        scenario,
+        "wan",
+        "probe.owd_p95",
+        rate="200 kb/s",
+        burst="6 kB",
+        packet="500 B",
+        sources=2,
+        like=["call"],
+        dscp=["af11"],
+        origins=["c", "a"],
+        trials=16,
+        confirm=2,
+        set={"topology.links.wan.policy": "SP"},
+    )
+    assert [(k.name, k.dscp) for k in found.kinds] == [("call", "ef"), ("af11", "af11")]
+    assert len(found.patterns) == 2
+    sent = {i: [at for of, at, _ in packets_of(found.packets) if of == i] for i in range(1, 5)}
+    assert all(conforms(times, found.envelope) and times for times in sent.values())
+    traffic = yaml.safe_load(found.scenario)["traffic"]
+    replays = [item["capture"] for item in traffic if "capture" in item]
+    assert [r["from"] for r in replays] == ["c", "a", "c", "a"]
+    assert [r["dscp"] for r in replays] == ["ef", "ef", "af11", "af11"]
+
+
 def test_what_is_saved_gives_the_stated_number(cli, scenario, tmp_path):
     out = tmp_path / "worst"
     options = ("--trials", "16", "--confirm", "3", "--rate", "1 Mb/s", "--burst", "30 kB")
@@ -181,7 +210,10 @@ def test_the_same_seed_finds_the_same(scenario):
         (("--rate", "11"), "--rate 11: write it in b/s"),
         (("--class", "video"), "--class: there is no class 'video'"),
         (("--trials", "3"), "--trials 3: at least 16"),
-        (("--from", "c"), "`c`"),
+        (("--from", "d"), "`d`"),
+        (("--from", "b", "--to", "a"), "what b sends to a does not all pass wan"),
+        (("--burst", "0 B"), "--burst 0 B: no packet of 1500 B can ever be sent"),
+        (("--dscp", "af99"), "af99"),
         (("--variant", "x"), "no variant `x`"),
     ],
 )
