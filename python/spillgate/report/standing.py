@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from spillgate.labels import label_of, short_of
-from spillgate.metrics import Scale, format_number, format_value, scale_for, scale_of
+from spillgate.metrics import format_number, format_value, scale_of
 from spillgate.ranking import rankings
+from spillgate.report.ellipses import Pairs, panel
 from spillgate.report.figure import Figure
-from spillgate.report.svg import STYLES, Axis, Line, Panel
+from spillgate.report.svg import STYLES, Panel
 from spillgate.result import Results
 from spillgate.tables import Table, heading
 
@@ -18,11 +20,6 @@ Groups = Sequence[tuple[str, Sequence[tuple[str, str, Sequence[tuple[str, str]]]
 
 DELAY = "owd_p99"
 """What delay is, where it is drawn against goodput."""
-
-_TURN = 48
-"""Points of an ellipse."""
-
-Pairs = list[tuple[float, float]]
 
 
 def standing(results: Results) -> Groups:
@@ -108,52 +105,8 @@ def _pairs(
 
 
 def _panel(cls: str, gain: str, pairs: dict[str, Pairs], variants: Sequence[str]) -> Panel:
-    across = scale_for("s", [x for of in pairs.values() for x, _ in of])
-    along = scale_for("b/s", [y for of in pairs.values() for _, y in of])
-    lines = [
-        _mark(v, variants.index(v), [(x * across.factor, y * along.factor) for x, y in of])
-        for v, of in pairs.items()
-    ]
-    seen = [p for line in lines for p in (*line.points, *line.band) if p is not None]
-    x = _axis([p[0] for p in seen], label_of(DELAY), across)
-    y = _axis([p[1] for p in seen], label_of(gain), along)
-    best = min(lines, key=lambda line: (line.points[0] or (math.inf, 0.0))[0])
-    return Panel(cls, x, y, lines, summary=f"the least delay has {best.name}")
-
-
-def _axis(values: Sequence[float], label: str, scale: Scale) -> Axis:
-    low, high = min(values), max(values)
-    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
-    log = low > 0.0 and high > 20.0 * low
-    if log:
-        return Axis(low / 1.2, high * 1.2, label, scale.unit, log=True)
-    return Axis(max(0.0, low - room) if low >= 0.0 else low - room, high + room, label, scale.unit)
-
-
-def _mark(name: str, style: int, pairs: Pairs) -> Line:
-    """The mean, and the ellipse around it: the image of a circle under the root of the covariance.
-
-    Example:
-        >>> line = _mark("A", 0, [(1.0, 1.0), (3.0, 3.0)])
-        >>> line.points, [round(x, 2) for x in line.band[0]]
-        ([(2.0, 2.0)], [3.41, 3.41])
-    """
-    n = len(pairs)
-    mx, my = (sum(of) / n for of in zip(*pairs, strict=True))
-    if n < 2:
-        return Line(name, style, [(mx, my)])
-    xx, yy, xy = (
-        sum(a * b for a, b in of) / (n - 1)
-        for of in (
-            [(x - mx, x - mx) for x, _ in pairs],
-            [(y - my, y - my) for _, y in pairs],
-            [(x - mx, y - my) for x, y in pairs],
-        )
-    )
-    # Cholesky's root of the covariance.
-    a = math.sqrt(xx)
-    b = xy / a if a > 0.0 else 0.0
-    c = math.sqrt(max(0.0, yy - b * b))
-    turns = [2.0 * math.pi * i / _TURN for i in range(_TURN)]
-    band = [(mx + a * math.cos(t), my + b * math.cos(t) + c * math.sin(t)) for t in turns]
-    return Line(name, style, [(mx, my)], band)
+    styles = {v: variants.index(v) for v in pairs}
+    x, y = (label_of(DELAY), "s"), (label_of(gain), "b/s")
+    found = panel(cls, x, y, pairs, styles)
+    best = min(found.lines, key=lambda line: (line.points[0] or (math.inf, 0.0))[0])
+    return replace(found, summary=f"the least delay has {best.name}")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from math import cos, inf, isnan, nan, pi, sin, sqrt
+from collections.abc import Mapping, Sequence
+from math import inf, isnan, nan
 from pathlib import Path
-from statistics import fmean
 
 from spillgate import _engine
 from spillgate.labels import words
-from spillgate.metrics import format_number, format_value, scale_for, scale_of
+from spillgate.metrics import format_number, format_value, scale_of
 from spillgate.report import html
+from spillgate.report.ellipses import panel
 from spillgate.report.figure import Figure
 from spillgate.report.page import REPORT, write
 from spillgate.report.svg import STYLES, Axis, Line, Panel
 from spillgate.rows import Series
 from spillgate.rundir import MANIFEST, write_json
-from spillgate.statistics import Interval, covariance
+from spillgate.statistics import Interval
 from spillgate.suites import Done, Measure, SuiteResults
 from spillgate.tables import Table
 
@@ -31,9 +31,6 @@ FORMAT = 1
 """Version of `suite.json` and of the manifest."""
 
 _TEMPLATE = Path(__file__).parent / "suite.html.j2"
-
-_CORNERS = 48
-"""Points of the outline of an ellipse."""
 
 _POINTS = 1000
 """Points of a curve over time."""
@@ -76,28 +73,6 @@ def table(results: SuiteResults, done: Done) -> Table:
     return Table(head, rows, names=2 if axes else 1, title=done.section.title)
 
 
-def ellipse(points: Sequence[_Point]) -> list[_Point]:
-    """The outline within one standard deviation of a normal distribution fitted to points.
-
-    It is that of RFC 7928, section 2.7; of points on a line it is a line, of one point a point.
-
-    Example:
-        >>> outline = ellipse([(0.0, 0.0), (2.0, 0.0), (1.0, 3.0), (1.0, -3.0)])
-        >>> round(max(x for x, _ in outline), 3), round(max(y for _, y in outline), 3)
-        (1.816, 2.449)
-    """
-    mx, my = fmean(x for x, _ in points), fmean(y for _, y in points)
-    if len(points) < 2:
-        return [(mx, my)] * 2
-    xx, xy, yy = covariance([x for x, _ in points], [y for _, y in points])
-    # The lower triangular root of the covariance maps a circle to the ellipse.
-    a = sqrt(xx)
-    b = xy / a if a > 0.0 else 0.0
-    c = sqrt(max(0.0, yy - b * b))
-    turns = [2 * pi * k / _CORNERS for k in range(_CORNERS + 1)]
-    return [(mx + a * cos(t), my + b * cos(t) + c * sin(t)) for t in turns]
-
-
 def trade_off(results: SuiteResults, done: Done) -> Figure | None:
     """Queueing delay against goodput, an ellipse for each of what was compared."""
     if done.section.ellipse is None:
@@ -107,38 +82,29 @@ def trade_off(results: SuiteResults, done: Done) -> Figure | None:
         case: {of: _pairs(done, case, of, across, up) for of in results.compared}
         for case in done.cases
     }
-    every = [p for of in found.values() for points in of.values() for p in points]
-    if not every:
-        return None
-    x_scale = scale_for(across.unit, [x for x, _ in every])
-    y_scale = scale_for(up.unit, [y for _, y in every])
+    styles = {of: i % STYLES for i, of in enumerate(results.compared)}
+    x, y = (across.name, across.unit), (up.name, up.unit)
     panels, rows = [], []
     for case, by in found.items():
-        lines, dots = [], []
-        for style, (of, points) in enumerate(by.items()):
-            if not points:
-                continue
-            drawn = [(x * x_scale.factor, y * y_scale.factor) for x, y in points]
-            outline = ellipse(drawn)
-            lines.append(Line(of, style % STYLES, outline, outline))
-            x, y = fmean(x for x, _ in drawn), fmean(y for _, y in drawn)
-            dots.append((x, y, of))
-            rows.append((case or "–", of, f"{x:.4g}", f"{y:.4g}", str(len(points))))
-        x_ends, y_ends = (
-            _ends(p[0] for w in lines for p in w.band),
-            _ends(p[1] for w in lines for p in w.band),
-        )
-        panels.append(
-            Panel(
-                case or done.section.title,
-                Axis(*x_ends, across.name, x_scale.unit),
-                Axis(*y_ends, up.name, y_scale.unit),
-                lines,
-                dots=dots,
-                summary="; ".join(f"{what} at {x:.4g}, {y:.4g}" for x, y, what in dots),
-            )
-        )
-    units = f"{across.name} ({x_scale.unit})", f"{up.name} ({y_scale.unit})"
+        pairs = {of: points for of, points in by.items() if points}
+        if pairs:
+            made = panel(case or f"section {done.section.number}", x, y, pairs, styles)
+            panels.append(made)
+            for line in made.lines:
+                rows += [
+                    (
+                        case or "–",
+                        line.name,
+                        f"{at[0]:.4g}",
+                        f"{at[1]:.4g}",
+                        made.x.unit,
+                        made.y.unit,
+                    )
+                    for at in line.points
+                    if at is not None
+                ]
+    if not panels:
+        return None
     return Figure(
         f"f{done.section.number}-trade".replace(".", "-"),
         f"{done.section.number} {done.section.title}: goodput against delay",
@@ -146,24 +112,16 @@ def trade_off(results: SuiteResults, done: Done) -> Figure | None:
         f"{done.results.description.runs} runs, which is the dot: left is less delay, up is more "
         "goodput (RFC 7928, section 2.7).",
         panels,
-        [(of, i % STYLES) for i, of in enumerate(results.compared)],
-        Table(("case", "of", *units, "runs"), rows, names=2),
+        list(styles.items()),
+        Table(("case", "of", across.name, up.name, "units of delay", "of goodput"), rows, names=2),
         f"trade-{done.section.number}",
-        [("dot", "mean of the runs")],
+        [("band", "one standard deviation of single runs")],
     )
 
 
 def _pairs(done: Done, case: str, of: str, across: Measure, up: Measure) -> list[_Point]:
     both = zip(done.values(across, case, of), done.values(up, case, of), strict=True)
     return [(x, y) for x, y in both if x is not None and y is not None]
-
-
-def _ends(values: Iterator[float]) -> tuple[float, float]:
-    """The ends of an axis with some room on both sides."""
-    found = list(values)
-    low, high = min(found), max(found)
-    room = max(0.08 * (high - low), 0.01 * abs(high), 1e-9)
-    return max(0.0, low - room) if low >= 0.0 else low - room, high + room
 
 
 def over_time(results: SuiteResults, done: Done) -> Figure | None:
@@ -190,7 +148,7 @@ def over_time(results: SuiteResults, done: Done) -> Figure | None:
             high = max(p[1] for w in lines for p in w.points if p is not None)
             panels.append(
                 Panel(
-                    case or done.section.title,
+                    case or f"section {done.section.number}",
                     Axis(0.0, last, "time", "s"),
                     Axis(0.0, high * 1.05, "delay of the queue", "ms"),
                     lines,
@@ -203,7 +161,7 @@ def over_time(results: SuiteResults, done: Done) -> Figure | None:
     return Figure(
         f"f{done.section.number}-time".replace(".", "-"),
         f"{done.section.number} {done.section.title}: the queue over time",
-        f"First run. {words('series')[_SERIES]['summary']}.",
+        f"First run: {words('series')[_SERIES]['summary']}.",
         panels,
         [(of, i % STYLES) for i, of in enumerate(results.compared)],
         Table(("case", "of", "largest"), rows, names=2),
