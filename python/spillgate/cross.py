@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
 
 from spillgate import _engine
+from spillgate.alone import alone, beside
 from spillgate.envelope import MOST_PACKETS, Envelope, Pattern, Trace, source_name
 from spillgate.errors import InputError
 from spillgate.maximum import Place
 from spillgate.metrics import format_value
 from spillgate.objective import Objective
-from spillgate.own import parts
 from spillgate.result import Results
 from spillgate.run import Simulation
 from spillgate.scenario import Description
@@ -92,16 +91,9 @@ def base_of(
     results = one.run(series=[])
     values_of(results, objective, source)
     # A warm-up that pilot runs found is that of all runs.
-    [record] = _engine.alone(
-        str(source.path),
-        overrides=list(results.overrides),
-        variant=variant,
-        confine=confine,
-        files=source.overlay(),
-        own=parts(source.aqm),
-    )
+    record = alone(source, list(results.overrides), variant, confine=confine)
     base = Base(source, record, replace(d, warmup=one.description.warmup))
-    again = simulation(beside(base, record, {}), runs=1).run(series=[])
+    again = simulation(beside(source, SCENARIO, record), runs=1).run(series=[])
     if again.runs[0].digest != results.runs[0].digest:
         msg = (
             f"error: {source.path} depends on what replaces parts of an imported configuration, "
@@ -109,13 +101,6 @@ def base_of(
         )
         raise InputError(msg)
     return base
-
-
-def beside(base: Base, record: dict[str, Any], files: dict[str, bytes]) -> Source:
-    """A scenario beside the files of another."""
-    text = json.dumps(record, ensure_ascii=False).encode()
-    memory = {**base.source.memory, **files, SCENARIO: text}
-    return Source(base.source.path.with_name(SCENARIO), memory, base.source.aqm)
 
 
 @dataclass(frozen=True)

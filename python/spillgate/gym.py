@@ -7,12 +7,14 @@ It needs Gymnasium: `pip install 'spillgate[gym]'`.
 
 from __future__ import annotations
 
+import json
 import math
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from spillgate.alone import alone, beside
 from spillgate.errors import InputError, MissingDependencyError
 from spillgate.run import Simulation
 from spillgate.scenario import Description, Overrides, override_texts
@@ -219,14 +221,21 @@ class QueueEnv(gymnasium.Env[Any, Any]):
         self._marking = marking
         self._confine, self._variant = confine, variant
         self._set = override_texts(set)
+        there = f"topology.links.{json.dumps(port)}.policy"
         if port is not None:
-            self._set += override_texts(
-                {
-                    f"policies.{AGENT}": {"fifo": {"limit": limit, "aqm": {AGENT: {}}}},
-                    f"topology.links.{port}.policy": AGENT,
-                }
-            )
-        opened = self._open(Bridge(length, 1), 0)
+            if variant is not None:
+                # What a variant says of the port would stand above what is said here.
+                record = alone(self._source, self._set, variant, confine=confine)
+                self._source = beside(self._source, "one.yaml", record)
+                self._set, self._variant = [], None
+            policy = {"fifo": {"limit": limit, "aqm": {AGENT: {}}}}
+            self._set += override_texts({f"policies.{AGENT}": policy, there: AGENT})
+        try:
+            opened = self._open(Bridge(length, 1), 0)
+        except InputError as error:
+            # Nobody has written this path.
+            text = str(error).replace(f"--set {there}", f"port {port!r}")
+            raise InputError(text, error.diagnostics) from None
         d = self.description = opened.description
         if len(d.variants) > 1:
             msg = (

@@ -14,6 +14,7 @@ import threading
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
+from spillgate.errors import InputError
 from spillgate.own import DROP, MARK, PASS, Packet, Queue
 from spillgate.result import Results
 from spillgate.run import Simulation
@@ -97,6 +98,11 @@ class Bridge:
         of = self.interval / PS
         end = (self._handed + 1) * of
         return Interval(end, of, self._rate, probability=self.probability)
+
+    @property
+    def asked(self) -> bool:
+        """Whether a packet has come to the agent's queue."""
+        return self._owner is not None
 
     def hooks(self) -> type:
         """The AQM for the run."""
@@ -250,6 +256,12 @@ class SteppedRun:
         self._thread.join()
         if self.bridge.error is not None:
             raise self.bridge.error
+        if not self.bridge.asked:
+            msg = (
+                "error: no packet came to a queue with the agent\n    hint: `port` puts it at the "
+                "port of a link; else the policy of a link has `aqm: {agent: {}}`"
+            )
+            raise InputError(msg)
         return self.bridge.rest()
 
     def results(self) -> Results | None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import statistics
-from spillgate.cross import SCENARIO, Base, Ground, Kind, base_of, beside, ground_of, values_of
+from spillgate.alone import beside
+from spillgate.cross import SCENARIO, Base, Ground, Kind, base_of, ground_of, values_of
 from spillgate.envelope import SECOND, Envelope, Pattern
 from spillgate.errors import InputError
 from spillgate.labels import label_of, words
@@ -306,7 +307,7 @@ class _Arena:
         """Raises `InputError` if not all cross traffic comes to the port."""
         ground = self.ground
         flows = ground.ordinary("cbr", ground.envelope.rate, 1.0, 1)
-        source = beside(self.base, self.base.with_traffic(flows), {})
+        source = beside(self.base.source, SCENARIO, self.base.with_traffic(flows))
         ports = self._simulation(source, runs=1).arriving()["ports"]
         came = sum(
             stream["count"]
@@ -352,7 +353,7 @@ class _Arena:
             for name, items in traffic.items()
         ]
         record = {**self.base.record, "axes": [{"name": "cross traffic", "points": axis}]}
-        source = beside(self.base, record, files)
+        source = beside(self.base.source, SCENARIO, record, files)
         more = {} if seed is None else {"seed": seed}
         results = self._simulation(source, runs=runs, **more).run(series=[])
         values = values_of(results, self.objective, self.base.source)
@@ -397,7 +398,7 @@ class _Arena:
             "runs": {"count": runs, "seed": seed},
         }
         text = _yaml(record)
-        source = beside(self.base, record, {PACKETS: packets})
+        source = beside(self.base.source, SCENARIO, record, {PACKETS: packets})
         source = replace(source, memory={**source.memory, SCENARIO: text.encode()})
         return Stressed(
             objective=o,

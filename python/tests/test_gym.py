@@ -170,6 +170,19 @@ def test_the_scenario_says_where_the_agent_is(make):
     assert seen[:, OBSERVED.index("dropped")].any()
 
 
+def test_a_port_of_a_variant(make, root):
+    env = make(root / "examples/first/scenario.yaml", "uplink", variant="fifo")
+    env.reset(seed=1)
+    came = [len(env.step([0.1])[4]["interval"].arrivals) for _ in range(100)]
+    assert sum(came) > 500
+
+
+def test_a_queue_that_no_packet_comes_to(make):
+    env = make(port=None, set=MINE)
+    with pytest.raises(spillgate.InputError, match="no packet came to a queue with the agent"):
+        episode(env, lambda _: [0.1])
+
+
 def test_margins_are_those_of_the_interval(make):
     env = make()
     assert isinstance(env.reward, Margins)
@@ -279,7 +292,7 @@ def test_what_is_no_action(make, action):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"port": "van"}, "there is no `van`"),
+        ({"port": "van"}, "port 'van': error: there is no `van` in `topology.links`"),
         ({"interval": "10 Mb/s"}, "is no time"),
         ({"interval": "0 s"}, "must be above 0"),
         ({"interval": "6 s"}, "is longer than a run"),

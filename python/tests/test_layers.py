@@ -150,6 +150,7 @@ RANK = {
     "stress": 9.6,
     "stepped": 8.5,
     "gym": 9,
+    "alone": 4,
     "cli": 11,
     "__main__": 12,
 }
