@@ -102,6 +102,7 @@ class Stressed:
     scenario: str = field(repr=False)
     packets: bytes = field(repr=False)
     _source: Source = field(repr=False)
+    _outside: tuple[str, ...] = field(default=(), repr=False)
 
     def of(self, traffic: str) -> Measured:
         """The metric with one of the kinds of cross traffic of `beside`."""
@@ -162,8 +163,15 @@ class Stressed:
             The scenario's file.
 
         Raises:
+            InputError: If the scenario refers to files outside its folder.
             OutputError: If it exists or cannot be written.
         """
+        if self._outside:
+            msg = (
+                f"error: {self._outside[0]} is outside of the scenario's folder, so no directory "
+                "holds both\n    hint: copy it beside the scenario"
+            )
+            raise InputError(msg)
         return replayed(self._source, directory, self.port) / SCENARIO
 
 
@@ -394,7 +402,7 @@ class _Arena:
             raise RuntimeError(msg)
         record = {
             **self.base.with_traffic(ground.replayed(PACKETS)),
-            "name": f"{title}: {self.base.record['name']}",
+            "name": f"{self.base.record['name']}, with the worst cross traffic at {ground.port}",
             "runs": {"count": runs, "seed": seed},
         }
         text = _yaml(record)
@@ -418,6 +426,7 @@ class _Arena:
             scenario=text,
             packets=packets,
             _source=source,
+            _outside=d.outside,
         )
 
     def _bound(self) -> float | None:

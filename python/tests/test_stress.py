@@ -188,6 +188,20 @@ def test_what_is_saved_gives_the_stated_number(cli, scenario, tmp_path):
     assert "1 Mb/s with bursts of 30,000 B" in again.stdout
 
 
+def test_files_elsewhere_cannot_be_saved_with_it(tmp_path):
+    (tmp_path / "flows.csv").write_text("name,from,to,rate\nother,a,b,80 kb/s\n", encoding="utf-8")
+    (tmp_path / "here").mkdir()
+    path = tmp_path / "here/probes.yaml"
+    more = "  - csv: {file: ../flows.csv, defaults: {source: cbr, packet: 100 B}}\nmeasurement:"
+    path.write_text(TEXT.replace("measurement:", more), encoding="utf-8")
+    found = spillgate.stress(path, "wan", "probe.owd_max", trials=16, confirm=2, **ENVELOPE)
+    with pytest.raises(
+        spillgate.InputError, match=r"flows\.csv is outside of the scenario's folder"
+    ):
+        found.save(tmp_path / "worst")
+    assert not (tmp_path / "worst").exists()
+
+
 def test_the_same_seed_finds_the_same(scenario):
     def found():
         return spillgate.stress(scenario, "wan", "call.loss_ratio", trials=16, confirm=2)

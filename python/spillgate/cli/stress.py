@@ -58,13 +58,16 @@ def stress(options: argparse.Namespace) -> int:
     except Interrupted:
         print("spillgate: interrupted", file=sys.stderr)
         return INTERRUPTED
-    saved = None if options.out is None else found.save(options.out)
-    if options.format == "json":
+    told = options.format == "text"
+    if told:
+        _print(found)
+    else:
         write_json(found.to_dict())
-        return 0
-    _print(found)
-    if saved is not None:
-        print(f"saved: {saved.parent}: {SCENARIO} replays {PACKETS}")
+    # Last, so that nothing is lost if it cannot be saved.
+    if options.out is not None:
+        saved = found.save(options.out)
+        if told:
+            print(f"saved: {saved.parent}: {SCENARIO} replays {PACKETS}")
     return 0
 
 
