@@ -342,3 +342,28 @@ def test_a_sawtooth_has_three_quarters_without_a_queue_and_all_with_a_pipe_of_it
         time += max(pipe, window)
         window += 1
     assert agreement.sawtooth(pipe, target) == pytest.approx(sent / time, rel=2e-3)
+
+
+def test_an_interrupted_suite_keeps_its_runs_and_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    from spillgate.suites import runner
+
+    plain = runner.Simulation.run
+
+    def stopped(simulation, *arguments, **options):
+        if "Aggressive" in simulation.description.name:
+            raise spillgate.Interrupted(None)
+        return plain(simulation, *arguments, **options)
+
+    monkeypatch.setattr(runner.Simulation, "run", stopped)
+    out = tmp_path / "out"
+    command = ["suite", "rfc7928", "--aqm", "pie", "--section", "5.1.1", "--section", "5.2"]
+    command += ["--quick", "--out", str(out)]
+    assert main(command) == 130
+    said = capsys.readouterr().err
+    assert "finished runs are kept; the rest: spillgate suite rfc7928 --aqm pie" in said
+    assert not out.exists()
+    monkeypatch.setattr(runner.Simulation, "run", plain)
+    again = said.partition("the rest: spillgate ")[2].split()
+    assert main(again) == 0
+    assert "taking over 2 stored runs" in capsys.readouterr().err
+    assert (out / "5.2/report.html").is_file()
