@@ -178,7 +178,9 @@ def test_the_command_makes_a_page_and_a_run_directory_for_each_section(tmp_path,
     saved = json.loads((out / "suite.json").read_text(encoding="utf-8"))
     row = next(r for r in saved["rows"] if r["measure"] == "class.bulk.goodput")
     assert row["section"] == "5.1.1"
-    assert row["pie"]["mean"] == pytest.approx(again.value("pie", "class", "bulk", "goodput").mean)
+    assert row["values"]["pie"]["mean"] == pytest.approx(
+        again.value("pie", "class", "bulk", "goodput").mean
+    )
     # The same again needs no run.
     assert (
         main(["suite", "rfc7928", *asked, "--out", str(out), "--force", "--format", "json"]) == 0
@@ -226,8 +228,8 @@ def test_suites_are_listed(capsys):
 def test_one_run_has_no_interval():
     found = spillgate.suite("rfc7928", aqm=["pie"], sections=["5.2"], quick=True, runs=1)
     row = found.to_dict()["rows"][0]
-    assert row["pie"]["low"] is None
-    assert math.isfinite(row["pie"]["mean"])
+    assert row["values"]["pie"]["low"] is None
+    assert math.isfinite(row["values"]["pie"]["mean"])
 
 
 def test_latency_under_load_is_over_the_idle_line_run_by_run_and_graded(tmp_path, capsys):
@@ -247,6 +249,7 @@ def test_latency_under_load_is_over_the_idle_line_run_by_run_and_graded(tmp_path
     assert fair < 3 * 1514 * 8 / 2.4e6
     [first, *_] = found.to_dict()["grades"]
     assert first["case"] == "download"
+    assert list(first["grades"]) == ["fifo", "fq-codel"]
     assert done.grades("idle", found.compared) is None
     assert done.grades("upload", found.compared)[0].startswith("F")
     arguments = ["suite", "bufferbloat", "--aqm", "fifo,fq-codel", "--section", "2", "--quick"]

@@ -135,7 +135,7 @@ class SuiteResults:
                     "case": case,
                     "measure": measure.text,
                     "unit": measure.unit,
-                    **{
+                    "values": {
                         of: None if i is None else {"mean": i.estimate, **_ends(i)}
                         for of, i in zip(self.compared, found, strict=True)
                     },
@@ -146,7 +146,7 @@ class SuiteResults:
                 {
                     "section": done.section.number,
                     "case": case,
-                    **dict(zip(self.compared, found, strict=True)),
+                    "grades": dict(zip(self.compared, found, strict=True)),
                 }
                 for done in self.sections
                 for case in done.cases
