@@ -57,8 +57,12 @@ impl Queue for Whole {
     fn pop(&mut self) -> Option<Packet> {
         self.now += self.step;
         let (rng, drops) = (&mut self.rng, &mut self.drops);
-        let packet = self.discipline.dequeue(self.now, rng, drops);
-        self.drops.clear();
+        let mut packet = self.discipline.dequeue(self.now, rng, drops);
+        while packet.is_none() && self.discipline.backlog_packets() > 0 {
+            self.now = self.discipline.next_wake(self.now).expect("it wakes");
+            packet = self.discipline.dequeue(self.now, rng, drops);
+        }
+        drops.clear();
         packet
     }
 }
