@@ -263,15 +263,15 @@ def test_interrupting_keeps_what_was_stored(cli, machines, study, tmp_path):
 
 
 def test_an_exception_that_cannot_be_sent_is_told(monkeypatch):
-    class Unsendable(Exception):
+    class UnsendableError(Exception):
         def __reduce__(self):
             raise TypeError("not to be sent")
 
-    def fail(block):
-        raise Unsendable("no such thing")
+    def fail(_):
+        raise UnsendableError("no such thing")
 
     monkeypatch.setattr(cluster, "_make", fail)
-    assert cluster.make(None) == cluster.Made(failed="Unsendable: no such thing")
+    assert cluster.make(None) == cluster.Made(failed="UnsendableError: no such thing")
 
 
 FAULTY = """

@@ -487,9 +487,12 @@ def test_the_command_line_makes_the_same_report_again(cli, first, tmp_path):
     part = cli("report", "o", "--where", "variant=llq", "-o", "part.html")
     assert (part.returncode, part.stdout) == (0, "part.html\n")
     text = (tmp_path / "part.html").read_text(encoding="utf-8")
-    assert "variant=llq" in text and "fifo" in made.decode() and "fifo" not in text
+    assert "variant=llq" in text
+    assert "fifo" in made.decode()
+    assert "fifo" not in text
     wrong = cli("report", "o", "--where", "variant=lq", "-o", "wrong.html")
-    assert wrong.returncode == 2 and "llq" in wrong.stderr
+    assert wrong.returncode == 2
+    assert "llq" in wrong.stderr
     assert not (tmp_path / "wrong.html").exists()
 
 
