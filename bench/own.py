@@ -1,7 +1,8 @@
-"""How many packets a CPU-second a run makes with an AQM of one's own.
+"""How many packets a CPU-second a run makes with an AQM or a scheduler of one's own.
 
-`python bench/own.py` times `examples/own-aqm` with the class, with the C library and with CoDel,
-in that order, and prints a table; it needs `cc`.
+`python bench/own.py` times `examples/own-aqm` with CoDel, with the C library and with the class,
+and `examples/own-scheduler` with the built-in DRR and with the class, and prints a table of each;
+it needs `cc`.
 """
 
 import subprocess
@@ -13,7 +14,9 @@ from pathlib import Path
 import spillgate
 from spillgate.own import INCLUDE, Library, named
 
-EXAMPLE = Path(__file__).parent.parent / "examples/own-aqm"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLE = EXAMPLES / "own-aqm"
+SCHEDULER = EXAMPLES / "own-scheduler"
 
 
 def library(directory):
@@ -24,14 +27,13 @@ def library(directory):
     return Library(path)
 
 
-def rate(variant, aqm=None, seconds=60):
+def rate(example, variant, seconds=60, **own):
     """Packets, acknowledgments included, a CPU-second, by the fastest of three runs."""
     best = 0.0
     for _ in range(3):
         simulation = spillgate.Simulation(
-            EXAMPLE / "scenario.yaml",
-            # A variant that is left out is checked all the same.
-            aqm=aqm or {"ramp": "another"},
+            example / "scenario.yaml",
+            **own,
             runs=1,
             jobs=1,
             variant=variant,
@@ -44,21 +46,34 @@ def rate(variant, aqm=None, seconds=60):
     return best
 
 
-def table():
-    """The table of the page."""
-    ramp = named([f"ramp={EXAMPLE / 'ramp.py'}:Ramp"])
-    with tempfile.TemporaryDirectory() as directory:
-        rows = (
-            ("CoDel, built in", rate("codel")),
-            ("the library", rate("own", {"ramp": library(directory)})),
-            ("the class", rate("own", ramp)),
-        )
+def table(what, rows):
+    """A table of the page."""
     built_in = rows[0][1]
-    yield "| AQM | packets of a run a CPU-second | of the built-in |"
+    yield f"| {what} | packets of a run a CPU-second | of the built-in |"
     yield "| --- | ---: | ---: |"
     for name, packets in rows:
         yield f"| {name} | {packets:,.0f} | {packets / built_in:.2f} |"
 
 
+def tables():
+    """Those of both pages."""
+    ramp = named([f"ramp={EXAMPLE / 'ramp.py'}:Ramp"])
+    turns = named([f"turns={SCHEDULER / 'turns.py'}:Turns"], "scheduler")
+    with tempfile.TemporaryDirectory() as directory:
+        aqms = (
+            # A variant that is left out is checked all the same.
+            ("CoDel, built in", rate(EXAMPLE, "codel", aqm={"ramp": "another"})),
+            ("the library", rate(EXAMPLE, "own", aqm={"ramp": library(directory)})),
+            ("the class", rate(EXAMPLE, "own", aqm=ramp)),
+        )
+    yield from table("AQM", aqms)
+    schedulers = (
+        ("DRR, built in", rate(SCHEDULER, "drr", scheduler={"turns": "another"})),
+        ("the class", rate(SCHEDULER, "own", scheduler=turns)),
+    )
+    yield ""
+    yield from table("scheduler", schedulers)
+
+
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in table())
+    sys.stdout.writelines(f"{line}\n" for line in tables())

@@ -16,9 +16,11 @@ from spillgate.dataset import Dataset, write_dataset
 from spillgate.errors import (
     AqmError,
     Diagnostic,
+    HookError,
     InputError,
     MissingDependencyError,
     OutputError,
+    SchedulerError,
     SpillgateError,
 )
 from spillgate.estimates import Assumption, Beside, Estimate, Estimates, Unknown, estimate
@@ -77,6 +79,7 @@ __all__ = [
     "Finding",
     "Findings",
     "Frontier",
+    "HookError",
     "InputError",
     "Interrupted",
     "Mechanism",
@@ -95,6 +98,7 @@ __all__ = [
     "Rule",
     "Run",
     "Sample",
+    "SchedulerError",
     "Series",
     "Simulation",
     "SpillgateError",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from spillgate import _native
-from spillgate.errors import AqmError, Diagnostic, InputError, OutputError
+from spillgate.errors import Diagnostic, HookError, InputError, OutputError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,17 +35,18 @@ format_count = _native.format_count
 rounded_up = _native.rounded_up
 nearest = _native.nearest
 
-# What hooks of an AQM of one's own are called with.
+# What hooks of one's own are called with.
 Packet = _native.Packet
 Queue = _native.Queue
+Port = _native.Port
 
 
 Part: TypeAlias = "type | str | tuple[int, int, int] | None"
 """A class, a library's path, or addresses of functions and the bytes of their state; None for what
 is not there, so that nothing can be run."""
 
-Own: TypeAlias = "tuple[Part, str]"
-"""An AQM of one's own, and what tells it from others."""
+Own: TypeAlias = "dict[str, dict[str, tuple[Part, str]]]"
+"""AQMs and schedulers of one's own, by family and name, each with what tells it from others."""
 
 
 def schema(of: str) -> dict[str, Any]:
@@ -148,7 +149,7 @@ def alone(
     variant: str | None,
     confine: bool,
     files: dict[str, bytes],
-    own: dict[str, Own],
+    own: Own,
 ) -> list[dict[str, Any]]:
     """What each point of a scenario says, or one of them; raises `InputError`."""
     with _translated():
@@ -189,7 +190,7 @@ def written(
     overrides: list[str],
     confine: bool,
     files: dict[str, bytes],
-    own: dict[str, Own],
+    own: Own,
 ) -> dict[str, Any]:
     """What a scenario writes of variants, policies and links; raises `InputError`.
 
@@ -212,7 +213,7 @@ def lint(
     select: list[str],
     ignore: list[str],
     confine: bool,
-    own: dict[str, Own],
+    own: Own,
 ) -> dict[str, Any]:
     """What the rules find in a configuration or scenario; raises `InputError`."""
     with _translated():
@@ -258,6 +259,15 @@ def offered(path: str) -> dict[str, Any]:
     with _translated():
         parsed: dict[str, Any] = json.loads(_native.offered(path))
     return parsed
+
+
+@contextmanager
+def _hooks() -> Iterator[None]:
+    try:
+        yield
+    except _native.HookError as error:
+        kind = "scheduler" if isinstance(error, _native.SchedulerError) else "AQM"
+        raise HookError.of(kind, str(error)) from error.__cause__
 
 
 @contextmanager
@@ -315,14 +325,13 @@ class Job:
         edges: bool = False,
         apart: bool = False,
         variant: str | None = None,
-        own: dict[str, Own] | None = None,
+        own: Own | None = None,
     ) -> None:
         """Loads and validates; raises `InputError`.
 
-        `own`: AQMs of one's own by name, each with what tells it from others. `points`: only those
-        with these numbers are made; with `edges` only the first and those that differ from it in
-        one axis. `apart`: one that needs too much memory is no error; its runs fail, and the
-        others go on.
+        `own`: what is given of one's own. `points`: only those with these numbers are made; with
+        `edges` only the first and those that differ from it in one axis. `apart`: one that needs
+        too much memory is no error; its runs fail, and the others go on.
         """
         with _translated():
             self._job = _native.Job(
@@ -336,11 +345,11 @@ class Job:
                 edges=edges,
                 apart=apart,
                 variant=variant,
-                own=own or {},
+                own=own or {"aqm": {}, "scheduler": {}},
             )
 
-    def hook(self) -> tuple[int, str | None, int]:
-        """Calls of hooks begun and ended, together; the one that runs; the thread that calls."""
+    def hook(self) -> tuple[int, tuple[str, str] | None, int]:
+        """Calls of hooks begun and ended, together; the one that runs and of what; the thread."""
         return self._job.hook()
 
     def extent(self) -> int:
@@ -411,10 +420,8 @@ class Job:
 
     def join(self, seconds: float) -> bool:
         """Waits up to `seconds`; true when all threads have ended."""
-        try:
+        with _hooks():
             return self._job.join(seconds)
-        except _native.AqmError as error:
-            raise AqmError(str(error)) from error.__cause__
 
     def cast(self, variant: int) -> dict[str, Any]:
         """`flows` (name, class) and `links` of a variant."""
@@ -433,9 +440,9 @@ class Job:
 
     def explain(self, variant: int, run: int, question: dict[str, Any]) -> dict[str, Any]:
         """Repeats one run with a tap and answers a question about its packets."""
-        parsed: dict[str, Any] = json.loads(
-            self._job.explain(variant, run, json.dumps(question, ensure_ascii=False))
-        )
+        text = json.dumps(question, ensure_ascii=False)
+        with _hooks():
+            parsed: dict[str, Any] = json.loads(self._job.explain(variant, run, text))
         return parsed
 
     def check_recording(self, variant: int, selection: dict[str, Any]) -> None:
@@ -451,7 +458,8 @@ class Job:
     ) -> tuple[int, int, str]:
         """Repeats one run and writes its packets down: packets, those left out, fingerprint."""
         text = json.dumps(selection, ensure_ascii=False)
-        return self._job.record(variant, run, text, title, path)
+        with _hooks():
+            return self._job.record(variant, run, text, title, path)
 
     def outcome(self) -> Outcome:
         """What the finished runs gave."""

@@ -7,11 +7,15 @@ from typing import Final, final
 __all__ = [
     "BEHAVIOR",
     "AqmError",
+    "Backlog",
+    "HookError",
     "InputError",
     "Job",
     "Packet",
+    "Port",
     "Queue",
     "Results",
+    "SchedulerError",
     "__commit__",
     "__version__",
     "alone",
@@ -88,7 +92,7 @@ def alone(
     variant: str | None = None,
     confine: bool = False,
     files: dict[str, bytes] = ...,
-    own: dict[str, tuple[type | str | tuple[int, int, int] | None, str]] = ...,
+    own: dict[str, dict[str, tuple[type | str | tuple[int, int, int] | None, str]]] = ...,
 ) -> str: ...
 def bound(
     path: PathLike[str] | str,
@@ -110,7 +114,7 @@ def written(
     overrides: list[str] = ...,
     confine: bool = False,
     files: dict[str, bytes] = ...,
-    own: dict[str, tuple[type | str | tuple[int, int, int] | None, str]] = ...,
+    own: dict[str, dict[str, tuple[type | str | tuple[int, int, int] | None, str]]] = ...,
 ) -> str: ...
 def lint(
     path: PathLike[str] | str,
@@ -120,7 +124,7 @@ def lint(
     select: list[str] = ...,
     ignore: list[str] = ...,
     confine: bool = False,
-    own: dict[str, tuple[type | str | tuple[int, int, int] | None, str]] = ...,
+    own: dict[str, dict[str, tuple[type | str | tuple[int, int, int] | None, str]]] = ...,
 ) -> str: ...
 def lint_rules() -> str: ...
 def reader_warnings() -> str: ...
@@ -165,7 +169,9 @@ def export(
 class InputError(Exception):
     diagnostics: str
 
-class AqmError(Exception): ...
+class HookError(Exception): ...
+class AqmError(HookError): ...
+class SchedulerError(HookError): ...
 
 @final
 class Packet:
@@ -186,8 +192,7 @@ class Packet:
     @property
     def arrived_ps(self) -> int: ...
 
-@final
-class Queue:
+class Backlog:
     @property
     def now(self) -> float: ...
     @property
@@ -197,18 +202,25 @@ class Queue:
     @property
     def bytes(self) -> int: ...
     @property
+    def rate(self) -> float: ...
+    def random(self) -> float: ...
+
+@final
+class Queue(Backlog):
+    @property
     def delay(self) -> float: ...
     @property
     def head(self) -> float | None: ...
     @property
     def head_ps(self) -> int | None: ...
     @property
-    def rate(self) -> float: ...
-    @property
     def limit(self) -> int | None: ...
     @property
     def drain_rate(self) -> float | None: ...
-    def random(self) -> float: ...
+
+@final
+class Port(Backlog):
+    def drop(self, packet: Packet, reason: str | None = None) -> None: ...
 
 @final
 class Job:
@@ -229,9 +241,9 @@ class Job:
         edges: bool = False,
         apart: bool = False,
         variant: str | None = None,
-        own: dict[str, tuple[type | str | tuple[int, int, int] | None, str]] = ...,
+        own: dict[str, dict[str, tuple[type | str | tuple[int, int, int] | None, str]]] = ...,
     ) -> Job: ...
-    def hook(self) -> tuple[int, str | None, int]: ...
+    def hook(self) -> tuple[int, tuple[str, str] | None, int]: ...
     def describe(self) -> str: ...
     def extent(self) -> int: ...
     def taken_plainly(self) -> list[tuple[str, list[str]]]: ...

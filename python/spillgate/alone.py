@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from spillgate import _engine
-from spillgate.own import parts
 from spillgate.source import Source
 
 
@@ -27,7 +26,7 @@ def alone(
         variant=variant,
         confine=confine,
         files=source.overlay(),
-        own=parts(source.aqm),
+        own=source.own.parts(),
     )[0]
     return record
 
@@ -38,4 +37,4 @@ def beside(
     """A scenario called `name` beside the files of another, and more files."""
     text = json.dumps(record, ensure_ascii=False).encode()
     memory = {**source.memory, **(files or {}), name: text}
-    return Source(source.path.with_name(name), memory, source.aqm)
+    return Source(source.path.with_name(name), memory, source.own)

@@ -255,7 +255,7 @@ def prepare(
     where = port_at(
         source, port, variant=variant, overrides=texts, confine=how.get("confine", False)
     )
-    own = [name for name in aqm if name in source.aqm]
+    own = [name for name in aqm if name in source.own.aqm]
     found = chosen(where, aqm, own=own, rtt=rtt, ecn=ecn, limit=limit)
     how = {"source": source, "overrides": texts, **how}
     return _prepared(where, found, None if metrics is None else tuple(metrics), how)

@@ -64,8 +64,21 @@ class InputError(SpillgateError):
         self.diagnostics = diagnostics
 
 
-class AqmError(SpillgateError):
-    """A hook of an AQM of one's own failed; `__cause__` is what it raised, if it raised."""
+class HookError(SpillgateError):
+    """A hook of one's own failed; `__cause__` is what it raised, if it raised."""
+
+    @classmethod
+    def of(cls, kind: str, text: str) -> HookError:
+        """One of a hook of this kind: `AQM` or `scheduler`."""
+        return (SchedulerError if kind == "scheduler" else AqmError)(text)
+
+
+class AqmError(HookError):
+    """A hook of an AQM of one's own failed."""
+
+
+class SchedulerError(HookError):
+    """A hook of a scheduler of one's own failed."""
 
 
 class OutputError(SpillgateError):

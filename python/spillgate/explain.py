@@ -14,7 +14,7 @@ from typing import Any
 
 from spillgate import _engine
 from spillgate.errors import InputError
-from spillgate.own import parts
+from spillgate.own import Own
 from spillgate.rundir import read_study
 from spillgate.saved import load
 from spillgate.scenario import Description
@@ -76,6 +76,7 @@ class RecordedRun:
         *,
         variant: str | None = None,
         run: int = 0,
+        own: Own | None = None,
         confine: bool = False,
     ) -> None:
         """Opens it; raises `InputError` if it is not what was run."""
@@ -107,7 +108,7 @@ class RecordedRun:
             1,
             confine=confine,
             files=source.overlay(),
-            own=parts(source.aqm),
+            own=source.own.joined(own or Own()).parts(),
         )
         self.description = Description.from_json(self.job.describe())
         self.index = self.description.variants.index(self.variant)
@@ -168,6 +169,7 @@ def explain(
     acks: bool = False,
     variant: str | None = None,
     run: int = 0,
+    own: Own | None = None,
     confine: bool = False,
 ) -> Explanation:
     """Tells where the delay of the worst packets went, and why packets were dropped or marked.
@@ -187,6 +189,8 @@ def explain(
         acks: Ask about the acknowledgments of the groups' connections, not about their data.
         variant: Name of the variant; the first, if not given.
         run: Number of the run.
+        own: AQMs and schedulers of one's own that the scenario names, without which a run with
+            them cannot be repeated.
         confine: Refuses files that are not in the directory.
 
     Returns:
@@ -203,7 +207,7 @@ def explain(
         if not (value is None or least <= value <= most):
             msg = f"error: {name} must be {least} to {most}, not {value}"
             raise InputError(msg)
-    recorded = RecordedRun(directory, variant=variant, run=run, confine=confine)
+    recorded = RecordedRun(directory, variant=variant, run=run, own=own, confine=confine)
     if flow is None:
         names = list(dict.fromkeys(cls for _, cls in recorded.flows))
         groups = [(n, [i for i, f in enumerate(recorded.flows) if f[1] == n]) for n in names]

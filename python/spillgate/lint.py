@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
-from spillgate.own import AqmLike, parts
+from spillgate.own import AqmLike, Own, SchedulerLike
 from spillgate.scenario import Overrides, override_texts
 
 
@@ -102,6 +102,7 @@ def lint(
     ignore: Sequence[str] = (),
     set: Overrides | None = None,  # noqa: A002 - the name of the command line
     aqm: AqmLike | None = None,
+    scheduler: SchedulerLike | None = None,
     confine: bool = False,
 ) -> Findings:
     """Checks a router configuration or a scenario by the rules; simulates nothing.
@@ -114,6 +115,7 @@ def lint(
         ignore: Not these rules.
         set: Of a scenario: values to replace, by path.
         aqm: Of a scenario: AQMs of one's own that it names; see `spillgate.own`.
+        scheduler: Of a scenario: schedulers of one's own, likewise.
         confine: Of a scenario: refuses files outside its folder.
 
     Returns:
@@ -136,7 +138,7 @@ def lint(
         select=list(select),
         ignore=list(ignore),
         confine=confine,
-        own=parts(aqm or {}),
+        own=Own.of(aqm, scheduler).parts(),
     )
     names = [f.name for f in fields(Finding)]
     found = tuple(

@@ -1,6 +1,6 @@
-"""Active queue management of one's own: a class in Python that a scenario names.
+"""AQMs and schedulers of one's own: classes in Python that a scenario names.
 
-A class has at least one of two hooks, each of which gets the packet (`Packet`) and its queue
+An AQM has at least one of two hooks, each of which gets the packet (`Packet`) and its queue
 (`Queue`), and returns `PASS` or None, `MARK`, `DROP` or `FORCED`:
 
 >>> class Threshold:
@@ -23,10 +23,37 @@ ended; `on_overflow`, the limit of the queue refused the packet that was just pa
 `on_exhausted`, all waiting packets were dropped where one was to leave. `state()` returns what
 time series show, by the name of a series. `version`, any text, says that runs with the class may
 be used again by later runs with a class of the same name and version.
+
+A scheduler has `enqueue`, which gets a packet and its port (`Port`) and takes it (`PASS` or None)
+or refuses it (`FULL`, `DROP` or `FORCED`), and `dequeue`, which gets the port and returns a packet
+that waits, a pair of one and `MARK`, or None:
+
+>>> class Stack:
+...     '''Last in, first out, of at most `most` packets.'''
+...
+...     version = "1"
+...
+...     def __init__(self, most=50):
+...         self.most, self.waiting = most, []
+...
+...     def enqueue(self, packet, queue):
+...         if len(self.waiting) == self.most:
+...             return FULL
+...         self.waiting.append(packet)
+...
+...     def dequeue(self, queue):
+...         return self.waiting.pop() if self.waiting else None
+
+A scenario has it as a policy, `policies: {wan: {stack: {most: 20}}}`, and is run with
+`spillgate.run(scenario, scheduler={"stack": Stack})`. Either hook may `drop` packets by the port.
+`next_wake` gets the port where `dequeue` returned None and packets wait, and returns the time in
+seconds when one may leave; without it packets are never held back. `on_flush` says that the link
+failed, and that all packets that waited are lost; a class without it is made anew then.
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import hashlib
 import importlib
@@ -40,7 +67,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from spillgate import _engine
-from spillgate.errors import InputError
+from spillgate.errors import HookError, InputError
 
 PASS: Final = "pass"  # noqa: S105 - no password
 """The packet goes on: into the queue, or onto the link."""
@@ -54,8 +81,15 @@ DROP: Final = "drop"
 FORCED: Final = "forced"
 """It is dropped, and counted as a forced drop: with certainty, above an upper threshold."""
 
+FULL: Final = "full"
+"""A scheduler has no room for it: counted as a drop of a full queue."""
+
+PUSHED_OUT: Final = "pushed-out"
+"""A scheduler drops it to make room for another one."""
+
 Packet = _engine.Packet
 Queue = _engine.Queue
+Port = _engine.Port
 
 
 @dataclass(frozen=True)
@@ -105,6 +139,9 @@ Aqm: TypeAlias = "type | Library | Functions | str"
 AqmLike: TypeAlias = "Mapping[str, Aqm]"
 """AQMs by the name that the scenario has."""
 
+SchedulerLike: TypeAlias = "Mapping[str, type | str]"
+"""Schedulers by the name that the scenario has: classes; a text is the identity of one."""
+
 INCLUDE: Final = Path(__file__).parent / "include"
 """Where the header `spillgate_aqm.h` lies."""
 
@@ -119,8 +156,8 @@ _SUFFIXES = (".so", ".dylib", ".dll")
 _UNVERSIONED = "_spillgate_identity"
 
 
-def identity(of: object) -> str:
-    """What tells an AQM from others: its module, name and version.
+def identity(of: object, kind: str = "AQM") -> str:
+    """What tells an AQM or a scheduler from others: its module, name and version.
 
     A class without a version is known by itself alone, so that no run of another is taken for one
     of it.
@@ -128,6 +165,9 @@ def identity(of: object) -> str:
     Raises:
         InputError: If a library cannot be read, or it is none of what an AQM can be.
     """
+    if kind != "AQM" and not isinstance(of, type | str):
+        msg = f"error: a {kind} is a class, not {of!r}"
+        raise InputError(msg)
     if not isinstance(of, type | str | Library | Functions):
         msg = f"error: an AQM is a class, a Library or Functions, not {of!r}"
         raise InputError(msg)
@@ -153,11 +193,6 @@ def identity(of: object) -> str:
     return text
 
 
-def parts(aqm: AqmLike) -> dict[str, _engine.Own]:
-    """The same as the core takes them, each with what tells it from others."""
-    return {name: (_part(of), identity(of)) for name, of in aqm.items()}
-
-
 def _part(of: Aqm) -> _engine.Part:
     if isinstance(of, str):
         return None
@@ -169,24 +204,83 @@ def _part(of: Aqm) -> _engine.Part:
     return of
 
 
-def check_versions(aqm: AqmLike) -> None:
-    """Raises `InputError` if runs of these cannot be shared with other processes."""
-    for name, of in aqm.items():
-        if not isinstance(of, str | Library) and getattr(of, "version", None) is None:
-            msg = (
-                f"error: the class of the AQM {name!r} states no version, so its runs cannot be "
-                'shared with other processes\n    hint: write `version = "1"` into the class'
-            )
-            raise InputError(msg)
+@dataclass(frozen=True)
+class Own:
+    """What is given beside a scenario, by the names that it has.
+
+    Attributes:
+        aqm: AQMs.
+        scheduler: Schedulers.
+    """
+
+    aqm: AqmLike = field(default_factory=dict)
+    scheduler: SchedulerLike = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, aqm: AqmLike | None, scheduler: SchedulerLike | None) -> Own:
+        """What a user gives."""
+        return cls(dict(aqm or {}), dict(scheduler or {}))
+
+    def joined(self, other: Own) -> Own:
+        """The same with what another one has, which comes first."""
+        return Own({**self.aqm, **other.aqm}, {**self.scheduler, **other.scheduler})
+
+    def _families(self) -> dict[str, Mapping[str, Aqm]]:
+        return {"aqm": self.aqm, "scheduler": self.scheduler}
+
+    def parts(self) -> _engine.Own:
+        """The same as the core takes it, each with what tells it from others.
+
+        Raises:
+            InputError: If a library cannot be read, or one is none of what it can be.
+        """
+        return {
+            family: {name: (_part(of), identity(of, _KINDS[family])) for name, of in all_.items()}
+            for family, all_ in self._families().items()
+        }
+
+    def identities(self) -> dict[str, dict[str, str]]:
+        """What tells each from others, by family, without empty ones."""
+        return {
+            family: {name: identity(of, _KINDS[family]) for name, of in all_.items()}
+            for family, all_ in self._families().items()
+            if all_
+        }
+
+    def check_versions(self) -> None:
+        """Raises `InputError` if runs of these cannot be shared with other processes."""
+        for family, all_ in self._families().items():
+            for name, of in all_.items():
+                if not isinstance(of, str | Library) and getattr(of, "version", None) is None:
+                    msg = (
+                        f"error: the class of the {_KINDS[family]} {name!r} states no version, so "
+                        "its runs cannot be shared with other processes\n"
+                        '    hint: write `version = "1"` into the class'
+                    )
+                    raise InputError(msg)
 
 
-def named(texts: list[str]) -> dict[str, type | Library]:
+_KINDS = {"aqm": "AQM", "scheduler": "scheduler"}
+
+
+def given(options: argparse.Namespace) -> Own:
+    """What the command line gives by `--aqm` and `--scheduler`.
+
+    Raises:
+        InputError: As `named` does.
+    """
+    schedulers = named(options.scheduler, "scheduler")
+    return Own(named(options.aqm), {n: of for n, of in schedulers.items() if isinstance(of, type)})
+
+
+def named(texts: list[str], option: str = "aqm") -> dict[str, type | Library]:
     """Classes and libraries by name, of texts of the command line.
 
     Args:
         texts: Each `[NAME=]MODULE:CLASS`, where the module is one that can be imported from the
-            working directory, or a file; without a name that of the class holds. Or
+            working directory, or a file; without a name that of the class holds. Or, of an AQM,
             `NAME=LIBRARY.so`.
+        option: The name of the option: `aqm` or `scheduler`.
 
     Raises:
         InputError: If there is no such module or class, or a name is given twice.
@@ -196,29 +290,31 @@ def named(texts: list[str]) -> dict[str, type | Library]:
         name, _, where = text.rpartition("=")
         module, colon, cls = where.rpartition(":")
         made: type | Library
-        if name and where.endswith(_SUFFIXES):
+        if name and where.endswith(_SUFFIXES) and option == "aqm":
             made = Library(Path(where))
         elif colon and module and cls:
-            made = _class(text, module, cls)
+            made = _class(f"--{option}: {text}", module, cls)
             name = name or made.__name__
         else:
-            msg = f"error: --aqm: {text!r} is neither NAME=MODULE:CLASS nor NAME=LIBRARY.so"
+            forms = "neither NAME=MODULE:CLASS nor NAME=LIBRARY.so"
+            forms = forms if option == "aqm" else "not NAME=MODULE:CLASS"
+            msg = f"error: --{option}: {text!r} is {forms}"
             raise InputError(msg)
         if name in found:
-            msg = f"error: --aqm: {name!r} is given twice"
+            msg = f"error: --{option}: {name!r} is given twice"
             raise InputError(msg)
         found[name] = made
     return found
 
 
 def _class(text: str, module: str, name: str) -> type:
-    """A class of a module or file."""
+    """A class of a module or file; `text` is the option as given."""
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
         loaded = _file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except (ImportError, OSError, SyntaxError) as error:
-        msg = f"error: --aqm: {text}: the module cannot be imported: {error}"
+        msg = f"error: {text}: the module cannot be imported: {error}"
         raise InputError(msg) from error
     finally:
         sys.path.remove(here)
@@ -228,7 +324,7 @@ def _class(text: str, module: str, name: str) -> type:
     if not isinstance(found, type):
         there = sorted(n for n, v in vars(loaded).items() if isinstance(v, type))
         classes = f"; classes there: {', '.join(there)}" if there else ""
-        msg = f"error: --aqm: {text}: {module} has no class {name!r}{classes}"
+        msg = f"error: {text}: {module} has no class {name!r}{classes}"
         raise InputError(msg)
     return found
 
@@ -259,8 +355,8 @@ class Watch:
         self._calls = -1
         self._since = time.monotonic()
 
-    def look(self) -> str | None:
-        """What to say of a hook that has run for too long; it is ended, if Python code can be."""
+    def look(self) -> HookError | None:
+        """An error of a hook that has run for too long; it is ended, if Python code can be."""
         calls, hook, _ = self._job.hook()
         now = time.monotonic()
         if hook is None or calls != self._calls:
@@ -269,7 +365,8 @@ class Watch:
         if now - self._since < self._patience:
             return None
         self.end()
-        return f"{hook} did not return within {self._patience:.0f} s"
+        name, kind = hook
+        return HookError.of(kind, f"{name} did not return within {self._patience:.0f} s")
 
     def end(self) -> bool:
         """Ends the hook that runs; whether one did and has not ended."""

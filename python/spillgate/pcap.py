@@ -10,6 +10,7 @@ from typing import Any
 from spillgate import _engine
 from spillgate.errors import InputError, OutputError
 from spillgate.explain import RecordedRun
+from spillgate.own import Own
 from spillgate.scenario import Description
 from spillgate.whole import replacing
 
@@ -97,6 +98,7 @@ def record(
     packets: int = PACKETS,
     snaplen: int = SNAPLEN,
     force: bool = False,
+    own: Own | None = None,
     confine: bool = False,
 ) -> Recorded:
     """Repeats one run of a run directory and writes its packets to a pcapng file.
@@ -113,6 +115,8 @@ def record(
         packets: Most packets.
         snaplen: Bytes that are kept of each packet; payload is zeros anyway.
         force: Whether an existing file is replaced.
+        own: AQMs and schedulers of one's own that the scenario names, without which a run with
+            them cannot be repeated.
         confine: Refuses files that are not in the directory.
 
     Raises:
@@ -125,7 +129,7 @@ def record(
         raise OutputError(msg)
     names = (points,) if isinstance(points, str) else tuple(points)
     selection = Selection(names, start, stop, packets, snaplen).to_json()
-    recorded = RecordedRun(directory, variant=variant, run=run, confine=confine)
+    recorded = RecordedRun(directory, variant=variant, run=run, own=own, confine=confine)
     recorded.job.check_recording(recorded.index, selection)
     about = title(recorded.description, recorded.variant, run)
     try:

@@ -18,7 +18,6 @@ from spillgate.mechanisms import (
     port_of,
     unknown,
 )
-from spillgate.own import parts
 from spillgate.run import Simulation
 from spillgate.scenario import Description, override_texts
 from spillgate.source import Source
@@ -80,7 +79,7 @@ def port_at(
             overrides=list(overrides),
             confine=confine,
             files=source.overlay(),
-            own=parts(source.aqm),
+            own=source.own.parts(),
         )
 
     sets = {v["name"]: v["set"] for v in written(0)["variants"]}

@@ -17,7 +17,6 @@ from spillgate.estimates import Beside, Estimates, exact_of_classes, numbers_of,
 from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
 from spillgate.outages import Outage, outages
-from spillgate.own import identity
 from spillgate.points import At, chosen
 from spillgate.rows import (
     Admission,
@@ -644,14 +643,13 @@ class Results:
 
         In a run directory it has the digests of the other files, too.
         """
-        own = {name: identity(of) for name, of in self.source.aqm.items()}
         return documents.manifest(
             self.source,
             self.description,
             argv,
             set=list(self.overrides),
             sla=list(self.sla),
-            **({"aqm": own} if own else {}),
+            **self.source.own.identities(),
             runs_completed=len(self.runs),
             interrupted=self.interrupted,
             digests={f"{r.variant}/{r.run}": r.digest for r in self.runs},

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from spillgate import pilot
-from spillgate.errors import AqmError, InputError
-from spillgate.own import AqmLike, Watch, check_versions
+from spillgate.errors import HookError, InputError
+from spillgate.own import AqmLike, SchedulerLike, Watch
 from spillgate.result import Results
 from spillgate.rows import Transient, records
 from spillgate.scenario import Description, Engine, Overrides, open_job, override_texts, seen_from
@@ -189,6 +189,7 @@ class Simulation:
         *,
         files: FilesLike | None = None,
         aqm: AqmLike | None = None,
+        scheduler: SchedulerLike | None = None,
         seed: int | None = None,
         runs: int | None = None,
         jobs: int | None = None,
@@ -209,7 +210,7 @@ class Simulation:
         With `limits` a run that cannot be made is one of `failed`, and the others go on. `variant`
         leaves out all others of a scenario without axes, `points` all but those of these numbers.
         """
-        self.source = Source.of(scenario, files, aqm)
+        self.source = Source.of(scenario, files, aqm, scheduler)
         self.path = self.source.path
         self.overrides = tuple(override_texts(set, correction, against))
         self._sla = tuple(sla)
@@ -294,7 +295,7 @@ class Simulation:
             self._find_warmup(store)
         if elsewhere is not None and store is not None:
             opened = partial(self._open, set=self.overrides)
-            check_versions(self.source.aqm)
+            self.source.own.check_versions()
             elsewhere(self._job, opened, Path(store), watched)
             if self._stopped:
                 values = self._job.stored(Path(store), whole=False, series=watched)
@@ -310,7 +311,7 @@ class Simulation:
                 if progress is not None:
                     progress(self._progress(begun))
                 if stuck := hooks.look():
-                    raise AqmError(stuck)
+                    raise stuck
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -395,7 +396,7 @@ class Simulation:
                         return
             except KeyboardInterrupt:
                 continue
-            except AqmError:
+            except HookError:
                 # What it says of a hook was raised before, or is of one that was ended.
                 return
             return
@@ -425,6 +426,7 @@ def run(
     *,
     files: FilesLike | None = None,
     aqm: AqmLike | None = None,
+    scheduler: SchedulerLike | None = None,
     seed: int | None = None,
     runs: int | None = None,
     jobs: int | None = None,
@@ -450,6 +452,7 @@ def run(
             the working directory for one without a file.
         aqm: AQMs of one's own that the scenario names, as classes by name; see `spillgate.own`.
             Their runs take one thread, since one at a time has the interpreter.
+        scheduler: Schedulers of one's own, likewise.
         seed: Replaces the scenario's master seed.
         runs: Replaces the scenario's number of independent runs of each variant.
         jobs: Threads; as many as processor cores if not given. The results do not
@@ -486,6 +489,7 @@ def run(
         InputError: If the scenario cannot be used; says where and why.
         AqmError: If a hook of an AQM of one's own raises, answers what is no answer, or does not
             return; what it raised is the cause.
+        SchedulerError: The same of a scheduler of one's own.
         Interrupted: On Ctrl-C, with the results of the finished runs.
         OutputError: If the store can be neither read nor made.
 
@@ -500,6 +504,7 @@ def run(
         scenario,
         files=files,
         aqm=aqm,
+        scheduler=scheduler,
         seed=seed,
         runs=runs,
         jobs=jobs,

@@ -25,6 +25,7 @@ from typing import Any, BinaryIO
 
 from spillgate import _engine
 from spillgate.errors import InputError, OutputError
+from spillgate.own import Own
 from spillgate.source import Source
 
 try:
@@ -155,7 +156,8 @@ def source_of(directory: Path, study: Mapping[str, Any]) -> Source:
     memory = {
         file: (directory / copy).read_bytes() for file, copy in copies.items() if copy in contents
     }
-    return Source(directory / name, memory, study.get("aqm", {}))
+    own = Own.of(study.get("aqm"), study.get("scheduler"))
+    return Source(directory / name, memory, own)
 
 
 def write_json(path: Path, data: object) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from spillgate import _engine
 from spillgate.errors import InputError
-from spillgate.own import AqmLike, parts
+from spillgate.own import AqmLike, SchedulerLike
 from spillgate.points import FULL, Axis, Point, axes_of, counted, points_of
 from spillgate.source import FilesLike, ScenarioLike, Source
 
@@ -309,7 +309,7 @@ def open_job(
         engine=engine,
         confine=confine,
         files=source.overlay(),
-        own=parts(source.aqm),
+        own=source.own.parts(),
         points=points,
         edges=edges,
         apart=apart,
@@ -340,6 +340,7 @@ def check(
     *,
     files: FilesLike | None = None,
     aqm: AqmLike | None = None,
+    scheduler: SchedulerLike | None = None,
     seed: int | None = None,
     runs: int | None = None,
     set: Overrides | None = None,  # noqa: A002
@@ -353,6 +354,7 @@ def check(
         scenario: Path of the scenario file, its text, or what the text would say as a mapping.
         files: Contents that stand in for files, by name as the scenario writes it.
         aqm: AQMs of one's own that the scenario names, as classes by name; see `spillgate.own`.
+        scheduler: Schedulers of one's own, likewise.
         seed: Replaces the scenario's master seed.
         runs: Replaces the scenario's number of runs.
         set: Values to replace, by path.
@@ -374,7 +376,7 @@ def check(
     """
     return Description.from_json(
         open_job(
-            Source.of(scenario, files, aqm),
+            Source.of(scenario, files, aqm, scheduler),
             seed=seed,
             runs=runs,
             set=set,

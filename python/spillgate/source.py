@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from spillgate.errors import InputError
-from spillgate.own import AqmLike
+from spillgate.own import AqmLike, Own, SchedulerLike
 
 ScenarioLike: TypeAlias = str | Path | Mapping[str, object]
 """A scenario's path, its text (which has a line break), or what it would say as a mapping."""
@@ -30,12 +30,12 @@ class Source:
     Attributes:
         path: The scenario's file; without one, its name in the working directory.
         memory: Contents that stand in for files, by name relative to the scenario's directory.
-        aqm: AQMs of one's own that the scenario names: see `spillgate.own`.
+        own: AQMs and schedulers of one's own that the scenario names: see `spillgate.own`.
     """
 
     path: Path
     memory: Mapping[str, bytes] = field(default_factory=dict)
-    aqm: AqmLike = field(default_factory=dict)
+    own: Own = field(default_factory=Own)
 
     @classmethod
     def of(
@@ -43,6 +43,7 @@ class Source:
         scenario: ScenarioLike | Source,
         files: FilesLike | None = None,
         aqm: AqmLike | None = None,
+        scheduler: SchedulerLike | None = None,
     ) -> Source:
         r"""Takes what a user gives.
 
@@ -55,9 +56,9 @@ class Source:
             >>> Source.of("examples/first/scenario.yaml").memory
             {}
         """
+        own = Own.of(aqm, scheduler)
         if isinstance(scenario, Source):
-            return replace(scenario, aqm={**scenario.aqm, **(aqm or {})})
-        own = dict(aqm or {})
+            return replace(scenario, own=scenario.own.joined(own))
         memory = {
             name: text.encode() if isinstance(text, str) else bytes(text)
             for name, text in (files or {}).items()

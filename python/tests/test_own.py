@@ -421,7 +421,7 @@ def test_the_command_line_takes_a_class(ramp, tmp_path):
     )
     assert done.returncode == 2
     assert "return 1 / 0" in done.stderr
-    assert "on_enqueue of broken:Broken" in done.stderr
+    assert "on_enqueue of the AQM `ramp` (broken:Broken" in done.stderr
     assert "raised ZeroDivisionError: division by zero" in done.stderr
     assert not (tmp_path / "y").exists()
 

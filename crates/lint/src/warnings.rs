@@ -129,10 +129,10 @@ pub const WARNINGS: &[Rule] = &[
     ),
     reader(
         "W0416",
-        "own-aqm-unused",
-        "An AQM of one's own is given, and no queue has it",
-        "A class or library was given beside the scenario (`--aqm`, `aqm=`), and no policy of any point names it. It does nothing in this run: perhaps a variant that was to have it is not among those that are run, or its name is spelled otherwise.",
-        "Write `aqm: NAME` in the queue that is to have it, or do not give it.",
+        "own-code-unused",
+        "An AQM or scheduler of one's own is given, and no queue has it",
+        "A class or library was given beside the scenario (`--aqm`, `--scheduler`, and their like in Python), and no policy of any point names it. It does nothing in this run: perhaps a variant that was to have it is not among those that are run, or its name is spelled otherwise.",
+        "Write `aqm: NAME` in the queue that is to have it, or `NAME: {}` as the policy, or do not give it.",
     ),
     reader(
         "W0501",

@@ -15,7 +15,7 @@ use crate::waiting::waiting;
 /// What each point says, or only `variant`, with all overrides: a JSON list of scenarios without
 /// variants and axes. Policies of configurations stay where they are.
 #[pyfunction]
-#[pyo3(signature = (path, overrides = Vec::new(), variant = None, confine = false, files = BTreeMap::new(), own = BTreeMap::new()))]
+#[pyo3(signature = (path, overrides = Vec::new(), variant = None, confine = false, files = BTreeMap::new(), own = Parts::default()))]
 pub(crate) fn alone(
     py: Python<'_>,
     path: PathBuf,

@@ -12,12 +12,15 @@ use spillgate_bounds::{Hop, bounds, report};
 use spillgate_import::ConfigImporter;
 use spillgate_output::Report;
 use spillgate_output::worst::{Place, worst as find_worst};
-use spillgate_scenario::{Diagnostics, Options, load, points_alone};
+use spillgate_scenario::{Diagnostics, Options, Own, load, points_alone};
 
 use crate::files::Disk;
 use crate::job::input_error;
 use crate::memory;
 use crate::waiting::waiting;
+
+/// Why there is no bound with code of one's own.
+const NO_CURVE: &str = "no curve is known of an AQM or a scheduler of one's own, so a scenario that names one has no bounds";
 
 /// What cannot be exceeded at each point of a scenario: a JSON list of `point`, its report, and the
 /// verdicts on what is required for certain.
@@ -35,6 +38,7 @@ pub(crate) fn bound(
         sla,
         confine,
         memory: memory::available(),
+        own: Own::refused(NO_CURVE),
         ..Options::default()
     };
     let importer = ConfigImporter { strict: false };
@@ -77,6 +81,7 @@ pub(crate) fn worst<'py>(
         overrides,
         confine,
         memory: memory::available(),
+        own: Own::refused(NO_CURVE),
         ..Options::default()
     };
     let stop = Arc::new(AtomicBool::new(false));

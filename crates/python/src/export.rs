@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use spillgate_export::{Exported, Filters, Scheduler, Source, TcOptions, ios, option, rate, tc};
 use spillgate_import::{ConfigImporter, interface_bandwidth, interface_name, platform_by_name};
-use spillgate_scenario::{Diagnostics, Options, port_policies};
+use spillgate_scenario::{Diagnostics, Options, Own, port_policies};
 
 use crate::config::bytes_of;
 use crate::files::Disk;
@@ -30,6 +30,9 @@ struct Request {
     overrides: Vec<String>,
     confine: bool,
 }
+
+/// Why code of one's own is not exported.
+const NO_ROUTER: &str = "no router has an AQM or a scheduler of one's own, so a scenario that names one cannot be exported";
 
 /// The policies of a configuration or of a scenario's links as IOS text or as `tc` commands: JSON
 /// with `text` and `notes`.
@@ -112,6 +115,7 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
         overrides: r.overrides.clone(),
         confine: r.confine,
         memory: memory::available(),
+        own: Own::refused(NO_ROUTER),
         ..Options::default()
     };
     let all = port_policies(&r.path, &Disk, &ConfigImporter::default(), &options)?;

@@ -19,7 +19,7 @@ use spillgate_sim::{
 use crate::explain;
 use crate::files::Overlay;
 use crate::memory;
-use crate::own::{AqmError, Own, Parts};
+use crate::own::{Own, Parts};
 use crate::results::Results;
 use crate::stored::behavior;
 use crate::waiting::waiting;
@@ -67,7 +67,7 @@ pub(crate) struct Job {
 impl Job {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new(), points = None, edges = false, apart = false, variant = None, own = BTreeMap::new()))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", confine = false, files = BTreeMap::new(), points = None, edges = false, apart = false, variant = None, own = Parts::default()))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -140,9 +140,9 @@ impl Job {
         })
     }
 
-    /// How often the user's hooks were called and have returned, together; the one that runs; and
-    /// the thread that calls them, as `threading.get_ident` has it.
-    fn hook(&self) -> (u64, Option<String>, u64) {
+    /// How often the user's hooks were called and have returned, together; the one that runs, with
+    /// what it is of; and the thread that calls them, as `threading.get_ident` has it.
+    fn hook(&self) -> (u64, Option<(String, &'static str)>, u64) {
         let (calls, hook) = self.own.watch.under_way();
         (calls, hook, self.own.watch.thread())
     }
@@ -364,10 +364,7 @@ impl Job {
                 let d = Diagnostic::error(codes::BAD_CAPTURE, text);
                 Err(input_error(py, &Diagnostics(vec![d])))
             }
-            Some(Err(Failure::Own(text))) => {
-                let raised = self.own.watch.raised(py);
-                Err(raised.unwrap_or_else(|| AqmError::new_err(text)))
-            }
+            Some(Err(Failure::Own(text))) => Err(self.own.raised(py, text)),
             Some(Err(Failure::Crash(text))) => Err(PyRuntimeError::new_err(text)),
             Some(Err(why)) => Err(PyRuntimeError::new_err(why.to_string())),
         }
@@ -410,11 +407,11 @@ impl Job {
         let world = Arc::clone(&self.variant(variant)?.world);
         let seed = self.campaign.plan().seed;
         let (names, question) = explain::question(question, &world)?;
-        let answer = py.detach(|| {
+        let answer = self.own.repeat(py, || {
             let stopped = || Python::attach(|py| py.check_signals().is_err());
             spillgate_sim::explain::explain(&world, seed, run, &question, &stopped)
                 .map(|answer| explanation(&world, &names, &answer).to_string())
-        });
+        })?;
         answer.ok_or_else(|| PyKeyboardInterrupt::new_err("interrupted"))
     }
 
@@ -440,10 +437,10 @@ impl Job {
         let seed = self.campaign.plan().seed;
         let selection =
             pcapng::Selection::parse(selection, &world).map_err(PyValueError::new_err)?;
-        let recorded = py.detach(|| {
+        let recorded = self.own.repeat(py, || {
             let stopped = || Python::attach(|py| py.check_signals().is_err());
             pcapng::record(&world, seed, run, &selection, title, &path, &stopped)
-        });
+        })?;
         match recorded {
             Ok(Some(r)) => Ok((r.packets, r.left_out, r.digest)),
             Ok(None) => Err(PyKeyboardInterrupt::new_err("interrupted")),

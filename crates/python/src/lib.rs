@@ -259,9 +259,13 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("BEHAVIOR", spillgate_sim::BEHAVIOR)?;
     m.add("InputError", py.get_type::<InputError>())?;
     m.add("AqmError", py.get_type::<own::AqmError>())?;
+    m.add("HookError", py.get_type::<own::HookError>())?;
+    m.add("SchedulerError", py.get_type::<own::SchedulerError>())?;
     m.add_class::<Job>()?;
     m.add_class::<Results>()?;
+    m.add_class::<own::BacklogView>()?;
     m.add_class::<own::PacketView>()?;
+    m.add_class::<own::PortView>()?;
     m.add_class::<own::QueueView>()?;
     m.add_function(wrap_pyfunction!(interval, m)?)?;
     m.add_function(wrap_pyfunction!(quantile_interval, m)?)?;

@@ -1,6 +1,5 @@
 //! Rules, without simulating.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
@@ -18,7 +17,7 @@ use crate::waiting::waiting;
 /// What the rules find in a configuration or scenario: JSON with `findings`, `errors`, `warnings`,
 /// `notes`, and the same as `text` and `sarif`.
 #[pyfunction]
-#[pyo3(signature = (path, is_scenario, platform = "ios", overrides = Vec::new(), select = Vec::new(), ignore = Vec::new(), confine = false, own = BTreeMap::new()))]
+#[pyo3(signature = (path, is_scenario, platform = "ios", overrides = Vec::new(), select = Vec::new(), ignore = Vec::new(), confine = false, own = Parts::default()))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn lint(
     py: Python<'_>,

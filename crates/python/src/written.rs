@@ -17,7 +17,7 @@ use crate::waiting::waiting;
 /// the names of all that there are; `links`: name, from, to, the rate that policies are made for in
 /// b/s, and whether it is duplex; and `interfaces`: of each configuration those that go to links.
 #[pyfunction]
-#[pyo3(signature = (path, point, overrides = Vec::new(), confine = false, files = BTreeMap::new(), own = BTreeMap::new()))]
+#[pyo3(signature = (path, point, overrides = Vec::new(), confine = false, files = BTreeMap::new(), own = Parts::default()))]
 pub(crate) fn written(
     py: Python<'_>,
     path: PathBuf,

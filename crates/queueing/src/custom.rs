@@ -95,6 +95,9 @@ pub trait CustomDiscipline: Debug + Send + Sync {
     /// The flow with this number ([`Packet::flow`]) has these addresses and ports; called before
     /// its first packet.
     fn flow(&mut self, _number: u32, _key: &FlowKey) {}
+    /// Its port has this name: that of its link. Called before the first packet, where the driver
+    /// knows it.
+    fn port(&mut self, _name: &str) {}
     /// The port sends at this rate from `now` on.
     fn set_rate(&mut self, _now: Time, _rate: Rate) {}
     /// A copy, with the queued packets.
@@ -207,6 +210,10 @@ impl Schedule for CustomEngine {
 
     fn add_flow(&mut self, key: FlowKey, n: usize) {
         self.inner.flow(n as u32 - 1, &key);
+    }
+
+    fn at_port(&mut self, name: &str) {
+        self.inner.port(name);
     }
 
     fn leaf_names(&self) -> Vec<String> {

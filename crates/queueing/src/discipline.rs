@@ -154,6 +154,11 @@ impl Discipline {
         self.engine.attach_links(names);
     }
 
+    /// Says at which port it is, by the name of the link: a custom discipline is told.
+    pub fn at_port(&mut self, name: &str) {
+        self.engine.at_port(name);
+    }
+
     /// Gives each marker that draws random numbers (`police` with a `window`) a stream of its own,
     /// by the name of its class (`parent/class` for nested ones). Without this call each has a
     /// fixed stream.

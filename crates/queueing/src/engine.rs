@@ -46,6 +46,8 @@ pub(crate) trait Schedule {
     }
     /// Sets the names of the links, by number.
     fn attach_links(&mut self, _names: &Arc<[String]>) {}
+    /// Says at which port it is.
+    fn at_port(&mut self, _name: &str) {}
     /// Gives each marker that draws random numbers a stream, by the name of its class.
     fn seed(&mut self, _stream: &dyn Fn(&str) -> Rng) {}
     /// Whether packets are classified by metadata outside of their headers.
@@ -160,6 +162,8 @@ impl Engine {
             (Self::Hfsc(e), Self::Hfsc(f)) => e.retune(now, f),
             (Self::Fan(e), Self::Fan(f)) => e.retune(now, f),
             (Self::Cake(e), Self::Cake(f)) => e.retuned(&f),
+            // It was told the rate.
+            (Self::Custom(_), Self::Custom(_)) => {}
             _ => debug_assert!(false, "a policy does not change its kind"),
         }
     }

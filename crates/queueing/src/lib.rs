@@ -15,6 +15,7 @@ mod hier;
 mod leaf;
 mod line;
 mod outline;
+mod own;
 mod packet_set;
 mod recipe;
 mod registry;
@@ -26,9 +27,7 @@ mod stats;
 pub mod testkit;
 mod tree;
 
-pub use aqm::{
-    ArrivalAqm, Backlog, CustomAqm, Draw, OwnAqm, OwnFault, OwnQueue, Upstream, UpstreamUse, fail,
-};
+pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw, OwnFault, Upstream, UpstreamUse, fail};
 pub use classify::{Metadata, View};
 pub use condition::{AverageRate, Color, Colored, Conditioner, InputRecipe, Passes};
 pub use custom::CustomDiscipline;
@@ -44,6 +43,7 @@ pub use line::{Counting, Line, Longest};
 pub use outline::{
     AdmissionLimits, Bucket, Class, DscpLimit, Outline, Place, PlacedAqm, Policy, Thresholds,
 };
+pub use own::{OwnPart, OwnQueue};
 pub use packet_set::{PacketBox, PacketSet};
 pub use recipe::Recipe;
 pub use registry::{Family, kinds};

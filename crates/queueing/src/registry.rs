@@ -97,7 +97,7 @@ pub fn kinds() -> &'static [Family] {
     const ALL: &[Family] = &[
         Family {
             name: "disciplines",
-            kinds: crate::spec::DisciplineSpec::KINDS,
+            kinds: but_own(crate::spec::DisciplineSpec::KINDS),
         },
         Family {
             name: "aqm",

@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common::{BPS, flows, packet, rate, resolve};
 use spillgate_core::{DropReason, Drops, Dur, Ecn, FlowKey, Packet, Rate, Rng, Time, Verdict};
+use spillgate_queueing::spec::{DisciplineSpec, OwnSchedulerSpec};
 use spillgate_queueing::testkit::{Bench, Contract, Driver};
-use spillgate_queueing::{Backlog, CustomAqm, CustomDiscipline, Discipline, Draw, Recipe};
+use spillgate_queueing::{
+    Backlog, CustomAqm, CustomDiscipline, Discipline, Draw, OwnPart, OwnQueue, Recipe,
+};
 
 const STRICT: Contract = Contract {
     in_order: true,
@@ -375,6 +378,63 @@ fn a_discipline_of_ones_own_is_one_like_any_other() {
         ),
         (2, 2, 1)
     );
+}
+
+/// Makes schedulers that pace packets of 1,000 B at the rate of the port.
+struct Pacing;
+
+impl OwnPart<dyn CustomDiscipline> for Pacing {
+    fn identity(&self) -> String {
+        "paced, version 1".to_owned()
+    }
+
+    fn make(
+        &self,
+        settings: &serde_json::Map<String, serde_json::Value>,
+        queue: &OwnQueue,
+    ) -> Result<Box<dyn CustomDiscipline>, String> {
+        if let Some(key) = settings.keys().next() {
+            return Err(format!("there is no setting `{key}`"));
+        }
+        let gap = queue.rate.tx_time(1000);
+        Ok(Box::new(Paced {
+            gap,
+            ..Paced::default()
+        }))
+    }
+}
+
+#[test]
+fn a_scheduler_that_is_given_is_a_policy_like_any_other() {
+    let mut spec: OwnSchedulerSpec = serde_json::from_str(r#"{"name": "mine"}"#).unwrap();
+    let resolve =
+        |spec: &OwnSchedulerSpec| Recipe::of(DisciplineSpec::Own(spec.clone()), rate(BPS));
+    let why = resolve(&spec).unwrap_err();
+    assert_eq!(why.path, "policies.policy.own.name");
+    assert!(why.message.contains("no scheduler of one's own"), "{why}");
+    spec.set_maker(Arc::new(Pacing));
+    assert_eq!(spec.identity.as_deref(), Some("paced, version 1"));
+    let (recipe, warnings) = resolve(&spec).unwrap();
+    assert_eq!(warnings, [""; 0]);
+    HOLDS.check(|| recipe.build(&flows()), 200);
+    // A new rate is told, and the packets stay.
+    let mut d = recipe.build(&flows());
+    let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+    d.enqueue(Time::ZERO, packet(0, 0, 1000), &mut rng, &mut drops);
+    d.set_rate(Time::ZERO, rate(BPS / 2)).unwrap();
+    assert_eq!(d.backlog_packets(), 1);
+    let gap = rate(BPS).tx_time(1000);
+    assert!(d.dequeue(Time::ZERO + gap, &mut rng, &mut drops).is_some());
+    d.enqueue(Time::ZERO + gap, packet(0, 1, 1000), &mut rng, &mut drops);
+    let slower = rate(BPS / 2).tx_time(1000);
+    assert_eq!(
+        d.next_wake(Time::ZERO + gap),
+        Some(Time::ZERO + gap + slower)
+    );
+    spec.with.insert("size".to_owned(), 3.into());
+    let why = resolve(&spec).unwrap_err();
+    assert_eq!(why.path, "policies.policy.own.with");
+    assert!(why.message.contains("there is no setting `size`"), "{why}");
 }
 
 /// The contract finds each mistake, and says what it is.

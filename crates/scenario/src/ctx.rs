@@ -17,7 +17,7 @@ use crate::import::{Files, Imported, Importer, Platform};
 use crate::load::Options;
 use crate::node::{Node, Step, Value};
 use crate::offered::Offered;
-use crate::own::Own;
+use crate::own::{self, Own};
 use crate::plan::{Unmodelled, Written};
 use crate::schema::{ConfigSpec, Language};
 use crate::text::Texts;
@@ -70,8 +70,8 @@ pub(crate) struct Ctx<'a> {
     outside: BTreeSet<String>,
     /// Files whose lines are not shown, by their names for diagnostics.
     hidden: BTreeMap<String, Hidden>,
-    /// The AQMs of one's own that some point names.
-    named: BTreeSet<String>,
+    /// The parts of one's own that some point names.
+    named: BTreeSet<(own::Family, String)>,
 }
 
 /// A capture that can be opened.
@@ -111,7 +111,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// AQMs of one's own.
+    /// Parts of one's own.
     pub(crate) fn own(&self) -> &'a Own {
         &self.opts.own
     }
@@ -123,11 +123,9 @@ impl<'a> Ctx<'a> {
 
     /// Warns of those that no point names.
     pub(crate) fn check_own(&mut self) {
-        for name in self.own().names() {
-            if !self.named.contains(name) {
-                let message = format!("no queue has the AQM `{name}`, which is given");
-                let d = Diagnostic::warning(codes::W_OWN, message);
-                self.note(d.hint(format!("write `aqm: {name}` where it is to work")));
+        for (family, name) in self.own().names() {
+            if !self.named.contains(&(family, name.to_owned())) {
+                self.note(family.unused(name));
             }
         }
     }

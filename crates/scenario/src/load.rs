@@ -24,7 +24,7 @@ use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
 use crate::originals::Originals;
 use crate::outages;
-use crate::own::{self, Own};
+use crate::own::Own;
 use crate::plan::{Plan, VariantPlan};
 use crate::points::{Grid, Point};
 use crate::schema::{Scenario, SlaSpec};
@@ -51,7 +51,7 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Which points are made; of the others there is nothing in the plan.
     pub points: Chosen,
-    /// AQMs of one's own, which the scenario names.
+    /// AQMs and schedulers of one's own, which the scenario names.
     pub own: Own,
 }
 
@@ -505,11 +505,12 @@ fn check_version(ctx: &mut Ctx<'_>, root: &Node) -> Option<()> {
 }
 
 pub(crate) fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Scenario> {
+    let own = ctx.own();
     let read = from_node(root, &ctx.texts, base);
     let mut scenario = read
-        .map_err(|ds| ctx.report_all(ds.into_iter().map(own::offered)))
+        .map_err(|ds| ctx.report_all(ds.into_iter().map(|d| own.offered(d))))
         .ok()?;
-    ctx.own().bind(&mut scenario);
+    own.bind(&mut scenario);
     Some(scenario)
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use spillgate_core::{DropReason, Dur, Packet, Time, Verdict};
 use spillgate_output::Report;
-use spillgate_queueing::{Backlog, CustomAqm, Draw, OwnAqm, OwnQueue, State};
+use spillgate_queueing::{Backlog, CustomAqm, Draw, OwnPart, OwnQueue, State};
 use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::Campaign;
 
@@ -43,7 +43,7 @@ impl CustomAqm for Ramp {
 /// Makes one for each queue that the scenario gives it to, with its settings.
 struct Ramps;
 
-impl OwnAqm for Ramps {
+impl OwnPart<dyn CustomAqm> for Ramps {
     fn identity(&self) -> String {
         "ramp, version 1".to_owned()
     }

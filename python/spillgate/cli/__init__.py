@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: list[str], stop: Stop) -> int:
-    from spillgate.errors import AqmError, InputError, SpillgateError, is_internal
+    from spillgate.errors import HookError, InputError, SpillgateError, is_internal
 
     options = None
     try:
@@ -62,7 +62,7 @@ def _main(arguments: list[str], stop: Stop) -> int:
         print(error, file=sys.stderr)
         return BAD_INPUT
     except SpillgateError as error:
-        if error.__cause__ is not None and isinstance(error, AqmError):
+        if error.__cause__ is not None and isinstance(error, HookError):
             traceback.print_exception(error.__cause__)
         print(f"spillgate: {error}", file=sys.stderr)
         return BAD_INPUT

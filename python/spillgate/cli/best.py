@@ -13,6 +13,7 @@ from spillgate.best import MOST, Best
 from spillgate.best import best as find_best
 from spillgate.cli import INTERRUPTED, drawing
 from spillgate.cli.machine import write_json
+from spillgate.cli.source import source
 from spillgate.cli.text import console, show, table
 from spillgate.errors import InputError
 from spillgate.labels import short_of
@@ -36,7 +37,7 @@ def best(options: argparse.Namespace) -> int:
     try:
         with stop.raising():
             found = find_best(
-                options.scenario,
+                source(options),
                 metric,
                 largest=largest,
                 within=options.within,

@@ -16,7 +16,7 @@ from spillgate.cli import INTERRUPTED
 from spillgate.cli.machine import write_json
 from spillgate.cli.streams import StdoutError
 from spillgate.errors import InputError, OutputError, is_internal
-from spillgate.own import named
+from spillgate.own import given as own_of
 from spillgate.pcap import FILE as PACKETS
 from spillgate.result import Results
 from spillgate.rows import Row
@@ -42,10 +42,12 @@ def run(options: argparse.Namespace, cluster: Cluster | None = None) -> int:
     given = argparse.Namespace(**vars(options))
     resuming.complete(options)
     scenario_file: Path = given.scenario or options.scenario
+    own = own_of(options)
     simulation = Simulation(
         options.scenario,
         files=options.files,
-        aqm=named(options.aqm),
+        aqm=own.aqm,
+        scheduler=own.scheduler,
         seed=options.seed,
         runs=options.runs,
         jobs=options.jobs,
@@ -163,7 +165,8 @@ def _lint_note(options: argparse.Namespace, simulation: Simulation) -> None:
         found = lint(
             options.scenario,
             set=options.set,
-            aqm=simulation.source.aqm,
+            aqm=simulation.source.own.aqm,
+            scheduler=simulation.source.own.scheduler,
             confine=options.confine,
         ).found
     except (InputError, OSError):
@@ -406,6 +409,7 @@ def _worst(options: argparse.Namespace, results: Results) -> list[Explanation]:
             drops=options.worst,
             variant=v,
             run=options.run_number or 0,
+            own=own_of(options),
             confine=options.confine,
         )
         for v in options.variant or results.description.variants
@@ -517,6 +521,7 @@ def explain(options: argparse.Namespace) -> int:
         acks=options.acks,
         variant=options.variant,
         run=options.run,
+        own=own_of(options),
         confine=options.confine,
     )
     if options.format == "json":

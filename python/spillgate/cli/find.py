@@ -12,6 +12,7 @@ from rich.text import Text
 
 from spillgate.cli import INTERRUPTED, drawing
 from spillgate.cli.machine import write_json
+from spillgate.cli.source import source
 from spillgate.cli.text import console, show, table
 from spillgate.errors import InputError
 from spillgate.find import VALUES, Answer, Finder, Frontier, Key, Point
@@ -31,7 +32,7 @@ def find(options: argparse.Namespace) -> int:
     stop: Stop = options.stop
     with tempfile.TemporaryDirectory(prefix="spillgate-find-") as temporary:
         finder = Finder(
-            options.scenario,
+            source(options),
             variant=options.variant,
             classes=options.classes,
             level=options.level / 100,

@@ -18,7 +18,7 @@ from spillgate.cli.screen import Part, present
 from spillgate.cli.text import console, count
 from spillgate.errors import InputError
 from spillgate.lint import Finding, Findings, is_scenario, lint, reader_warnings, rules
-from spillgate.own import named
+from spillgate.own import given
 
 _SEVERITIES = ("error", "warning", "note")
 
@@ -32,11 +32,12 @@ def check(options: argparse.Namespace) -> int:
         msg = "error: check needs a FILE (or --explain ID)"
         raise InputError(msg)
     described = None
-    own = named(options.aqm)
+    own = given(options)
     if is_scenario(options.file):
         described = scenario.check(
             options.file,
-            aqm=own,
+            aqm=own.aqm,
+            scheduler=own.scheduler,
             seed=options.seed,
             runs=options.runs,
             set=options.set,
@@ -50,7 +51,8 @@ def check(options: argparse.Namespace) -> int:
         select=options.select,
         ignore=options.ignore,
         set=options.set if described else None,
-        aqm=own,
+        aqm=own.aqm,
+        scheduler=own.scheduler,
         confine=options.confine,
     )
     if options.format == "json":

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spillgate.errors import InputError
+from spillgate.own import given
 from spillgate.pcap import FILE, Selection, record, title
 from spillgate.result import Results
 from spillgate.run import Simulation
@@ -25,6 +26,7 @@ def command(options: argparse.Namespace) -> int:
         packets=options.packets,
         snaplen=options.snaplen,
         force=options.force,
+        own=given(options),
         confine=options.confine,
     )
     print(_said(made.path, made.packets, made.left_out))

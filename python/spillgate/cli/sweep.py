@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from spillgate.cli import INTERRUPTED
 from spillgate.cli.progress import duration
+from spillgate.cli.source import source
 from spillgate.errors import InputError
-from spillgate.own import check_versions, named
 from spillgate.run import Elsewhere, Failed, Limits, Progress, Simulation
 from spillgate.scenario import open_job, override_texts
-from spillgate.source import Source
 
 if TYPE_CHECKING:
     from spillgate import _engine
@@ -124,11 +123,11 @@ def part(options: argparse.Namespace) -> int:
     if options.scenario is None:
         msg = "error: name the SCENARIO of which --shard is a part"
         raise InputError(msg)
-    own = named(options.aqm)
-    check_versions(own)
+    given = source(options)
+    given.own.check_versions()
     opened = partial(
         open_job,
-        Source.of(options.scenario, aqm=own),
+        given,
         seed=options.seed,
         runs=options.runs,
         jobs=options.jobs,

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from spillgate.cli import progress
 from spillgate.cli.machine import write_json as print_json
+from spillgate.cli.source import source
 from spillgate.cli.text import console, item, show, table
 from spillgate.cli.verdicts import verdict_table
 from spillgate.errors import SpillgateError
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         found = tune(
-            options.scenario,
+            source(options),
             objectives=objectives or (LEFT,),
             trials=options.trials,
             runs=options.runs,
@@ -110,6 +111,9 @@ def _configurations(found: Tuned) -> dict[str, str]:
     """The policies of the best point for other systems, or why there are none."""
     results = found.confirmed
     [name] = results.description.variants
+    if results.source.own.identities():
+        why = "! no router has an AQM or a scheduler of one's own\n"
+        return {"ios": why, "tc": why}
     texts = {}
     for to in ("ios", "tc"):
         try:

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use libloading::Library;
 use serde_json::{Map, Value};
 use spillgate_core::{DropReason, Limit, Packet, Rate, Time, Verdict};
-use spillgate_queueing::{Backlog, CustomAqm, Draw, OwnAqm, OwnQueue, fail};
+use spillgate_queueing::{Backlog, CustomAqm, Draw, OwnPart, OwnQueue, fail};
 
 use super::Onlooker;
 
@@ -169,7 +169,7 @@ impl Functions {
 /// Makes AQMs of functions.
 pub(super) struct Compiled(pub(super) Arc<Functions>);
 
-impl OwnAqm for Compiled {
+impl OwnPart<dyn CustomAqm> for Compiled {
     fn identity(&self) -> String {
         self.0.identity.clone()
     }
@@ -246,7 +246,7 @@ impl Of {
             drain_rate: backlog.drain_rate.unwrap_or(0.0),
             packets: backlog.packets,
             limit: match self.queue.limit {
-                Limit::Packets(n) => n,
+                Some(Limit::Packets(n)) => n,
                 _ => 0,
             },
             random,

@@ -6,11 +6,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use spillgate_queueing::fail;
 
+use super::instance::Kind;
+
+pyo3::create_exception!(
+    spillgate._native,
+    HookError,
+    pyo3::exceptions::PyException,
+    "A hook of one's own failed; the cause is what it raised, if it raised."
+);
 pyo3::create_exception!(
     spillgate._native,
     AqmError,
-    pyo3::exceptions::PyException,
-    "A hook of an AQM of one's own failed; the cause is what it raised, if it raised."
+    HookError,
+    "A hook of an AQM of one's own failed."
+);
+pyo3::create_exception!(
+    spillgate._native,
+    SchedulerError,
+    HookError,
+    "A hook of a scheduler of one's own failed."
 );
 
 /// What all of a run's hooks share.
@@ -22,16 +36,18 @@ pub(crate) struct Watch {
     thread: AtomicU64,
     /// Which hook was called last, as an index into [`Watch::names`].
     last: AtomicU64,
-    names: Mutex<Vec<String>>,
+    names: Mutex<Vec<(String, &'static Kind)>>,
     /// The first exception.
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Watch {
-    /// The number of calls that have begun and ended, and the hook that is under way, if one is.
-    pub(crate) fn under_way(&self) -> (u64, Option<String>) {
+    /// The number of calls that have begun and ended, and the hook that is under way with the kind
+    /// of its class, if one is.
+    pub(crate) fn under_way(&self) -> (u64, Option<(String, &'static str)>) {
         let calls = self.calls.load(Ordering::Relaxed);
-        (calls, (calls % 2 == 1).then(|| self.last()))
+        let hook = self.called().filter(|_| calls % 2 == 1);
+        (calls, hook.map(|(name, kind)| (name, kind.name)))
     }
 
     /// The thread that calls hooks, by the interpreter's number.
@@ -47,9 +63,13 @@ impl Watch {
 
     /// The hook that was called last.
     pub(super) fn last(&self) -> String {
+        let called = self.called();
+        called.map_or_else(|| "a class".to_owned(), |(name, _)| name)
+    }
+
+    fn called(&self) -> Option<(String, &'static Kind)> {
         let last = self.last.load(Ordering::Relaxed) as usize;
-        let found = lock(&self.names).get(last).cloned();
-        found.unwrap_or_else(|| "an AQM".to_owned())
+        lock(&self.names).get(last).cloned()
     }
 
     /// The hook of this number is called.
@@ -68,12 +88,12 @@ impl Watch {
         self.thread.store(thread, Ordering::Relaxed);
     }
 
-    /// The number of a hook by its name.
-    pub(super) fn number(&self, hook: &str) -> u64 {
+    /// The number of a hook of this kind by its name.
+    pub(super) fn number(&self, hook: String, kind: &'static Kind) -> u64 {
         let mut names = lock(&self.names);
-        let known = names.iter().position(|n| n == hook);
+        let known = names.iter().position(|(name, _)| *name == hook);
         let number = known.unwrap_or_else(|| {
-            names.push(hook.to_owned());
+            names.push((hook, kind));
             names.len() - 1
         });
         number as u64
@@ -81,14 +101,14 @@ impl Watch {
 
     /// Ends the run with an exception: one of ours as it is, any other as the cause of one that
     /// names the hook.
-    pub(super) fn fail(&self, why: PyErr) -> ! {
+    pub(super) fn fail(&self, why: PyErr, kind: &Kind) -> ! {
         let (error, text) = Python::attach(|py| {
-            if why.is_instance_of::<AqmError>(py) {
+            if why.is_instance_of::<HookError>(py) {
                 let text = why.value(py).to_string();
                 return (why, text);
             }
             let text = format!("{} raised {}", self.last(), said(py, &why));
-            let error = AqmError::new_err(text.clone());
+            let error = kind.error(text.clone());
             error.set_cause(py, Some(why));
             (error, text)
         });

@@ -77,7 +77,7 @@ pub use green::GreenSpec;
 pub use green_tcp::GreenTcpSpec;
 pub use law::ControlLaw;
 pub use load_adaptive_red::LoadAdaptiveRedSpec;
-pub use own::{OwnAqm, OwnAqmSpec, OwnQueue};
+pub use own::OwnAqmSpec;
 pub use pi::PiSpec;
 pub use pi2::Pi2Spec;
 pub(crate) use pi2::{check_coupling, is_scalable};

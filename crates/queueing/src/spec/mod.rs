@@ -32,6 +32,7 @@ pub use crate::fan::spec::{
 };
 pub use crate::hier::{ClassKeys, CurveSpec, HfscClassSpec, HfscSpec, HtbClassSpec, HtbSpec};
 pub use crate::leaf::WhenFull;
+pub use crate::own::OwnSchedulerSpec;
 pub use crate::sched::cake::{CakeAckFilter, CakeDelays, CakeIsolation, CakeSpec, CakeTins};
 pub use crate::sched::drr::DrrSpec;
 pub use crate::sched::dualpi2_spec::{Decide, DualPi2Spec, DualPi2Variant};
@@ -110,6 +111,8 @@ spillgate_core::family! {
     /// CAKE: a shaper, tins by code point, and queues that share by host and by flow, each under
     /// COBALT (tc-cake).
     "cake": Cake(CakeSpec);
+    /// A scheduler of one's own, given beside the scenario.
+    "own": Own(OwnSchedulerSpec);
 }
 
 impl DisciplineSpec {

@@ -28,7 +28,7 @@ pub(super) fn find(
                 steps.push(step);
             }
             Value::Map(entries) if is_own(entries, segment) => {
-                // An AQM of one's own is meant by its name, and what follows is a setting.
+                // A part of one's own is meant by its name, and what follows is a setting.
                 for key in [own::KIND, "with"] {
                     let step = Step::Key(key.to_owned());
                     let Some(next) = node.step(&step) else { break };
@@ -84,7 +84,7 @@ pub(super) fn find(
     Ok((steps, Vec::new()))
 }
 
-/// Whether an AQM of one's own is meant, by its name.
+/// Whether a part of one's own is meant, by its name.
 fn is_own(entries: &[(Key, Node)], segment: &Segment) -> bool {
     match entries {
         [(kind, content)] if kind.name == own::KIND => {

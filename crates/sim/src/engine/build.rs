@@ -97,7 +97,10 @@ impl<S: EventSet> World<S> {
                 .map(|(l, (number, (kept, fails)))| {
                     let discipline = || l.discipline.build_sharing(&keys, &mut lists);
                     let discipline = (!kept).then(discipline);
-                    let port = discipline.map(|d| port(l, d, fails, &points, (seed, run), &empty));
+                    let port = discipline.map(|mut d| {
+                        d.at_port(&l.name);
+                        port(l, d, fails, &points, (seed, run), &empty)
+                    });
                     Link::new(l, port, fails, plan.stages.act_at_port(number))
                 }),
         );

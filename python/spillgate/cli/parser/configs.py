@@ -7,11 +7,11 @@ from pathlib import Path
 from spillgate.cli.parser.options import (
     Commands,
     add_all,
-    add_aqm,
     add_command,
     add_confine,
     add_format,
     add_numbers,
+    add_own,
     add_platform,
     add_set,
     add_strict,
@@ -34,7 +34,7 @@ def add_check(commands: Commands) -> None:
         help="scenario (.yaml, .yml, .json), or configuration (Cisco IOS, IOS XE, IOS XR)",
     )
     add_numbers(parser)
-    add_aqm(parser)
+    add_own(parser)
     add_confine(parser)
     add_all(parser)
     rules = parser.add_argument_group("rules")

@@ -10,6 +10,7 @@ from spillgate.cli.parser.options import (
     add_command,
     add_confine,
     add_format,
+    add_own,
     add_recording,
     add_run_directory,
     add_scenario,
@@ -55,6 +56,7 @@ def add_explain(commands: Commands) -> None:
     """Say why packets were late or lost."""
     explain = add_command(commands, "explain", "tell why packets of a run were late or lost")
     add_run_directory(explain)
+    add_own(explain)
     explain.add_argument(
         "--flow",
         action="append",
@@ -96,6 +98,7 @@ def add_pcap(commands: Commands) -> None:
     """Write packets of a run."""
     pcap = add_command(commands, "pcap", "write packets of a run to a pcapng file")
     add_run_directory(pcap)
+    add_own(pcap)
     pcap.add_argument(
         "points",
         nargs="+",

@@ -90,8 +90,8 @@ def add_numbers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_aqm(parser: argparse.ArgumentParser) -> None:
-    """The option for AQMs of one's own."""
+def add_own(parser: argparse.ArgumentParser) -> None:
+    """The options for AQMs and schedulers of one's own."""
     parser.add_argument(
         "--aqm",
         action="append",
@@ -99,6 +99,13 @@ def add_aqm(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]MODULE:CLASS",
         help="an AQM of one's own that the scenario names: a class of a module that can be "
         "imported from here, or of a file FILE.py; default of NAME the class's; may be repeated",
+    )
+    parser.add_argument(
+        "--scheduler",
+        action="append",
+        default=[],
+        metavar="[NAME=]MODULE:CLASS",
+        help="a scheduler of one's own that the scenario names as a policy, likewise",
     )
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from spillgate.cli.parser.options import (
     Commands,
     add_all,
-    add_aqm,
     add_command,
     add_confine,
     add_format,
     add_jobs,
     add_numbers,
     add_out,
+    add_own,
     add_progress,
     add_quiet,
     add_recording,
@@ -94,7 +94,7 @@ def _run_options(run: argparse.ArgumentParser) -> None:
     add_scenario(run, optional="; with --resume it may be left out")
     add_numbers(run)
     add_jobs(run)
-    add_aqm(run)
+    add_own(run)
     run.add_argument(
         "--ignore-memory",
         action="store_true",
@@ -155,6 +155,7 @@ def add_find(commands: Commands) -> None:
     )
     add_scenario(find)
     add_set(find)
+    add_own(find)
     for flag, kind in (("--smallest", _smallest), ("--largest", _largest)):
         find.add_argument(
             flag,
@@ -256,6 +257,7 @@ def add_best(commands: Commands) -> None:
     )
     add_scenario(best)
     add_set(best)
+    add_own(best)
     asked = best.add_mutually_exclusive_group(required=True)
     for flag, kind in (("--smallest", _smallest), ("--largest", _largest)):
         asked.add_argument(
@@ -405,6 +407,7 @@ def add_report(commands: Commands) -> None:
         metavar="K",
         help="of which run, from 0; default 0",
     )
+    add_own(report)
     add_confine(report)
 
 
@@ -441,6 +444,7 @@ def add_tune(commands: Commands) -> None:
     add_scenario(parser)
     add_numbers(parser)
     add_jobs(parser)
+    add_own(parser)
     for flag in ("minimize", "maximize"):
         parser.add_argument(
             f"--{flag}",
