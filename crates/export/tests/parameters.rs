@@ -396,6 +396,7 @@ fn trees() -> Vec<Row> {
             ("default", json!(["b"])),
             ("r2q", json!([20])),
             ("direct_qlen", json!([9])),
+            ("direct", json!([{"dscp": "cs6"}])),
             ("timer", json!(["4 ms"])),
             ("hysteresis", json!([true])),
             ("classes", json!([fewer])),

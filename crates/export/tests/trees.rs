@@ -148,6 +148,21 @@ fn what_no_class_takes_is_direct() {
     assert!(notes[0].contains("HZ") && notes[1].contains("htb_hysteresis=1"));
 }
 
+/// Beside a default, filters to class 0 come before those of all classes.
+#[test]
+fn what_is_led_to_no_class_is_direct_beside_a_default() {
+    let policy = r#"{"htb": {"default": "a", "direct": {"dscp": "cs6"}, "classes": [
+        {"name": "a", "rate": "2 Mb/s"}, {"name": "b", "match": {"dscp": "ef"}, "rate": "1 Mb/s"}]}}"#;
+    let found = commands(&exported(policy));
+    assert!(found[0].starts_with("qdisc add root handle 1: htb default 1"));
+    let filters: Vec<&String> = found.iter().filter(|l| l.starts_with("filter")).collect();
+    let [cs6, ef] = &filters[..] else {
+        panic!("{filters:?}")
+    };
+    assert!(cs6.ends_with("classid 1:0"), "{cs6}");
+    assert!(ef.ends_with("classid 1:2"), "{ef}");
+}
+
 /// Runs each script in a network namespace of its own. The kernel takes every class; a queue or a
 /// filter may fail only since the kernel has none of that kind.
 #[test]

@@ -602,3 +602,31 @@ fn quanta_are_rates_over_r2q_within_bounds() {
         }
     }
 }
+
+/// What is led to class 0 goes before all and no rate holds it, whatever class it matches too; what
+/// matches nothing goes to the default.
+#[test]
+fn a_direct_queue_stands_beside_a_default() {
+    let json = r#"{"main": {"htb": {"default": "rest", "direct": {"dscp": "cs6"}, "direct_qlen": 2, "classes": [
+        {"name": "v", "match": {"dscp": ["cs6", "ef"]}, "rate": "80 kb/s", "burst": "1 kB", "cburst": "1 kB"},
+        {"name": "rest", "rate": "80 kb/s", "burst": "1 kB", "cburst": "1 kB"}]}}}"#;
+    let mut real = build(json, 1_000_000_000);
+    let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+    for (seq, dscp) in [0, 46, 48, 48, 48].into_iter().enumerate() {
+        let packet = Packet {
+            dscp: Dscp::new(dscp).unwrap(),
+            ..Packet::new(0, seq as u32, 1000)
+        };
+        real.enqueue(Time::ZERO, packet, &mut rng, &mut drops);
+    }
+    let lost: Vec<u32> = drops.as_slice().iter().map(|d| d.packet.seq).collect();
+    assert_eq!(lost, [4]);
+    assert_eq!(real.leaf_names(), ["v", "rest", "direct"]);
+    let mut left = Vec::new();
+    while let Some(packet) = real.dequeue(Time::ZERO, &mut rng, &mut drops) {
+        left.push(packet.seq);
+    }
+    // Both classes have a burst for one packet.
+    assert_eq!(left[..2], [2, 3]);
+    assert_eq!(left.len(), 4);
+}

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use spillgate_core::{Dur, Limit, Rate, RateOrZero};
 use spillgate_queueing::PacketSet;
-use spillgate_queueing::spec::{ClassKeys, CurveSpec, DisciplineSpec, HfscSpec, HtbSpec};
+use spillgate_queueing::spec::{
+    ClassKeys, CurveSpec, DisciplineSpec, HfscSpec, HtbSpec, MatchSpec,
+};
 
 use super::{Entry, Script, Target, comment, dscps};
 use crate::{Here, place};
@@ -57,7 +59,7 @@ impl Script<'_> {
             }
             words.push((line, own));
         }
-        self.tree(&spec.classes, &words, policy);
+        self.tree(&spec.classes, &words, spec.direct.as_ref(), policy);
     }
 
     pub(super) fn hfsc(&mut self, spec: &HfscSpec, policy: &str, rate: Rate) {
@@ -79,12 +81,18 @@ impl Script<'_> {
                 .map_or(rate, |r| r.of(rate));
             words.push((line, own));
         }
-        self.tree(&spec.classes, &words, policy);
+        self.tree(&spec.classes, &words, None, policy);
     }
 
     /// The classes with these words and what each has to itself, parents first, their queues, and
-    /// the filters.
-    fn tree<C: ClassKeys>(&mut self, classes: &[C], words: &[(String, Rate)], policy: &str) {
+    /// the filters, the first of which lead to class 0, which is none.
+    fn tree<C: ClassKeys>(
+        &mut self,
+        classes: &[C],
+        words: &[(String, Rate)],
+        direct: Option<&MatchSpec>,
+        policy: &str,
+    ) {
         let index = |name: &str| classes.iter().position(|c| c.name() == name);
         let inner = |c: &C| classes.iter().any(|o| o.parent() == Some(c.name()));
         let depth = |c: &C| {
@@ -124,13 +132,18 @@ impl Script<'_> {
                 ));
             }
         }
-        self.conditions(classes, policy);
+        self.conditions(classes, direct, policy);
         self.walk(0, &PacketSet::plain(), &[], 0);
         self.lines.append(&mut self.filter_lines);
     }
 
     /// The filters of each class with a condition and children, which lead on to these.
-    fn conditions<C: ClassKeys>(&mut self, classes: &[C], policy: &str) {
+    fn conditions<C: ClassKeys>(
+        &mut self,
+        classes: &[C],
+        direct: Option<&MatchSpec>,
+        policy: &str,
+    ) {
         let index = |name: &str| classes.iter().position(|c| c.name() == name);
         self.nodes.push(Vec::new());
         let mut node_of = vec![None; classes.len()];
@@ -148,6 +161,10 @@ impl Script<'_> {
             target: Some(target),
             steps: Vec::new(),
         };
+        if let Some(matching) = direct {
+            let at = place(policy, "direct");
+            self.nodes[0].push(entry(at, Some(matching.clone()), Target::Leaf(0)));
+        }
         for (i, class) in classes.iter().enumerate() {
             let Some(matching) = class.matching() else {
                 continue;

@@ -3,7 +3,7 @@
 use spillgate_core::{Percent, RateOrPercent, RateOrZero, Size};
 use spillgate_queueing::aqm::{AqmSpec, RedIdle};
 use spillgate_queueing::spec::{
-    CurveSpec, DisciplineSpec, HfscClassSpec, HfscSpec, HtbClassSpec, HtbSpec,
+    CurveSpec, DisciplineSpec, HfscClassSpec, HfscSpec, HtbClassSpec, HtbSpec, MatchSpec,
 };
 use spillgate_scenario::import::ClassPlaces;
 
@@ -70,8 +70,10 @@ impl Lowering<'_, '_, '_> {
             ..usual
         };
         let (classes, mut places) = self.classes_of(node, Self::htb_class);
-        let conditions = self.conditions(node, &classes);
-        for ((class, at), matching) in classes.iter().zip(&mut places).zip(conditions) {
+        spec.default = self.default_of(node, root.default, &classes);
+        let conditions = self.conditions(node, &classes, spec.default.is_some());
+        spec.direct = conditions.direct;
+        for ((class, at), matching) in classes.iter().zip(&mut places).zip(conditions.classes) {
             let queue = self.leaf(class.handle, &classes, at);
             spec.classes.push(HtbClassSpec {
                 parent: self.parent_of(class.handle, &classes),
@@ -80,7 +82,6 @@ impl Lowering<'_, '_, '_> {
                 ..class.spec.clone()
             });
         }
-        spec.default = self.default_of(node, root.default, &classes);
         Ok((DisciplineSpec::Htb(spec), places))
     }
 
@@ -130,7 +131,7 @@ impl Lowering<'_, '_, '_> {
         let kind = self.words(node).0;
         let root = Root::read(node.handle.major, "hfsc", args)?;
         let (classes, mut places) = self.classes_of(node, Self::hfsc_class);
-        let conditions = self.conditions(node, &classes);
+        let conditions = self.conditions(node, &classes, false).classes;
         let mut spec = HfscSpec::default();
         for ((class, at), matching) in classes.iter().zip(&mut places).zip(conditions) {
             let queue = self.leaf(class.handle, &classes, at);
@@ -228,11 +229,9 @@ impl Lowering<'_, '_, '_> {
         Some(queue)
     }
 
-    fn conditions<S>(
-        &mut self,
-        node: &Node,
-        classes: &[Branch<S>],
-    ) -> Vec<Option<spillgate_queueing::spec::MatchSpec>> {
+    /// Which packets classes get; `direct`: what filters lead to the class 0 is told, too, as it
+    /// would go to the default.
+    fn conditions<S>(&mut self, node: &Node, classes: &[Branch<S>], direct: bool) -> Conditions {
         let order: Vec<Handle> = classes.iter().map(|c| c.handle).collect();
         let rules = self.rules(node, &order, |lowering, placed, _| {
             if placed.filter.acts != super::filter::Acts::default() {
@@ -244,11 +243,18 @@ impl Lowering<'_, '_, '_> {
         // Inner classes have no packets of their own: what is led to one and to none of its
         // children goes to the default.
         let inner = |h: &Handle| classes.iter().any(|c| c.parent == Some(*h));
-        let leaves: Vec<Handle> = order.iter().copied().filter(|h| !inner(h)).collect();
-        order
-            .iter()
-            .map(|h| condition(&rules, &leaves, *h))
-            .collect()
+        let none = Handle {
+            minor: 0,
+            ..node.handle
+        };
+        let before = direct.then_some(none);
+        let leaves = order.iter().copied().filter(|h| !inner(h));
+        let leaves: Vec<Handle> = before.into_iter().chain(leaves).collect();
+        let of = |class: &Handle| condition(&rules, &leaves, *class);
+        Conditions {
+            direct: of(&none),
+            classes: order.iter().map(of).collect(),
+        }
     }
 
     /// The class of what no filter takes.
@@ -271,6 +277,12 @@ impl Lowering<'_, '_, '_> {
         self.unmodelled(node, reason);
         None
     }
+}
+
+/// Which packets the queue of no class and the classes of a tree get.
+struct Conditions {
+    direct: Option<MatchSpec>,
+    classes: Vec<Option<MatchSpec>>,
 }
 
 /// A class on the way to a tree.

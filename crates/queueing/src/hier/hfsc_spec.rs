@@ -187,7 +187,7 @@ impl HfscSpec {
             "packets that match no class need one: Linux would drop them all",
             "name a class without children",
         )?;
-        let default = Ok(default_class(&self.default, &self.classes, &kin, at)?);
+        let default = Some(default_class(&self.default, &self.classes, &kin, at)?);
         let mut curves = Vec::new();
         for (i, (class, kin)) in self.classes.iter().zip(&kin).enumerate() {
             curves.push(at.index("classes", i, |at| {
@@ -202,6 +202,7 @@ impl HfscSpec {
             classes: &self.classes,
             kin,
             default,
+            direct: None,
             rates,
         };
         parts.build(order, at, scope)

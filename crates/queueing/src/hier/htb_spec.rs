@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Problem, Rate, RateOrPercent, Size};
 
 use super::htb::{Htb, LEVELS, PRIOS, Terms};
-use super::resolve::{ClassKeys, Parts, default_class, kin, rate_of};
+use super::resolve::{ClassKeys, Direct, Parts, default_class, kin, rate_of};
 use super::{Hierarchy, Kin};
 use crate::recipe::At;
 use crate::spec::{DisciplineSpec, MatchSpec, Scope};
@@ -23,6 +23,11 @@ spillgate_core::spec! {
         /// `direct` that is served before all classes and that no rate holds, as in Linux.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub default: Option<String> = None,
+        /// Packets that go to the queue `direct` before any class is asked, as a filter of `tc` to
+        /// the class 0 leads them there: that queue then stands beside `default`. None: only what
+        /// matches no class, without a `default`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub direct: Option<MatchSpec> = None,
         /// The quantum of a class is its rate in bytes a second over this. Default 10.
         #[schemars(range(min = 1))]
         pub r2q: u32 = 10,
@@ -118,8 +123,8 @@ impl HtbSpec {
         )?;
         let kin = kin(&self.classes, at)?;
         let default = match &self.default {
-            Some(name) => Ok(default_class(name, &self.classes, &kin, at)?),
-            None => Err(self.direct_qlen),
+            Some(name) => Some(default_class(name, &self.classes, &kin, at)?),
+            None => None,
         };
         let mut terms = Vec::new();
         for (i, (class, kin)) in self.classes.iter().zip(&kin).enumerate() {
@@ -134,9 +139,18 @@ impl HtbSpec {
             classes: &self.classes,
             kin,
             default,
+            direct: self.has_direct().then_some(Direct {
+                limit: self.direct_qlen,
+                matching: self.direct.as_ref(),
+            }),
             rates,
         };
         parts.build(order, at, scope)
+    }
+
+    /// Whether packets wait in the queue `direct`.
+    pub(crate) fn has_direct(&self) -> bool {
+        self.default.is_none() || self.direct.is_some()
     }
 
     /// The parameters of a class, defaults filled in.

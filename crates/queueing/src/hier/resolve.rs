@@ -126,13 +126,21 @@ pub(super) fn rate_of(
     crate::tree::parts::positive(written, line, key, at)
 }
 
+/// The queue of packets that belong to no class.
+pub(super) struct Direct<'a> {
+    /// Its limit in packets.
+    pub(super) limit: u32,
+    /// Packets that go there before a class is asked.
+    pub(super) matching: Option<&'a MatchSpec>,
+}
+
 /// The parts of a tree that do not depend on its order.
 pub(super) struct Parts<'a, C> {
     pub(super) classes: &'a [C],
     pub(super) kin: Vec<Kin>,
-    /// The class of packets that match no class; none: they have a queue of their own, with this
-    /// limit.
-    pub(super) default: Result<u16, u32>,
+    /// The class of packets that match no class; none: they go to the direct queue.
+    pub(super) default: Option<u16>,
+    pub(super) direct: Option<Direct<'a>>,
     /// The rate that a leaf has to itself.
     pub(super) rates: Vec<Rate>,
 }
@@ -161,11 +169,14 @@ impl<C: ClassKeys> Parts<'_, C> {
                 names.push(class.name().to_owned());
             }
         }
-        if let Err(limit) = self.default {
-            leaves.push(Leaf::fifo(
-                at.bound("direct_qlen", Limit::Packets(limit), scope.line.rate)?,
-                None,
-            ));
+        if let Some(direct) = &self.direct {
+            if let Some(m) = direct.matching {
+                at.key("direct", |at| check_match(m, at))
+                    .map_err(Problem::misfit)?;
+            }
+            let limit = Limit::Packets(direct.limit);
+            let bound = at.bound("direct_qlen", limit, scope.line.rate)?;
+            leaves.push(Leaf::fifo(bound, None));
             class_of.push(None);
             names.push(DIRECT.to_owned());
         }
@@ -203,7 +214,7 @@ impl<C: ClassKeys> Parts<'_, C> {
                 "put the queue into one of its children",
             );
         }
-        if class.matching().is_none() && self.default != Ok(i as u16) {
+        if class.matching().is_none() && self.default != Some(i as u16) {
             at.warn(format!(
                 "class {} has no `match` and is not the default: no packet comes to it",
                 class.name()
@@ -216,11 +227,16 @@ impl<C: ClassKeys> Parts<'_, C> {
     /// around it that has one leads, else at the root; what none takes goes to the default.
     fn rules(&self, leaves: u16) -> Rules {
         let default = match self.default {
-            Ok(class) => self.kin[usize::from(class)].leaf.unwrap_or(0),
-            Err(_) => leaves.saturating_sub(1),
+            Some(class) => self.kin[usize::from(class)].leaf.unwrap_or(0),
+            None => leaves.saturating_sub(1),
         };
+        let direct = self.direct.as_ref().and_then(|d| d.matching);
+        let direct = direct.map(|m| Entry {
+            matching: Some(m.clone()),
+            then: Target::Route(leaves.saturating_sub(1)),
+        });
         // The node of the filters at each class with a condition and children.
-        let mut nodes = vec![Vec::new()];
+        let mut nodes = vec![Vec::from_iter(direct)];
         let mut node_of = vec![None; self.kin.len()];
         for (i, kin) in self.kin.iter().enumerate() {
             if kin.leaf.is_none() && self.classes[i].matching().is_some() {

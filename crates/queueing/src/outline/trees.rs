@@ -4,13 +4,14 @@ use spillgate_core::{Dscp, Limit, Rate, RateOrPercent};
 
 use super::condition::condition;
 use super::{Bucket, NOMINAL, Outline, Place, Policy, words};
-use crate::spec::{ClassKeys, CurveSpec, DisciplineSpec, HfscClassSpec, HtbClassSpec, HtbSpec};
+use crate::spec::{
+    ClassKeys, CurveSpec, DisciplineSpec, HfscClassSpec, HtbClassSpec, HtbSpec, MatchSpec,
+};
 
 impl HtbSpec {
-    /// The limit of the queue of packets that belong to no class; none with a default.
-    fn direct(&self) -> Option<Limit> {
-        self.default
-            .is_none()
+    /// The limit of the queue of packets that belong to no class; none if all have one.
+    fn direct_limit(&self) -> Option<Limit> {
+        self.has_direct()
             .then_some(Limit::Packets(self.direct_qlen))
     }
 }
@@ -40,9 +41,9 @@ impl Policy<'_> {
             _ => return Vec::new(),
         };
         if let DisciplineSpec::Htb(spec) = self.spec {
-            all.extend(spec.direct().map(|limit| Outline {
+            all.extend(spec.direct_limit().map(|limit| Outline {
                 name: crate::hier::DIRECT.to_owned(),
-                condition: "everything else".to_owned(),
+                condition: conditions(spec.direct.as_ref(), spec.default.is_none()),
                 promise: "goes before all classes, without a bound".to_owned(),
                 queue: Some(crate::hier::DIRECT.to_owned()),
                 level: Some(1),
@@ -99,12 +100,7 @@ impl Policy<'_> {
         };
         let mut out = Outline {
             name: keys.name().to_owned(),
-            condition: match keys.matching() {
-                Some(m) if default => format!("{}, and everything else", condition(m)),
-                Some(m) => condition(m),
-                None if default => "everything else".to_owned(),
-                None => String::new(),
-            },
+            condition: conditions(keys.matching(), default),
             guaranteed: guaranteed.map(Rate::bps),
             ..Outline::default()
         };
@@ -154,12 +150,23 @@ impl Policy<'_> {
             all.extend(place.filter(|_| !inner));
         }
         if let DisciplineSpec::Htb(spec) = self.spec {
-            let direct = spec.direct();
+            let direct = spec.direct_limit();
             all.extend(
                 direct.map(|limit| Place::fifo(vec![("direct_qlen".to_owned(), limit)], None)),
             );
         }
         all
+    }
+}
+
+/// Which packets go somewhere: those of a condition, and what goes nowhere else if it is the
+/// `default`.
+fn conditions(matching: Option<&MatchSpec>, default: bool) -> String {
+    match matching {
+        Some(m) if default => format!("{}, and everything else", condition(m)),
+        Some(m) => condition(m),
+        None if default => "everything else".to_owned(),
+        None => String::new(),
     }
 }
 

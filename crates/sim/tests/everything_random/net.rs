@@ -64,7 +64,7 @@ pub(crate) const OUT: [&str; 58] = [
     "{class-based: {scheduler: start-time, classes: [{name: v, match: {dscp: cs5}, priority: {rate: 20 %}}, {name: x, match: {dscp: ef}, bandwidth: 30 %, fair_queue: {}}]}}",
     "{class-based: {scheduler: virtual-clock, classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, aqm: {step: {}}}, {name: y, match: {dscp: af31}, bandwidth: 20 %, aqm: {pi: {target: 4, a: 0.02, b: 0.018, update: 5 ms}}}]}}",
     "{class-based: {scheduler: ets, strict: 1, classes: [{name: x, match: {dscp: ef}, queue_limit: 9 packets}, {name: y, match: {dscp: af31}, bandwidth: 20 %}]}}",
-    "{htb: {default: z, classes: [{name: r, rate: 700 kb/s, ceil: 900 kb/s}, {name: x, parent: r, match: {dscp: ef}, rate: 200 kb/s, ceil: 500 kb/s, queue: {fq-codel: {}}}, {name: y, parent: r, match: {input: a0}, rate: 200 kb/s, prio: 1, queue: {fifo: {limit: 9 packets}}}, {name: z, parent: r, rate: 10 %, ceil: 90 %, prio: 1, queue: {fifo: {limit: 30 packets, aqm: {pie: {}}}}}]}}",
+    "{htb: {default: z, direct: {dscp: cs5}, classes: [{name: r, rate: 700 kb/s, ceil: 900 kb/s}, {name: x, parent: r, match: {dscp: ef}, rate: 200 kb/s, ceil: 500 kb/s, queue: {fq-codel: {}}}, {name: y, parent: r, match: {input: a0}, rate: 200 kb/s, prio: 1, queue: {fifo: {limit: 9 packets}}}, {name: z, parent: r, rate: 10 %, ceil: 90 %, prio: 1, queue: {fifo: {limit: 30 packets, aqm: {pie: {}}}}}]}}",
     "{htb: {timer: 4 ms, hysteresis: true, direct_qlen: 20, classes: [{name: x, match: {dscp: [ef, af31]}, rate: 300 kb/s, quantum: 1500 B, queue: {drr: {limit: 20 packets}}}]}}",
     "{hfsc: {default: z, classes: [{name: r, ls: {m2: 800 kb/s}, ul: {m2: 800 kb/s}}, {name: x, parent: r, match: {dscp: ef}, sc: {umax: 1500 B, dmax: 20 ms, rate: 200 kb/s}, queue: {fifo: {limit: 9 packets}}}, {name: y, parent: r, match: {dscp: af31}, rt: {m1: 0 b/s, d: 20 ms, m2: 100 kb/s}, queue: {fq: {aqm: {red: {}}}}}, {name: z, parent: r, ls: {m2: 10 %}}]}}",
     "{hfsc: {default: z, classes: [{name: x, match: {dscp: [ef, cs5]}, sc: {m1: 600 kb/s, d: 10 ms, m2: 20 %}, queue: {fifo: {limit: 20 packets, aqm: {codel: {}}}}}, {name: z, sc: {m2: 20 %}, ul: {m2: 80 %}, queue: {drr: {}}}]}}",
@@ -189,6 +189,14 @@ struct Hub {
     ends: bool,
 }
 
+/// What becomes of codepoints: bleached, marks taken away, L4S made classic, everybody capable.
+const REWRITES: [&str; 4] = [
+    "ect0: not-ect, ect1: not-ect, ce: not-ect",
+    "ce: ect0",
+    "ect1: ect0",
+    "not-ect: ect0",
+];
+
 #[derive(Clone, Debug)]
 pub(crate) struct Net {
     /// The links of the ring, the last one a chord.
@@ -199,6 +207,8 @@ pub(crate) struct Net {
     /// Link, and when it fails and is repaired, in units of 50 ms.
     failures: Vec<(usize, u32, u32)>,
     mpls: Option<usize>,
+    /// Links that rewrite the ECN field, of the ring and to customers, and how.
+    rewrites: Vec<(usize, usize)>,
     reroute_ms: u32,
     /// What each node of the ring takes for a packet, its delay in units of 100 µs, and its input
     /// queue.
@@ -237,6 +247,7 @@ pub(crate) fn net(kinds: usize) -> impl Strategy<Value = Net> {
         (
             prop::collection::vec(prop::option::of((0..SWITCHES.len(), any::<bool>())), 6),
             prop::option::weighted(0.3, hub()),
+            prop::collection::vec((0_usize..24, 0..REWRITES.len()), 0..4),
         ),
     )
         .prop_map(
@@ -249,7 +260,7 @@ pub(crate) fn net(kinds: usize) -> impl Strategy<Value = Net> {
                 reroute_ms,
                 some,
                 forwarding,
-                (switches, hub),
+                (switches, hub, rewrites),
             )| {
                 let (inputs, fails, labels, slow, switched) = some;
                 // The express lane is open where none of these is.
@@ -263,6 +274,7 @@ pub(crate) fn net(kinds: usize) -> impl Strategy<Value = Net> {
                     flows,
                     failures: if fails { failures } else { Vec::new() },
                     mpls: mpls.filter(|_| labels),
+                    rewrites,
                     reroute_ms,
                     forwarding: if slow == 0 { forwarding } else { vec![None; 6] },
                     switches: if switched == 0 {
@@ -415,6 +427,7 @@ impl Net {
             )
             .unwrap();
         }
+        out += &self.rewrites(&links);
         let mut failures = String::new();
         let mut down = [false; 12];
         let failing = self.failures.iter().filter(|_| self.hub.is_none());
@@ -480,6 +493,28 @@ impl Net {
         out
     }
 
+    /// The links that rewrite the ECN field, of those that are written.
+    fn rewrites(&self, links: &str) -> String {
+        let names: Vec<&str> = links
+            .lines()
+            .filter_map(|l| l.trim().split(':').next())
+            .collect();
+        let mut tables = std::collections::BTreeMap::new();
+        for (link, table) in &self.rewrites {
+            tables.insert(names[link % names.len()], REWRITES[*table]);
+        }
+        match tables.is_empty() {
+            true => String::new(),
+            false => {
+                let all: Vec<_> = tables
+                    .iter()
+                    .map(|(l, t)| format!("{l}: {{{t}}}"))
+                    .collect();
+                format!("  rewrite_ecn: {{{}}}\n", all.join(", "))
+            }
+        }
+    }
+
     /// Without failures, which no bound takes into account.
     pub(crate) fn unbroken(mut self) -> Self {
         self.failures.clear();
@@ -502,6 +537,7 @@ impl Net {
             2 => take(&mut self.flows, &other.flows, at),
             3 => self.failures.clone_from(&other.failures),
             4 => self.mpls = other.mpls,
+            8 => self.rewrites.clone_from(&other.rewrites),
             5 => take(&mut self.forwarding, &other.forwarding, at),
             6 => take(&mut self.switches, &other.switches, at),
             7 => match (&mut self.hub, &other.hub) {
