@@ -142,6 +142,7 @@ SWITCH = {
             "in": {"from": "a", "to": "s", "rate": "10 Mb/s"},
             "out": {"from": "s", "to": "b", "rate": "10 Mb/s", "policy": "RED"},
         },
+        "rewrite_ecn": {"in": {"ce": "not-ect"}},
     },
     "policies": {"RED": {"fifo": {"aqm": {"red": {"unit": "bytes"}}}}},
     "traffic": [

@@ -164,6 +164,8 @@ numbers! {
     DropsEpd "drops_epd" ["packets" Less] "EPD" "packets of early packet discard" "Lost as a whole by early packet discard in an ATM switch";
     DropsAckFilter "drops_ack_filter" ["packets"] "ACKs filtered" "acknowledgments dropped by ACK filters" "Acknowledgments that an ACK filter dropped because later ones in the queue tell the same and more";
     MarksCe "marks_ce" ["packets"] "CE marks" "packets marked with CE" "Packets marked with congestion experienced (RFC 3168)";
+    RewrittenEcn "rewritten_ecn" ["packets"] "ECN rewritten" "packets whose ECN field was rewritten" "Packets whose ECN field a link with `rewrite_ecn` changed";
+    MarksErased "marks_erased" ["packets"] "marks erased" "CE marks taken away" "Of those: packets that had been marked with CE";
     OwdMean "owd_mean" ["s" Less, Required, Certain] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "smallest delay" "smallest one-way delay" "Smallest one-way delay";
     OwdP50 "owd_p50" ["s" Less, Required, Certain] "median delay" "median one-way delay" "Median one-way delay";

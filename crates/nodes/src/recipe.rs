@@ -157,4 +157,6 @@ pub trait Names {
     fn node(&self, id: u32) -> &str;
     /// Of a link.
     fn link(&self, id: u32) -> &str;
+    /// Of the classes of service, in the order of their numbers.
+    fn classes(&self) -> &[String];
 }

@@ -330,6 +330,10 @@ impl Names for WorldPlan {
     fn link(&self, id: u32) -> &str {
         &self.links[id as usize].name
     }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
 }
 
 impl LinkPlan {

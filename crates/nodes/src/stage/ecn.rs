@@ -13,9 +13,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Ecn, Mistake, Packet, Problem};
-use spillgate_measure::Measures;
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::{Measures, Place, Window};
 
-use super::{Acts, Network, Stage, StagePlan, StageRecipe, StageSpec};
+use super::{Acts, Leaving, Network, Stage, StagePlan, StageRecipe, StageSpec};
 use crate::{Around, Names, Reader, Start};
 
 /// Links that rewrite the ECN field, by name; a group stands for all its members.
@@ -82,8 +83,13 @@ impl StageSpec for RewriteEcnSpec {
 pub struct RewriteEcnPlan(BTreeMap<u32, [Ecn; 4]>);
 
 impl StageRecipe for RewriteEcnPlan {
-    fn build(&self, _: &Start<'_>, _: &Network<'_>) -> Box<dyn Stage> {
-        Box::new(RewriteEcn(self.0.clone()))
+    fn build(&self, start: &Start<'_>, _: &Network<'_>) -> Box<dyn Stage> {
+        let link = |(link, table): (&u32, &[Ecn; 4])| (*link, (*table, Rewritten::default()));
+        Box::new(RewriteEcn {
+            window: start.window,
+            links: self.0.iter().map(link).collect(),
+            classes: Vec::new(),
+        })
     }
 
     fn path(&self) -> String {
@@ -106,15 +112,60 @@ impl StageRecipe for RewriteEcnPlan {
     }
 }
 
+/// The packets that were rewritten in the measured period.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rewritten {
+    all: u64,
+    /// Of those: marked before.
+    marked: u64,
+}
+
+impl Rewritten {
+    fn count(&mut self, from: Ecn) {
+        self.all += 1;
+        self.marked += u64::from(from == Ecn::Ce);
+    }
+
+    fn measure(self, mut of: Place<'_>) {
+        of.put(Metric::RewrittenEcn, self.all);
+        of.put(Metric::MarksErased, self.marked);
+    }
+}
+
 /// The running stage.
-struct RewriteEcn(BTreeMap<u32, [Ecn; 4]>);
+struct RewriteEcn {
+    window: Window,
+    links: BTreeMap<u32, ([Ecn; 4], Rewritten)>,
+    /// By class of service, of all links.
+    classes: Vec<Rewritten>,
+}
 
 impl Stage for RewriteEcn {
-    fn leave(&mut self, link: u32, packet: &mut Packet) {
-        if let Some(table) = self.0.get(&link) {
-            packet.ecn = table[usize::from(packet.ecn as u8 & 3)];
+    fn leave(&mut self, at: Leaving, packet: &mut Packet) {
+        let Some((table, of_link)) = self.links.get_mut(&at.link) else {
+            return;
+        };
+        let from = packet.ecn;
+        packet.ecn = table[usize::from(from as u8 & 3)];
+        if from == packet.ecn || !self.window.contains(at.now) {
+            return;
+        }
+        of_link.count(from);
+        if let Some(class) = at.class.map(usize::from) {
+            if self.classes.len() <= class {
+                self.classes.resize(class + 1, Rewritten::default());
+            }
+            self.classes[class].count(from);
         }
     }
 
-    fn measure(&self, _: &dyn Names, _: &mut Measures) {}
+    fn measure(&self, names: &dyn Names, out: &mut Measures) {
+        for (link, (_, found)) in &self.links {
+            found.measure(out.of(Scope::Link, || names.link(*link)));
+        }
+        for (class, name) in names.classes().iter().enumerate() {
+            let found = self.classes.get(class).copied().unwrap_or_default();
+            found.measure(out.of(Scope::Class, || name));
+        }
+    }
 }

@@ -48,7 +48,7 @@ pub trait StageRecipe: Debug + Send + Sync {
 }
 
 /// Where a stage acts. The express lane closes where packets arrive, and nowhere else: what a stage
-/// does at a port depends on the packet alone, not on the time.
+/// does to a packet at a port depends on the packet alone, not on the time.
 #[derive(Clone, Debug, Default)]
 pub struct Acts {
     /// The links over which packets arrive for it.
@@ -83,7 +83,7 @@ pub trait Stage: Send {
     }
 
     /// A packet goes to the port of a link: makes it what the link is to carry.
-    fn leave(&mut self, _link: u32, _packet: &mut Packet) {}
+    fn leave(&mut self, _: Leaving, _packet: &mut Packet) {}
 
     /// A link to whose port it acts sends a packet.
     fn sends(&mut self, _link: u32, _packet: &Packet, _sent: Sending) {}
@@ -109,6 +109,17 @@ pub trait Stage: Send {
     fn labels(&self, _link: u32, _packet: &Packet) -> [u32; 2] {
         [0; 2]
     }
+}
+
+/// The way of a packet from a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// The link to whose port it goes.
+    pub link: u32,
+    /// When it comes there.
+    pub now: Time,
+    /// The class of its flow; none of acknowledgments.
+    pub class: Option<u16>,
 }
 
 /// A packet at a node.

@@ -68,7 +68,7 @@ impl<S: EventSet> World<S> {
     /// A packet arrives at the port of `link`, which serves its packets one by one.
     pub(crate) fn enter_port(&mut self, link: usize, packet: &mut Packet, now: Time) {
         if self.links[link].staged {
-            self.leave(link, packet);
+            self.leave(link, packet, now);
         }
         // Set here, so that packets in pipes need no room for it.
         packet.hash = self.flows[packet.flow as usize].hash;

@@ -72,7 +72,7 @@ impl<S: EventSet> World<S> {
             return None;
         }
         if self.lane.links[link].onward.staged {
-            self.leave(link, packet);
+            self.leave(link, packet, now);
         }
         if now < self.lane.links[link].latest() {
             self.breach(link, now);

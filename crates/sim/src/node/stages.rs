@@ -12,7 +12,7 @@ use spillgate_core::{Cos, Dropped, FlowKey, Marks, Packet, Time};
 use spillgate_events::EventSet;
 use spillgate_measure::{Measures, Window};
 use spillgate_nodes::Start;
-use spillgate_nodes::stage::{Arrival, Network, Routes, Sending, Stage};
+use spillgate_nodes::stage::{Arrival, Leaving, Network, Routes, Sending, Stage};
 use spillgate_queueing::{BucketLevel, State};
 use spillgate_scenario::plan::WorldPlan;
 
@@ -244,13 +244,18 @@ impl<S: EventSet> World<S> {
 
     /// A packet goes to the port of a link to which stages act.
     #[cold]
-    pub(crate) fn leave(&mut self, link: usize, packet: &mut Packet) {
-        if let Some(stages) = &mut self.stages {
-            for number in &stages.ports[link] {
-                stages.all[*number as usize]
-                    .stage
-                    .leave(link as u32, packet);
-            }
+    pub(crate) fn leave(&mut self, link: usize, packet: &mut Packet, now: Time) {
+        let Some(stages) = &mut self.stages else {
+            return;
+        };
+        let meter = self.flows[packet.flow as usize].meter;
+        let at = Leaving {
+            link: link as u32,
+            now,
+            class: self.plan.flows.get(meter as usize).map(|f| f.class),
+        };
+        for number in &stages.ports[link] {
+            stages.all[*number as usize].stage.leave(at, packet);
         }
     }
 

@@ -17,7 +17,7 @@ use spillgate_measure::{Measures, Volume, Window};
 
 use super::{MplsPlan, Role};
 use crate::Names;
-use crate::stage::{Arrival, Network, Refused, Routes, Sending, Stage, set_way, way};
+use crate::stage::{Arrival, Leaving, Network, Refused, Routes, Sending, Stage, set_way, way};
 
 /// The labelled packets on one link in the measured period.
 #[derive(Clone, Debug, Default)]
@@ -186,7 +186,7 @@ impl Stage for Mpls {
         })
     }
 
-    fn leave(&mut self, link: u32, packet: &mut Packet) {
+    fn leave(&mut self, Leaving { link, .. }: Leaving, packet: &mut Packet) {
         let (from, to) = self.ends[link as usize];
         let depth = match self.looked_up {
             true => self
