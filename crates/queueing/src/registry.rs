@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(CLASS.len(), keys.len() - 2);
     }
 
-    /// What is refused names a source, but of a FIFO: what it refuses needs none.
+    /// What is refused names a source, but of a FIFO, and of what users give.
     #[test]
     fn every_discipline_and_scheduler_has_a_source() {
         use crate::spec::{ClassScheduler, FlowScheduler};
