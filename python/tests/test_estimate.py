@@ -59,6 +59,14 @@ def off(beside, value):
 ENDLESS = {"fifo": {"limit": "100000 packets"}}
 
 
+@pytest.mark.parametrize("tenths", range(1, 100))
+def test_a_load_of_one_is_no_less_in_whatever_order_it_is_summed(tenths):
+    first = poisson("first", f"{tenths}00 kb/s", "1000 B")
+    second = poisson("second", f"{100 - tenths}00 kb/s", "500 B")
+    [found] = spillgate.estimate(scenario({"fifo": {"limit": "1 GB"}}, first, second))
+    assert "conservation law" not in {e.formula for e in found.estimates}
+
+
 def test_constant_lengths():
     found = simulated(scenario(ENDLESS, poisson("f", "8 Mb/s", "1250 B")))
     agree(found)
