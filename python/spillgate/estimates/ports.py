@@ -132,7 +132,7 @@ class Port:
 
     @cached_property
     def load(self) -> float:
-        """The share of its time that the line would need; 1 if only rounding keeps it from that."""
+        """The share of its time that the line would need; 1 if it is but for rounding."""
         found = self.rate * self.service.mean
         # Sums in another order, as formulas of classes have them, may be 1 where this is not.
         return 1.0 if math.isclose(found, 1, rel_tol=1e-12) else found
