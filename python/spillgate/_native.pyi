@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Final, final
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "BEHAVIOR",
     "AqmError",
@@ -192,6 +194,7 @@ class Packet:
     @property
     def arrived_ps(self) -> int: ...
 
+@disjoint_base
 class Backlog:
     @property
     def now(self) -> float: ...
