@@ -17,6 +17,7 @@ from spillgate import _engine
 from spillgate.errors import InputError
 from spillgate.labels import words
 from spillgate.mechanisms import Mechanism
+from spillgate.metrics import format_value
 from spillgate.own import AqmLike
 from spillgate.ports import Port, chosen, port_at, variants
 from spillgate.ranking import Ranking, rankings
@@ -53,6 +54,24 @@ class Compared:
         has = {v.cls for v in self.results.verdicts}
         return tuple(c for c in self.results.description.classes if c in has)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know before believing the ranking, and what the results say themselves."""
+        made = []
+        link, rates = self.port.link, self.port.rates
+        if len(rates) > 1:
+            here, low, high = (
+                format_value(x, "b/s") for x in (self.port.rate, rates[0], rates[-1])
+            )
+            made.append(
+                f"what stands there is made for {here} at all points, but axes have {link} send "
+                f"at {low} to {high}; compare at each rate by itself"
+            )
+        sent = self.results.table(scope="link", name=link, metric="utilization")
+        if sent and all(row.mean == 0 for row in sent):
+            made.append(f"no packet passes port {link} in the measured period")
+        return (*made, *self.results.remarks)
+
     def met(self, name: str, cls: str | None = None) -> dict[str, int]:
         """How many requirements a mechanism passes, fails, and leaves undecided.
 
@@ -83,6 +102,7 @@ class Compared:
                 for m in self.mechanisms
             ],
             "rankings": [{**asdict(r), "sentence": r.sentence} for r in self.rankings],
+            "remarks": list(self.remarks),
         }
 
 

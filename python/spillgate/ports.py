@@ -39,6 +39,7 @@ class Port:
         taken: What a scenario must set for the interface of a router configuration that goes to
             the link to do so no more, as its policy does with it.
         variant: Name of that variant; empty without variants.
+        rates: All rates that it has in that variant, by axes, in b/s, in ascending order.
     """
 
     link: str
@@ -47,7 +48,8 @@ class Port:
     base: Mapping[str, Any]
     policies: tuple[str, ...]
     taken: Mapping[str, Any]
-    variant: str = ""
+    variant: str
+    rates: tuple[float, ...]
 
 
 def port_at(
@@ -88,13 +90,15 @@ def port_at(
         msg = f"error: {source.path}: there is no variant {variant!r}; there are {there}"
         raise InputError(msg)
     name = next(iter(sets), "") if variant is None else variant
-    number = next(i for i, p in enumerate(d.points) if not sets or p.variant == name)
+    numbers = [i for i, p in enumerate(d.points) if not sets or p.variant == name]
+    number = numbers[0]
     of = written(number)
     links = {x["name"]: x for x in of["links"]}
     ends = [(n, x["from"], x["to"]) for n, x in links.items()]
     ends += [(f"{n}.reverse", x["to"], x["from"]) for n, x in links.items() if x["duplex"]]
     link = port_of(port, ends)
     policy = d.policies[number][index_of(d, link)]
+    rates = {x["rate"] for n in numbers for x in written(n)["links"] if x["name"] == link}
     return Port(
         link,
         links[link]["rate"],
@@ -107,6 +111,7 @@ def port_at(
             if link in there.values()
         },
         name,
+        tuple(sorted(rates)),
     )
 
 

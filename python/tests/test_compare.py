@@ -212,6 +212,24 @@ def test_axes_have_a_ranking_at_each_place():
     assert all(r.places[0].name.startswith("fq-codel") for r in of)
 
 
+def test_it_is_said_that_mechanisms_are_made_for_one_rate_of_several():
+    speed = {"name": "speed", "set": "topology.links.wan.rate", "values": ["5 Mb/s", "9 Mb/s"]}
+    how = {"port": "wan", "aqm": ["codel"], "runs": 2}
+    found = spillgate.compare(line(axes=[speed]), **how)
+    assert found.port.rates == (5e6, 9e6)
+    assert "for 5 Mb/s at all points, but axes have wan send at 5 Mb/s to 9" in found.remarks[0]
+    assert found.to_dict()["remarks"] == list(found.remarks)
+    assert not any("axes" in said for said in spillgate.compare(line(), **how).remarks)
+
+
+def test_it_is_said_that_nothing_passes_the_port():
+    made = line()
+    made["topology"]["nodes"].append("nowhere")
+    made["topology"]["links"]["idle"] = {"from": "a", "to": "nowhere", "rate": "1 Mb/s"}
+    found = spillgate.compare(made, port="idle", aqm=["codel"], runs=2)
+    assert found.remarks[0] == "no packet passes port idle in the measured period"
+
+
 def test_runs_of_a_store_are_not_made_again(tmp_path):
     kept = []
 

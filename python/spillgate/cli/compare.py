@@ -181,7 +181,7 @@ def _print(out: Console, found: Compared, path: Path, *, brief: bool) -> None:
         for m in found.mechanisms:
             item(out, f"{m.name}: {'; '.join(m.stated)}")
         out.print()
-        notes(out, d, found.results.remarks)
+        notes(out, d, found.remarks)
     out.print(Text.assemble(("Results ", "bold"), f"in {path}"), overflow="fold")
 
 
