@@ -132,7 +132,11 @@ mod tests {
         use crate::spec::{ClassScheduler, FlowScheduler};
         for kind in DisciplineSpec::KINDS {
             let named = kind.source().is_some();
-            assert_eq!(named, !matches!(kind.kind, "fifo" | "fair"), "{kind:?}");
+            assert_eq!(
+                named,
+                !matches!(kind.kind, "fifo" | "fair" | "own"),
+                "{kind:?}"
+            );
         }
         fn each<S: serde::de::DeserializeOwned + schemars::JsonSchema>(
             source: impl Fn(S) -> Option<&'static str>,
