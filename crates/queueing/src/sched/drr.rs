@@ -62,7 +62,7 @@ spillgate_core::spec! {
     }
 }
 
-/// The default quantum: the longest packet of Ethernet (RFC 8290 §5.2.2), or that of the link.
+/// The default quantum: the longest packet of Ethernet (RFC 8290 §5.2), or that of the link.
 pub(crate) fn default_quantum(longest: Longest) -> Size {
     Size(u64::from(longest.occupied.max(1514)))
 }

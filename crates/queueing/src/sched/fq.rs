@@ -33,7 +33,7 @@ use spillgate_core::Problem;
 spillgate_core::spec! {
     /// Fair queueing with new queues first.
     pub struct FqSpec {
-        /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
+        /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2).
         pub limit: Limit = Limit::Packets(10_240),
         /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB
         /// (Linux).
@@ -44,7 +44,7 @@ spillgate_core::spec! {
         #[schemars(range(min = 1, max = 65536))]
         pub queues: Option<u32> = None,
         /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290
-        /// §5.2.2), or the longest packet as the link counts it, whichever is more.
+        /// §5.2), or the longest packet as the link counts it, whichever is more.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub quantum: Option<Size> = None,
         /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).

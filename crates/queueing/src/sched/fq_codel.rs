@@ -19,17 +19,17 @@ spillgate_core::spec! {
         /// The implementation of CoDel that is followed. Default: RFC 8289.
         #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
         pub variant: Option<CodelVariant> = None,
-        /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
+        /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2).
         pub limit: Limit = Limit::Packets(10_240),
         /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB
         /// (Linux).
         pub memory_limit: Size = Size(32 << 20),
         /// Number of queues into which flows are hashed, 1 to 65536. Default 1024 (RFC 8290
-        /// §5.2.3).
+        /// §5.2).
         #[schemars(range(min = 1, max = 65536))]
         pub flows: u32 = 1024,
         /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290
-        /// §5.2.2), or the longest packet as the link counts it, whichever is more.
+        /// §5.2), or the longest packet as the link counts it, whichever is more.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub quantum: Option<Size> = None,
         /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
@@ -40,7 +40,7 @@ spillgate_core::spec! {
         /// The time for which delays have to stay above `target` before the first drop, as CoDel's.
         /// Default 100 ms.
         pub interval: Dur = Dur::from_ms(100),
-        /// Mark ECN-capable packets instead of dropping them. Default true (RFC 8290 §5.2.7,
+        /// Mark ECN-capable packets instead of dropping them. Default true (RFC 8290 §5.2,
         /// Linux).
         pub ecn: bool = true,
         /// Mark every ECN-capable packet that waited longer, whatever `ecn` says. Default: none.

@@ -33,7 +33,7 @@ spillgate_core::spec! {
         #[schemars(range(min = 1, max = 65536))]
         pub flows: u32 = 1024,
         /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290
-        /// §5.2.2), or the longest packet as the link counts it, whichever is more.
+        /// §5.2), or the longest packet as the link counts it, whichever is more.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub quantum: Option<Size> = None,
         /// The target delay, as PIE's. Default 15 ms (RFC 8033 §4.2).
