@@ -212,11 +212,9 @@ class QueueEnv(gymnasium.Env[Any, Any]):
         """
         self.render_mode = render_mode
         self._source = Source.of(scenario)
-        self._target = None if target is None else _time("target", target)
-        length = round(_time("interval", interval) * PS)
-        if length < 1:
-            msg = f"error: interval {interval!r}: it must be above 0"
-            raise InputError(msg)
+        self._written = self._source.path
+        self._target = None if target is None else _time("target", target) / PS
+        length = _time("interval", interval)
         self._length, self.interval = length, length / PS
         self._marking = marking
         self._confine, self._variant = confine, variant
@@ -239,13 +237,13 @@ class QueueEnv(gymnasium.Env[Any, Any]):
         d = self.description = opened.description
         if len(d.variants) > 1:
             msg = (
-                f"error: {self._source.path} has {len(d.variants)} variants\n"
+                f"error: {self._written} has {len(d.variants)} variants\n"
                 f"    hint: choose one of {', '.join(d.variants)}"
             )
             raise InputError(msg)
         self.steps = int((d.warmup + d.duration) * PS / length + 1e-9)
         if self.steps < 1:
-            msg = f"error: interval {interval!r} is longer than a run of {self._source.path}"
+            msg = f"error: interval {interval!r} is longer than a run of {self._written}"
             raise InputError(msg)
         self.reward = self._worth(opened, port) if reward is None else reward
         space = gymnasium.spaces.Box
@@ -273,7 +271,7 @@ class QueueEnv(gymnasium.Env[Any, Any]):
         made = Margins(d, [cls for _, cls in opened.cast()["flows"]], delays.get(port, 0.0))
         if not made.judged:
             msg = (
-                f"error: {self._source.path} states no requirement that an interval can be judged "
+                f"error: {self._written} states no requirement that an interval can be judged "
                 "by\n    hint: `sla: [{class: .., metric: owd_p99, max: 20 ms}]`, of delay, "
                 "loss_ratio or throughput; or give a function as `reward`"
             )
@@ -347,12 +345,17 @@ class QueueEnv(gymnasium.Env[Any, Any]):
             run.close()
 
 
-def _time(name: str, text: str) -> float:
+def _time(name: str, text: str) -> int:
+    """A time above 0 in picoseconds."""
     number, unit, _ = quantity(name, text)
     if unit != "s":
         msg = f"error: {name} {text!r} is no time: write one such as '10 ms'"
         raise InputError(msg)
-    return float(number)
+    length = round(float(number) * PS)
+    if length < 1:
+        msg = f"error: {name} {text!r}: it must be above 0"
+        raise InputError(msg)
+    return length
 
 
 gymnasium.register(ID, entry_point="spillgate.gym:QueueEnv")

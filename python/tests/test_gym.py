@@ -296,6 +296,7 @@ def test_what_is_no_action(make, action):
         ({"interval": "10 Mb/s"}, "is no time"),
         ({"interval": "0 s"}, "must be above 0"),
         ({"interval": "6 s"}, "is longer than a run"),
+        ({"target": "-20 ms"}, "target '-20 ms': it must be above 0"),
         ({"text": TEXT[: TEXT.index("sla:")]}, "states no requirement"),
         (
             {"set": {"variants": [{"name": "x", "set": {}}, {"name": "y", "set": {}}]}},
@@ -307,6 +308,12 @@ def test_bad_input(make, options, said):
     with pytest.raises(spillgate.InputError) as error:
         make(**options)
     assert said in str(error.value)
+
+
+def test_messages_name_the_file_that_was_given(root):
+    path = root / "examples/first/scenario.yaml"
+    with pytest.raises(spillgate.InputError, match=r"'100 s' is longer than .*scenario\.yaml"):
+        QueueEnv(path, "uplink", variant="fifo", interval="100 s")
 
 
 def test_gymnasium_that_is_missing():
