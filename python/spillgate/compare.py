@@ -18,7 +18,7 @@ from spillgate.errors import InputError
 from spillgate.labels import words
 from spillgate.mechanisms import Mechanism
 from spillgate.metrics import format_value
-from spillgate.own import AqmLike
+from spillgate.own import AqmLike, SchedulerLike
 from spillgate.ports import Port, chosen, port_at, variants
 from spillgate.ranking import Ranking, rankings
 from spillgate.result import Results
@@ -112,6 +112,7 @@ def compare(
     port: str,
     aqm: Sequence[str],
     aqm_code: AqmLike | None = None,
+    scheduler: SchedulerLike | None = None,
     variant: str | None = None,
     metrics: Sequence[str] | None = None,
     rtt: float | None = None,
@@ -136,6 +137,7 @@ def compare(
         aqm: The mechanisms: names of `spillgate.mechanisms`, of policies of the scenario, and of
             `aqm_code`. The port's own queueing takes part, too.
         aqm_code: AQMs of one's own, as for `run`. Those that are named in `aqm` stand in a FIFO.
+        scheduler: Schedulers of one's own that policies of the scenario name, as for `run`.
         variant: Of a scenario with variants: on which one the others build; default the first.
         metrics: Metrics that are ranked; default goodput, or throughput, delay, loss, completion
             times, and fairness.
@@ -172,6 +174,7 @@ def compare(
         port=port,
         aqm=aqm,
         aqm_code=aqm_code,
+        scheduler=scheduler,
         variant=variant,
         metrics=metrics,
         rtt=rtt,
@@ -248,6 +251,7 @@ def prepare(
     port: str,
     aqm: Sequence[str],
     aqm_code: AqmLike | None = None,
+    scheduler: SchedulerLike | None = None,
     variant: str | None = None,
     metrics: Sequence[str] | None = None,
     rtt: float | None = None,
@@ -260,7 +264,7 @@ def prepare(
     if isinstance(aqm, str):
         msg = "aqm takes a list of names, not one text"
         raise TypeError(msg)
-    source = Source.of(scenario, aqm=aqm_code)
+    source = Source.of(scenario, aqm=aqm_code, scheduler=scheduler)
     for metric in metrics or ():
         if metric not in words("metrics") or words("metrics")[metric]["better"] is None:
             sided = [m for m, w in words("metrics").items() if w["better"]]

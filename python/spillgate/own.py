@@ -269,8 +269,12 @@ def given(options: argparse.Namespace) -> Own:
     Raises:
         InputError: As `named` does.
     """
-    schedulers = named(options.scheduler, "scheduler")
-    return Own(named(options.aqm), {n: of for n, of in schedulers.items() if isinstance(of, type)})
+    return Own(named(options.aqm), schedulers(options.scheduler))
+
+
+def schedulers(texts: list[str]) -> dict[str, type]:
+    """Schedulers by name, of texts of the command line: see `named`."""
+    return {n: of for n, of in named(texts, "scheduler").items() if isinstance(of, type)}
 
 
 def named(texts: list[str], option: str = "aqm") -> dict[str, type | Library]:

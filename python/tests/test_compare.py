@@ -204,6 +204,16 @@ def test_an_aqm_of_one_s_own_takes_part():
     assert orders(found, "data", "owd_p99")["codel"] == (1, 1)
 
 
+def test_a_scheduler_of_one_s_own_takes_part(root, tmp_path, capsys):
+    scenario = str(root / "examples/own-scheduler/scenario.yaml")
+    turns = f"turns={root / 'examples/own-scheduler/turns.py'}:Turns"
+    asked = ["--port", "wan", "--aqm", "drr,fq-codel", "--runs", "2", "--scheduler", turns]
+    more = ["--set", "measurement.duration=1 s", "--no-figures", "--quiet", "--format", "json"]
+    assert main(["compare", scenario, *asked, *more, "--out", str(tmp_path / "c")]) in (0, 1, 3)
+    found = json.loads(capsys.readouterr().out)
+    assert [m["name"] for m in found["mechanisms"]] == ["as it is", "drr", "fq-codel"]
+
+
 def test_axes_have_a_ranking_at_each_place():
     load = {"name": "calls", "set": "traffic[1].flow.count", "values": [1, 20]}
     found = spillgate.compare(line(axes=[load]), port="wan", aqm=["fq-codel"], runs=3)

@@ -23,7 +23,7 @@ from spillgate.compare import Compared, Prepared, prepare
 from spillgate.errors import InputError
 from spillgate.labels import short_of, words
 from spillgate.metrics import Scale, column_decimals, format_cell, format_value, scale_of
-from spillgate.own import named
+from spillgate.own import named, schedulers
 from spillgate.ranking import Ranking
 from spillgate.report import REPORT
 from spillgate.report import write as write_report
@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
         port=options.port,
         aqm=names,
         aqm_code=named(code),
+        scheduler=schedulers(options.scheduler),
         variant=options.variant,
         metrics=options.metric,
         rtt=None if options.rtt is None else _seconds(options.rtt),

@@ -15,6 +15,7 @@ from spillgate.cli.parser.options import (
     add_progress,
     add_quiet,
     add_scenario,
+    add_scheduler,
 )
 
 
@@ -44,6 +45,7 @@ def add_compare(commands: Commands) -> None:
         "NAME=MODULE:CLASS, an AQM of one's own in a FIFO; may be repeated; what the port has as "
         "it is takes part, too",
     )
+    add_scheduler(parser, "of a module or a file; may be repeated")
     parser.add_argument(
         "--metric",
         action="append",

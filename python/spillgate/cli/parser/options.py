@@ -100,12 +100,17 @@ def add_own(parser: argparse.ArgumentParser) -> None:
         help="an AQM of one's own that the scenario names: a class of a module that can be "
         "imported from here, or of a file FILE.py; default of NAME the class's; may be repeated",
     )
+    add_scheduler(parser, "likewise")
+
+
+def add_scheduler(parser: argparse.ArgumentParser, where: str) -> None:
+    """The option for schedulers of one's own."""
     parser.add_argument(
         "--scheduler",
         action="append",
         default=[],
         metavar="[NAME=]MODULE:CLASS",
-        help="a scheduler of one's own that the scenario names as a policy, likewise",
+        help=f"a scheduler of one's own that the scenario names as a policy, {where}",
     )
 
 
