@@ -7,9 +7,10 @@
 //!
 //! Disciplines and schedulers of classes, eight of them, have three packets of each flow waiting,
 //! and each departure is replaced by a packet of its flow. A tree of HTB or HFSC has a class for
-//! each flow. *Borrowed*: classes have next to no rate of their own. *Shaped*: the tree sends slower
-//! than it is asked, so that each packet waits for a wake-up, which counts. AQMs have a FIFO of 20
-//! packets to themselves, to which a quarter more comes than leaves at 10 Mb/s, of flows at random.
+//! each flow. *Borrowed*: classes have next to no rate of their own. *Shaped*: the tree sends
+//! slower than it is asked, so that each packet waits for a wake-up, which counts. AQMs have a FIFO
+//! of 20 packets to themselves, to which a quarter more comes than leaves at 10 Mb/s, of flows at
+//! random.
 
 mod common;
 
