@@ -240,6 +240,11 @@ def ground_of(
     given = tuple(n for n, v in (("rate", rate), ("burst", burst)) if v is not None)
     envelope = Envelope(rate_bps, depth, length)
     nodes = tuple(origins) or (link["from"],)
+    ends = sorted({x[end] for x in d.links for end in ("from", "to")})
+    for option, node in (*(("from", n) for n in nodes), ("to", to or link["to"])):
+        if node not in ends:
+            msg = f"error: --{option}: no link has the node {node!r}; there are {', '.join(ends)}"
+            raise InputError(msg)
     return Ground(port, kinds, envelope, given, sources, nodes, to or link["to"], name)
 
 
