@@ -189,6 +189,15 @@ def test_the_command_makes_a_page_and_a_run_directory_for_each_section(tmp_path,
     assert {k: v for k, v in saved.items() if k != "format"} == document
 
 
+def test_nothing_is_cut_off_in_a_narrow_terminal(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    asked = ["--quick", "--runs", "2", "--section", "1", "--aqm", "codel,fq-codel,cake,pie"]
+    assert main(["suite", "bufferbloat", *asked, "--all", "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines()[:20])) <= 60
+    assert "…" not in said
+
+
 def test_own_aqms_stand_among_names(monkeypatch, root):
     monkeypatch.chdir(root / "python/tests")
     names, own = compared(["codel, mine=own_aqms:Red", "pie"])

@@ -166,9 +166,9 @@ def _print(found: SuiteResults, path: Path, options: argparse.Namespace) -> None
     out = console()
     made = table()
     for heading in ("section", "case", "measured"):
-        made.add_column(heading)
+        made.add_column(heading, overflow="fold")
     for of in found.compared:
-        made.add_column(of, justify="right")
+        made.add_column(of, justify="right", overflow="fold")
     above: tuple[str, ...] = ()
     for done, measure, case, intervals in found.rows():
         if not options.all and measure not in done.section.measures[:_KEY]:
