@@ -1,8 +1,10 @@
-"""How many packets a CPU-second a run makes with an AQM or a scheduler of one's own.
+"""How many packets a CPU-second a run makes with an AQM or a scheduler of one's own, or how many
+steps with an agent of Gymnasium.
 
 `python bench/own.py` times `examples/own-aqm` with CoDel, with the C library and with the class,
 and `examples/own-scheduler` with the built-in DRR and with the class, and prints a table of each;
-it needs `cc`.
+it needs `cc`. Then it times the environment at the port of `examples/first`, with an action that
+stays.
 """
 
 import subprocess
@@ -12,6 +14,7 @@ import time
 from pathlib import Path
 
 import spillgate
+from spillgate.gym import QueueEnv
 from spillgate.own import INCLUDE, Library, named
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -73,6 +76,25 @@ def tables():
     )
     yield ""
     yield from table("scheduler", schedulers)
+    yield ""
+    for interval in ("10 ms", "2 ms"):
+        yield from steps(interval)
+
+
+def steps(interval):
+    """Steps of an agent a CPU-second, by the fastest of three episodes."""
+    best = 0.0
+    first = EXAMPLES / "first/scenario.yaml"
+    with QueueEnv(first, "uplink", interval=interval, variant="fifo") as env:
+        for _ in range(3):
+            env.reset(seed=1)
+            count, over = 0, False
+            begun = time.process_time()
+            while not over:
+                _, _, _, over, _ = env.step([0.01])
+                count += 1
+            best = max(best, count / (time.process_time() - begun))
+    yield f"An agent that acts each {interval} makes {best:,.0f} steps a CPU-second."
 
 
 if __name__ == "__main__":
