@@ -214,6 +214,7 @@ class QueueEnv(gymnasium.Env[Any, Any]):
         self._source = Source.of(scenario)
         self._written = self._source.path
         self._target = None if target is None else _time("target", target) / PS
+        _check_function("reward", reward)
         length = _time("interval", interval)
         self._length, self.interval = length, length / PS
         self._marking = marking
@@ -304,10 +305,13 @@ class QueueEnv(gymnasium.Env[Any, Any]):
             InputError: If the action is not in the action space.
             AqmError: If the run ended by an error.
         """
-        values = np.asarray(action, dtype=np.float64).reshape(-1)
         numbers = 1 if self._target is None else 2
+        msg = f"error: {action!r} is no action: {numbers} numbers from 0 to 1"
+        try:
+            values = np.asarray(action, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError) as error:
+            raise InputError(msg) from error
         if len(values) != numbers or not all(0.0 <= v <= 1.0 for v in values):
-            msg = f"error: {action!r} is no action: {numbers} numbers from 0 to 1"
             raise InputError(msg)
         if self._begun is None or self._taken >= self.steps:
             msg = "error: the episode has ended, or none has begun: call reset"
@@ -345,9 +349,15 @@ class QueueEnv(gymnasium.Env[Any, Any]):
             run.close()
 
 
+def _check_function(name: str, given: object) -> None:
+    if not (given is None or callable(given)):
+        msg = f"error: {name} {given!r} is no function of an interval"
+        raise InputError(msg)
+
+
 def _time(name: str, text: str) -> int:
     """A time above 0 in picoseconds."""
-    number, unit, _ = quantity(name, text)
+    number, unit, _ = quantity(name, str(text))
     if unit != "s":
         msg = f"error: {name} {text!r} is no time: write one such as '10 ms'"
         raise InputError(msg)

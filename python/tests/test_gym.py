@@ -271,7 +271,7 @@ def test_an_error_of_the_run_is_raised(make):
     assert "two queues have the agent" in str(error.value) + str(error.value.__cause__)
 
 
-@pytest.mark.parametrize("action", [[float("nan")], [1.5], [-0.1], [0.1, 0.1], []])
+@pytest.mark.parametrize("action", [[float("nan")], [1.5], [-0.1], [0.1, 0.1], [], "x", None])
 def test_what_is_no_action(make, action):
     env = make()
     env.reset(seed=1)
@@ -285,6 +285,8 @@ def test_what_is_no_action(make, action):
         ({"port": "van"}, "port 'van': error: there is no `van` in `topology.links`"),
         ({"interval": "10 Mb/s"}, "is no time"),
         ({"interval": "0 s"}, "must be above 0"),
+        ({"interval": 0.01}, "interval 0.01 is no time"),
+        ({"reward": "x"}, "reward 'x' is no function"),
         ({"interval": "6 s"}, "is longer than a run"),
         ({"target": "-20 ms"}, "target '-20 ms': it must be above 0"),
         ({"text": TEXT[: TEXT.index("sla:")]}, "states no requirement"),
