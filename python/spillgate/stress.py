@@ -282,6 +282,9 @@ def stress(
 def _objective(text: str) -> Objective:
     # A class may have dots in its name, a metric has none.
     given = text if ":" in text else ":".join(text.rsplit(".", 1))
+    if ":" not in given:
+        msg = f"error: --against {text}: write CLASS.METRIC, such as voice.owd_p99"
+        raise InputError(msg)
     o = Objective.read(given, larger=True)
     better = words("metrics")[o.metric]["better"]
     if better is None:

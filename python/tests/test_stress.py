@@ -216,6 +216,7 @@ def test_the_same_seed_finds_the_same(scenario):
     [
         (("--port", "van"), "did you mean wan?"),
         (("--against", "probe.owd_p98"), "there is no metric `owd_p98`"),
+        (("--against", "probe"), "--against probe: write CLASS.METRIC"),
         (("--against", "video.owd_p99"), "there is no class 'video'"),
         (("--against", "probe.mos"), "mos of class probe is not measured"),
         (("--rate", "11 Mb/s"), "1 x 11 Mb/s fill the 10 Mb/s of wan in the mean"),
