@@ -673,101 +673,88 @@ def refresh_study():
             shutil.copyfile(drawn, ROOT / f"docs/img/figures-{drawn.name}")
 
 
-def main():
-    """Replaces texts and pictures.
+def put(page, *texts):
+    """Replaces the outputs of a page, one after another; the last as often as there are more."""
+    path, last = ROOT / page, texts[-1]
+    rest = iter(texts)
+    text = _BLOCK.sub(lambda _: next(rest, last), path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
 
-    After `figures` only those of pages about models, of all or those named, and after `papers`
-    likewise those of papers; after `rivals` what mechanisms of today make of them, which nothing
-    else replaces; after `searches` what searches of their silent choices found; after `study`
-    those of the page about figures; after `compare`, `fluid`, `cioq` or `tcp-over-atm` those of
-    its page;
-    after one of `COMPARED` that comparison, whose other program has to be installed, after
-    `validation` all of them, which nothing else replaces.
-    """
-    if sys.argv[1:2] == ["figures"]:
-        refresh_figures(sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["papers"]:
-        with tempfile.TemporaryDirectory() as temporary:
-            refresh_papers(Path(temporary), sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["rivals"]:
-        with tempfile.TemporaryDirectory() as temporary:
-            refresh_rivals(Path(temporary), sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["searches"]:
-        refresh_searches(sys.argv[2:])
-        return
-    if sys.argv[1:] == ["study"]:
-        refresh_study()
-        return
-    if sys.argv[1:] == ["compare"]:
-        refresh_compare()
-        return
-    if sys.argv[1:] == ["fluid"]:
-        refresh_fluid()
-        return
-    if sys.argv[1:] == ["suites"]:
-        refresh_suites()
-        return
-    if sys.argv[1:] == ["cioq"]:
-        refresh_cioq()
-        return
-    if sys.argv[1:] == ["tcp-over-atm"]:
-        refresh_tcp_over_atm()
-        return
-    if sys.argv[1:] == ["validation"]:
-        for name in COMPARED:
-            refresh_bench(name)
-        return
-    if sys.argv[1:] in [[name] for name in COMPARED]:
-        refresh_bench(sys.argv[1])
-        return
+
+def refresh_outputs():
+    """Replaces what commands and examples print, and the pictures of their runs."""
     with tempfile.TemporaryDirectory() as temporary:
         for page, example in PLACES.items():
             out = Path(temporary) / example
-            text = block(example, out)
-            path = ROOT / page
-            path.write_text(
-                _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
-                encoding="utf-8",
-            )
+            put(page, block(example, out))
             if example == REPORT:
                 picture(out / "report.html", ROOT / "docs/img/report.png")
             for name in IMAGES.get(example, ()):
                 shutil.copyfile(out / f"figures/{name}.png", ROOT / f"docs/img/{name}.png")
         for page, example in BRIEF.items():
-            text = brief(example, Path(temporary) / "brief" / example)
-            path = ROOT / page
-            path.write_text(
-                _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
-                encoding="utf-8",
-            )
+            put(page, brief(example, Path(temporary) / "brief" / example))
         for page, (example, script) in SCRIPTED.items():
             out = Path(temporary) / "scripted" / example
-            text = scripted(page, out)
-            path = ROOT / page
-            path.write_text(
-                _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
-                encoding="utf-8",
-            )
+            put(page, scripted(page, out))
             shutil.copyfile(out / f"{script}.png", ROOT / f"docs/img/{example}-{script}.png")
         for page in EXPLAINED:
-            texts = iter(explained(page, Path(temporary) / "explained" / page))
-            path = ROOT / page
-            text = _BLOCK.sub(lambda _, texts=texts: next(texts), path.read_text(encoding="utf-8"))
-            path.write_text(text, encoding="utf-8")
-        refresh_papers(Path(temporary))
+            put(page, *explained(page, Path(temporary) / "explained" / page))
     for page in COMMANDS:
         (ROOT / page).write_text(commanded(page), encoding="utf-8")
-    refresh_compare()
-    refresh_figures()
-    refresh_study()
-    refresh_fluid()
-    refresh_nearness()
-    refresh_cioq()
-    refresh_suites()
-    refresh_tcp_over_atm()
+
+
+def in_temporary(refreshed):
+    """A function that gets a directory for what it needs meanwhile, before other arguments."""
+
+    def call(*arguments):
+        with tempfile.TemporaryDirectory() as temporary:
+            refreshed(Path(temporary), *arguments)
+
+    return call
+
+
+ALL = {
+    "outputs": refresh_outputs,
+    "compare": refresh_compare,
+    "study": refresh_study,
+    "fluid": refresh_fluid,
+    "nearness": refresh_nearness,
+    "cioq": refresh_cioq,
+    "suites": refresh_suites,
+    "tcp-over-atm": refresh_tcp_over_atm,
+}
+"""What is refreshed when nothing is named, beside figures and papers, by name."""
+
+NAMED = {
+    "figures": refresh_figures,
+    "papers": in_temporary(refresh_papers),
+    "rivals": in_temporary(refresh_rivals),
+    "searches": refresh_searches,
+}
+"""What may be followed by names of pages or papers, all of them if none is named. The last two are
+refreshed only where they are named."""
+
+
+def main():
+    """Replaces texts and pictures: everything but what takes long, or what is named.
+
+    Names are those of `ALL`, `NAMED` and `COMPARED`, and `validation` for all of `COMPARED`, whose
+    other programs have to be installed.
+    """
+    name, *rest = sys.argv[1:] or [None]
+    if name is None:
+        for refreshed in (*ALL.values(), NAMED["papers"], NAMED["figures"]):
+            refreshed()
+    elif name in NAMED:
+        NAMED[name](rest)
+    elif name in ALL and not rest:
+        ALL[name]()
+    elif name in (*COMPARED, "validation") and not rest:
+        for compared in COMPARED if name == "validation" else [name]:
+            refresh_bench(compared)
+    else:
+        known = ", ".join((*ALL, *NAMED, *COMPARED, "validation"))
+        sys.exit(f"error: {' '.join(sys.argv[1:])}: there are {known}")
 
 
 if __name__ == "__main__":
