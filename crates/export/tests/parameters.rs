@@ -695,6 +695,7 @@ fn every_parameter_has_a_row() {
             "RedCurve",
             // What a user gives is named whole.
             "OwnAqmSpec",
+            "OwnSchedulerSpec",
         ];
         let properties = def.get("properties").and_then(Value::as_object);
         for key in properties.into_iter().flat_map(serde_json::Map::keys) {
