@@ -111,7 +111,7 @@ def compare(
     *,
     port: str,
     aqm: Sequence[str],
-    aqm_code: AqmLike | None = None,
+    own: AqmLike | None = None,
     scheduler: SchedulerLike | None = None,
     variant: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -135,8 +135,8 @@ def compare(
         scenario: As for `run`.
         port: The port: a link (`wan`), or its ends (`r1->r2`).
         aqm: The mechanisms: names of `spillgate.mechanisms`, of policies of the scenario, and of
-            `aqm_code`. The port's own queueing takes part, too.
-        aqm_code: AQMs of one's own, as for `run`. Those that are named in `aqm` stand in a FIFO.
+            `own`. The port's own queueing takes part, too.
+        own: AQMs of one's own by name, as for `run`. Those that `aqm` names stand in a FIFO.
         scheduler: Schedulers of one's own that policies of the scenario name, as for `run`.
         variant: Of a scenario with variants: on which one the others build; default the first.
         metrics: Metrics that are ranked; default goodput, or throughput, delay, loss, completion
@@ -173,7 +173,7 @@ def compare(
         scenario,
         port=port,
         aqm=aqm,
-        aqm_code=aqm_code,
+        own=own,
         scheduler=scheduler,
         variant=variant,
         metrics=metrics,
@@ -250,7 +250,7 @@ def prepare(
     *,
     port: str,
     aqm: Sequence[str],
-    aqm_code: AqmLike | None = None,
+    own: AqmLike | None = None,
     scheduler: SchedulerLike | None = None,
     variant: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -264,7 +264,7 @@ def prepare(
     if isinstance(aqm, str):
         msg = "aqm takes a list of names, not one text"
         raise TypeError(msg)
-    source = Source.of(scenario, aqm=aqm_code, scheduler=scheduler)
+    source = Source.of(scenario, aqm=own, scheduler=scheduler)
     for metric in metrics or ():
         if metric not in words("metrics") or words("metrics")[metric]["better"] is None:
             sided = [m for m, w in words("metrics").items() if w["better"]]
@@ -279,8 +279,8 @@ def prepare(
     where = port_at(
         source, port, variant=variant, overrides=texts, confine=how.get("confine", False)
     )
-    own = [name for name in aqm if name in source.own.aqm]
-    found = chosen(where, aqm, own=own, rtt=rtt, ecn=ecn, limit=limit)
+    ours = [name for name in aqm if name in source.own.aqm]
+    found = chosen(where, aqm, own=ours, rtt=rtt, ecn=ecn, limit=limit)
     how = {"source": source, "overrides": texts, **how}
     return _prepared(where, found, None if metrics is None else tuple(metrics), how)
 

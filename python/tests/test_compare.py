@@ -196,7 +196,7 @@ def test_a_port_whose_policy_comes_with_an_interface(root):
 
 def test_an_aqm_of_one_s_own_takes_part():
     found = spillgate.compare(
-        line(), port="wan", aqm=["none", "codel"], aqm_code={"none": Nothing}, runs=3
+        line(), port="wan", aqm=["none", "codel"], own={"none": Nothing}, runs=3
     )
     assert found.mechanisms[1].policy["fifo"]["aqm"] == {"none": {}}
     # It is a FIFO of a round trip.

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         options.scenario,
         port=options.port,
         aqm=names,
-        aqm_code=named(code),
+        own=named(code),
         scheduler=schedulers(options.scheduler),
         variant=options.variant,
         metrics=options.metric,
