@@ -115,6 +115,7 @@ RANK = {
     "where": 3.5,
     "objective": 3.5,
     "lint": 4,
+    "lab": 5,
     "rows": 4,
     "bounds": 4.5,
     "admission": 5,

@@ -540,6 +540,13 @@ def fluid(options: argparse.Namespace) -> int:
     return loops.fluid(options)
 
 
+def lab(options: argparse.Namespace) -> int:
+    """`spillgate lab`."""
+    from spillgate.cli import lab as page
+
+    return page.lab(options)
+
+
 def profile(options: argparse.Namespace) -> int:
     """`spillgate profile`."""
     from spillgate.cli import profile as text
@@ -673,6 +680,7 @@ COMMANDS = {
     "export": export,
     "explain": explain,
     "fluid": fluid,
+    "lab": lab,
     "pcap": pcap,
     "profile": profile,
     "schema": print_schema,

@@ -11,11 +11,13 @@ from spillgate.cli.parser.options import (
     add_confine,
     add_format,
     add_own,
+    add_platform,
     add_recording,
     add_run_directory,
     add_scenario,
     add_set,
     add_sla,
+    tcp_port,
 )
 
 EVERY = ""
@@ -50,6 +52,35 @@ def add_bound(commands: Commands) -> None:
         help="with --worst: make a run directory of the worst case, or one for each below DIR",
     )
     add_format(bound, "table", "json")
+
+
+def add_lab(commands: Commands) -> None:
+    """Open the simulator in the browser."""
+    lab = add_command(
+        commands, "lab", "open the whole simulator as a page in the browser; nothing leaves it"
+    )
+    lab.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        metavar="FILE",
+        help="what the page begins with: a scenario (.yaml, .yml, .json), a router configuration, "
+        "or what 'show policy-map interface' printed",
+    )
+    add_platform(lab, "whose meaning commands of a configuration have")
+    add_confine(lab)
+    served = lab.add_argument_group("served on this machine, and to nobody else")
+    served.add_argument(
+        "--port", type=tcp_port, metavar="N", help="port; default any that is free"
+    )
+    served.add_argument(
+        "--no-browser", action="store_true", help="only say the address; default open it"
+    )
+    alone = lab.add_argument_group("as a file, which works without a server and a network")
+    alone.add_argument(
+        "--save", type=Path, metavar="HTML", help="write the lab as one HTML file, with FILE in it"
+    )
+    alone.add_argument("--force", action="store_true", help="replace the file of --save")
 
 
 def add_explain(commands: Commands) -> None:

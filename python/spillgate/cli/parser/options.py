@@ -240,6 +240,15 @@ def megabytes(text: str) -> float:
     return _positive(text, "megabytes, such as 500")
 
 
+def tcp_port(text: str) -> int:
+    """A port of this machine; 0 is any that is free."""
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= number <= 0xFFFF:
+        msg = f"{text!r} is no port, which are 1 to 65535"
+        raise argparse.ArgumentTypeError(msg)
+    return number
+
+
 def _positive(text: str, what: str) -> float:
     try:
         value = float(text)
