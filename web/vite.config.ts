@@ -1,0 +1,42 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * One mode a bundle: `vite build` makes `dist/parts/app.js` and `app.css`, `vite build --mode worker`
+ * makes `worker.js`. Both are classic scripts, because a page from `file://` loads no modules.
+ * `build/assemble.mjs` puts them together.
+ */
+export default defineConfig(({ mode }) => {
+  const worker = mode === "worker";
+  return {
+    // The glue that wasm-bindgen writes; `make lab` puts it there.
+    resolve: { alias: { "spillgate-wasm": here("./dist/wasm/spillgate_wasm.js") } },
+    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    publicDir: false,
+    build: {
+      outDir: "dist/parts",
+      emptyOutDir: false,
+      target: "es2022",
+      modulePreload: false,
+      cssCodeSplit: false,
+      assetsInlineLimit: 100_000_000,
+      reportCompressedSize: false,
+      rolldownOptions: {
+        input: here(worker ? "./src/engine/worker.ts" : "./src/main.tsx"),
+        output: {
+          format: "iife",
+          name: worker ? "spillgateWorker" : "spillgateApp",
+          entryFileNames: worker ? "worker.js" : "app.js",
+          assetFileNames: "app[extname]",
+        },
+      },
+    },
+    test: {
+      include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+    },
+  };
+});
