@@ -348,3 +348,10 @@ def test_the_browser_gets_the_address(monkeypatch):
         server.open_browser()
         assert asked.wait(10)
         assert seen == [server.url]
+
+
+def test_the_page_looks_where_the_server_and_the_file_have_it(root):
+    page = (root / "web/src/share/preload.ts").read_text(encoding="utf-8")
+    slot, served = (re.search(rf'const {n} = "(.*?)"', page)[1] for n in ("SLOT", "SERVED"))
+    assert f'id="{slot}"' in SLOT
+    assert served == lab.PROJECT
