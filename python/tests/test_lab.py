@@ -351,7 +351,7 @@ def test_the_browser_gets_the_address(monkeypatch):
 
 
 def test_the_page_looks_where_the_server_and_the_file_have_it(root):
-    page = (root / "web/src/share/preload.ts").read_text(encoding="utf-8")
+    page = (root / "web/src/engine/parts.ts").read_text(encoding="utf-8")
     slot, served = (re.search(rf'const {n} = "(.*?)"', page)[1] for n in ("SLOT", "SERVED"))
     assert f'id="{slot}"' in SLOT
     assert served == lab.PROJECT

@@ -1,6 +1,7 @@
 import type { Engine } from "../engine/api";
 import { EngineProvider } from "../engine/context";
 import { type PageName, pages } from "../pages/table";
+import { handedProblem, handedTimes } from "../share/handed";
 import { choose, type Language, language, languages, useTexts } from "../texts";
 import { route } from "./router";
 import { chooseTheme, type Theme, theme } from "./theme";
@@ -15,6 +16,7 @@ export function App(props: { engine: Engine }) {
       </button>
       <Header />
       <main id="content" tabIndex={-1}>
+        <Complaint />
         {"WebAssembly" in globalThis ? <Content /> : <p class="notice">{t.noWasm}</p>}
       </main>
     </EngineProvider>
@@ -34,7 +36,32 @@ function Content() {
   const t = useTexts().app;
   const name = current();
   const Page = pages.get(name);
-  return Page ? <Page route={route.value} /> : <p class="notice">{t.notFound(name)}</p>;
+  // A page reads what it begins with when it is mounted.
+  return Page ? (
+    <Page key={`${name}-${handedTimes.value}`} route={route.value} />
+  ) : (
+    <p class="notice">{t.notFound(name)}</p>
+  );
+}
+
+/** Why a link brings nothing; the page stays usable. */
+function Complaint() {
+  const t = useTexts().share;
+  const why = handedProblem.value;
+  if (why === null) return null;
+  return (
+    <p class="complaint" role="alert">
+      {t.broken(why)}{" "}
+      <button
+        type="button"
+        onClick={() => {
+          handedProblem.value = null;
+        }}
+      >
+        {t.dismiss}
+      </button>
+    </p>
+  );
 }
 
 function Header() {

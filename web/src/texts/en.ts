@@ -20,7 +20,34 @@ export const en = {
   },
 
   // Links, one-file pages and commands.
-  share: {},
+  share: {
+    group: "Pass it on",
+    link: "Link",
+    linkTitle: "A link to this scenario",
+    linkNote: "The scenario stands in the link itself, behind #: no server sees it.",
+    linkPlace: (place: string) =>
+      `Whoever opens it needs the lab at the same place (${place}). One file needs nothing.`,
+    tooLong: (most: number) =>
+      `This scenario is too long for a link (${most} characters at most, so that chats and mail do not cut it). One file holds it whole.`,
+    file: "One file",
+    fileNote: "The whole lab with this scenario, for any browser, without a network.",
+    failed: (why: string) => `The file cannot be made: ${why}`,
+    command: "Command",
+    commandTitle: "The same on the command line",
+    commandNote: "In a folder with the files below, Spillgate gives the same results:",
+    digest: "Digest",
+    digestNote:
+      "The fingerprint of everything that happened in the first run; results.json has it, too.",
+    files: "Files",
+    save: (name: string) => `Save ${name}`,
+    copy: "Copy",
+    copied: "Copied.",
+    notCopied: "The browser does not let the page copy: select the text and copy it.",
+    close: "Close",
+    broken: (why: string) =>
+      `The link or file brings no scenario: ${why}. The page begins with its own instead.`,
+    dismiss: "Dismiss",
+  },
 
   // Shared components.
   ui: {},

@@ -32,6 +32,7 @@ function played() {
       return worker as unknown as Worker;
     },
     wasm: async () => new ArrayBuffer(8),
+    project: async () => "null",
   });
   const worker = () => workers.at(-1) as Played;
   return { client, workers, worker };
