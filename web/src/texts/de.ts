@@ -52,7 +52,39 @@ export const de: Texts = {
   },
 
   // Shared components.
-  ui: {},
+  ui: {
+    close: "Schließen",
+    severities: { error: "Fehler", warning: "Warnung", note: "Hinweis" },
+    verdicts: {
+      pass: "erfüllt",
+      fail: "verfehlt",
+      undecided: "offen",
+      proven: "bewiesen",
+      refuted: "widerlegt",
+      "not proven": "nicht bewiesen",
+    } as Record<string, string>,
+    rowsShown: (shown: number, all: number) => `${shown} von ${all} Zeilen.`,
+    showMore: "Mehr zeigen",
+    chart: {
+      none: (what: string) => `${what}: keine Daten`,
+      whole: "Alles zeigen",
+      pointer: (title: string) => `${title}: Zeitpunkt`,
+      curves: (title: string) => `${title}: Kurven`,
+      keys: "Pfeiltasten zeigen, Plus und Minus vergrößern und verkleinern, 0 zeigt alles.",
+      summary: (name: string, least: string, mean: string, most: string, when: string) =>
+        `${name}: von ${least} bis ${most}, im Mittel ${mean}; am größten bei ${when}.`,
+      delay: "Einwegverzögerung",
+      share: "Anteil der Pakete, die länger brauchen",
+      longer: (share: string, delay: string) => `${share} brauchen länger als ${delay}`,
+      logarithmic: "Logarithmische Verzögerungsachse",
+    },
+    editor: {
+      escape: "Mit Escape, dann Tab aus dem Editor.",
+      required: "nötig",
+      oneOf: "eines von",
+      examples: "etwa",
+    },
+  },
 
   // Watch a queue breathe.
   watch: {},

@@ -50,7 +50,39 @@ export const en = {
   },
 
   // Shared components.
-  ui: {},
+  ui: {
+    close: "Close",
+    severities: { error: "Error", warning: "Warning", note: "Note" },
+    verdicts: {
+      pass: "pass",
+      fail: "fail",
+      undecided: "undecided",
+      proven: "proven",
+      refuted: "refuted",
+      "not proven": "not proven",
+    } as Record<string, string>,
+    rowsShown: (shown: number, all: number) => `${shown} of ${all} rows.`,
+    showMore: "Show more",
+    chart: {
+      none: (what: string) => `${what}: no data`,
+      whole: "Show all of it",
+      pointer: (title: string) => `${title}: point in time`,
+      curves: (title: string) => `${title}: curves`,
+      keys: "Arrows point, plus and minus zoom, 0 shows all.",
+      summary: (name: string, least: string, mean: string, most: string, when: string) =>
+        `${name}: from ${least} to ${most}, mean ${mean}; largest at ${when}.`,
+      delay: "one-way delay",
+      share: "share of packets that take longer",
+      longer: (share: string, delay: string) => `${share} take longer than ${delay}`,
+      logarithmic: "Logarithmic axis of delay",
+    },
+    editor: {
+      escape: "Escape, then Tab leaves the editor.",
+      required: "required",
+      oneOf: "one of",
+      examples: "such as",
+    },
+  },
 
   // Watch a queue breathe.
   watch: {},
