@@ -34,9 +34,27 @@ export default defineConfig(({ mode }) => {
       },
     },
     test: {
-      include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
       testTimeout: 30_000,
       hookTimeout: 60_000,
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: "unit",
+            include: ["src/**/*.test.{ts,tsx}", "tests/unit/**/*.test.{ts,tsx}"],
+          },
+        },
+        // One browser at a time, after the units.
+        {
+          extends: true,
+          test: {
+            name: "e2e",
+            include: ["tests/e2e/**/*.test.ts"],
+            fileParallelism: false,
+            sequence: { groupOrder: 1 },
+          },
+        },
+      ],
     },
   };
 });

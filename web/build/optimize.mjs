@@ -1,0 +1,25 @@
+/** Makes the module smaller and faster by Binaryen: `spillgate_wasm_opt.wasm` beside it. */
+
+import { execFileSync } from "node:child_process";
+import { rmSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
+const [input, output] = ["bg", "opt"].map((kind) =>
+  path(`../dist/wasm/spillgate_wasm_${kind}.wasm`),
+);
+if (!input || !output) throw new Error("unreachable");
+
+rmSync(output, { force: true });
+if (process.env.QUICK) {
+  console.log("QUICK=1: the module is not optimized");
+} else {
+  const begin = performance.now();
+  const level = process.env.WASM_OPT ?? "-O3";
+  const program = path("../node_modules/binaryen/bin/wasm-opt");
+  // Features are those that the module says it uses.
+  execFileSync(process.execPath, [program, level, input, "-o", output], { stdio: "inherit" });
+  const [before, after] = [statSync(input).size, statSync(output).size];
+  const seconds = ((performance.now() - begin) / 1000).toFixed(0);
+  console.log(`wasm-opt ${level}: ${before} to ${after} bytes in ${seconds} s`);
+}
