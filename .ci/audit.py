@@ -13,6 +13,17 @@ ROOT = Path(__file__).resolve().parent.parent
 SETS = ("run", "dev", "audit")
 """Sets of pinned requirements of Python."""
 
+MANIFESTS = ("Cargo.toml", "web/bindgen/Cargo.toml")
+"""Of the workspaces of Rust."""
+
+NPM_LOCK = "web/package-lock.json"
+
+SHIPPED = {"MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD"}
+"""Licenses of JavaScript that may stand in a page."""
+
+TOOLS = SHIPPED | {"MPL-2.0"}
+"""Licenses of what only builds and tests a page."""
+
 
 @dataclass
 class Audit:
@@ -21,23 +32,27 @@ class Audit:
     failed: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
 
-    def rust(self, run):
-        """The crates of Cargo.lock, by `deny.toml`."""
+    def rust(self, run, manifest):
+        """The crates of a Cargo.lock, by `deny.toml`."""
         if run(["cargo", "deny", "--version"]).returncode:
             self.unchecked.append(
-                "crates: there is no cargo-deny (cargo install cargo-deny --locked)"
+                f"crates of {manifest}: there is no cargo-deny (cargo install cargo-deny --locked)"
             )
             return
-        for check in ("licenses", "bans", "sources", "advisories"):
-            done = run(["cargo", "deny", "--locked", "check", check])
+        of = "" if manifest == "Cargo.toml" else f" of {manifest}"
+        deny = ["cargo", "deny", "--locked", "--manifest-path", manifest, "check"]
+        # What is only run to build may have a crate twice.
+        checks = ("licenses", *(() if of else ("bans",)), "sources", "advisories")
+        for check in checks:
+            done = run([*deny, "--config", str(ROOT / "deny.toml"), check])
             said = done.stdout + done.stderr
             if done.returncode == 0:
-                print(f"crates, {check}: ok")
+                print(f"crates{of}, {check}: ok")
             elif "failed to fetch" in said:
-                self.unchecked.append(f"crates, {check}: their data cannot be fetched")
+                self.unchecked.append(f"crates{of}, {check}: their data cannot be fetched")
             else:
                 print(said)
-                self.failed.append(f"crates, {check}")
+                self.failed.append(f"crates{of}, {check}")
 
     def python(self, run, name):
         """A set of pinned requirements."""
@@ -64,6 +79,29 @@ class Audit:
         if len(skipped) < len(found):
             print(f"{file}: {len(found) - len(skipped)} packages looked up")
 
+    def javascript(self, run):
+        """The packages of the lab's page."""
+        self.licenses(json.loads((ROOT / NPM_LOCK).read_text(encoding="utf-8"))["packages"])
+        done = run(["npm", "audit", "--json", "--package-lock-only", "--prefix", "web"])
+        try:
+            found = json.loads(done.stdout)["vulnerabilities"]
+        except (ValueError, KeyError):
+            self.unchecked.append(f"{NPM_LOCK}: npm cannot look up what is known")
+            return
+        for name, known in found.items():
+            self.failed.append(f"{NPM_LOCK}: {name} {known['range']}: {known['severity']}")
+        if not found:
+            print(f"{NPM_LOCK}: looked up")
+
+    def licenses(self, packages):
+        """Refuses those that are not permissive; of several that are offered, one must be."""
+        for path, one in packages.items():
+            allowed = TOOLS if one.get("dev") else SHIPPED
+            offered = (one.get("license") or "").strip("()").split(" OR ")
+            if path and allowed.isdisjoint(offered):
+                name = path.rpartition("node_modules/")[2]
+                self.failed.append(f"{NPM_LOCK}: {name}: license {one.get('license')}")
+
     def conclude(self):
         """Says what came out; the exit status."""
         for problem in self.failed:
@@ -84,9 +122,11 @@ def called(command):
 def main(run=called):
     """The command."""
     audit = Audit()
-    audit.rust(run)
+    for manifest in MANIFESTS:
+        audit.rust(run, manifest)
     for name in SETS:
         audit.python(run, name)
+    audit.javascript(run)
     return audit.conclude()
 
 

@@ -47,18 +47,26 @@ def packages(root):
     return {n for n in found if n and not n.startswith(("-r", "spillgate"))}
 
 
+def modules(root):
+    """The packages of JavaScript that a manifest names."""
+    read = json.loads((root / "web/package.json").read_text(encoding="utf-8"))
+    return {*read["dependencies"], *read["devDependencies"]}
+
+
 def listed(root, heading):
     """The first column of the table below a heading."""
     page = (root / "docs/reference/dependencies.md").read_text(encoding="utf-8")
     section = page.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
     rows = re.findall(r"^\| (`.*?) \| (.*?) \|$", section, re.MULTILINE)
     assert all(len(why.split()) > 1 for _, why in rows)
-    names = [name for cell, _ in rows for name in re.findall(r"`([\w-]+)`", cell)]
+    names = [name for cell, _ in rows for name in re.findall(r"`([@/\w-]+)`", cell)]
     assert len(names) == len(set(names))
     return set(names)
 
 
-@pytest.mark.parametrize(("heading", "used"), [("Rust", crates), ("Python", packages)])
+@pytest.mark.parametrize(
+    ("heading", "used"), [("Rust", crates), ("Python", packages), ("JavaScript", modules)]
+)
 def test_each_dependency_has_its_reason(root, heading, used):
     assert listed(root, heading) == used(root)
 
@@ -73,9 +81,11 @@ def audit(root):
 
 
 def answering(deny="", status=0, packages=()):
-    """Stands in for cargo-deny and pip-audit."""
+    """Stands in for cargo-deny, pip-audit and npm."""
 
     def run(command):
+        if "npm" in command:
+            return subprocess.CompletedProcess(command, 0, '{"vulnerabilities": {}}', "")
         if "deny" in command:
             failing = command[-1] == "advisories" and status
             return subprocess.CompletedProcess(command, failing, "", deny)
@@ -120,4 +130,32 @@ def test_without_the_tools_nothing_is_checked_and_that_is_said(audit, capsys):
         return subprocess.CompletedProcess(command, 127, "", "there is no such program")
 
     assert audit.main(missing) == 0
-    assert capsys.readouterr().out.count("NOT CHECKED") == 1 + len(audit.SETS)
+    # Two locks of crates, and one of JavaScript.
+    assert capsys.readouterr().out.count("NOT CHECKED") == 3 + len(audit.SETS)
+
+
+def test_a_vulnerable_package_of_the_page_fails_the_audit(audit, capsys):
+    def run(command):
+        if "npm" not in command:
+            return answering(packages=[KNOWN])(command)
+        found = {"vulnerabilities": {"uplot": {"severity": "high", "range": "<2"}}}
+        return subprocess.CompletedProcess(command, 1, json.dumps(found), "")
+
+    assert audit.main(run) == 1
+    assert "FAILED: web/package-lock.json: uplot <2: high" in capsys.readouterr().out
+
+
+def test_a_license_that_is_not_permissive_fails_the_audit(audit):
+    locked = {
+        "": {"license": "GPL-3.0-only"},
+        "node_modules/a": {"license": "MPL-2.0"},
+        "node_modules/b": {"license": "MPL-2.0", "dev": True},
+        "node_modules/c/node_modules/d": {"license": "(MIT OR GPL-2.0)"},
+        "node_modules/e": {},
+    }
+    found = audit.Audit()
+    found.licenses(locked)
+    assert found.failed == [
+        "web/package-lock.json: a: license MPL-2.0",
+        "web/package-lock.json: e: license None",
+    ]

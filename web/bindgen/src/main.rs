@@ -1,5 +1,6 @@
 //! `spillgate-bindgen IN.wasm OUT`: writes the folder OUT with the module and what calls it.
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use wasm_bindgen_cli_support::Bindgen;
@@ -11,16 +12,17 @@ fn main() -> ExitCode {
         eprintln!("usage: spillgate-bindgen IN.wasm OUT");
         return ExitCode::from(2);
     };
-    let written = Bindgen::new()
-        .input_path(&input)
-        .out_name("spillgate_wasm")
-        .web(true)
-        .and_then(|bindgen| bindgen.typescript(false).omit_default_module_path(true).generate(&out));
-    match written {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {input}: {error:#}");
-            ExitCode::from(2)
-        }
+    if let Err(error) = write(&input, &out) {
+        eprintln!("error: {input}: {error:#}");
+        return ExitCode::from(2);
     }
+    ExitCode::SUCCESS
+}
+
+fn write(input: &str, out: &str) -> Result<(), Box<dyn Error>> {
+    let mut bindgen = Bindgen::new();
+    bindgen.input_path(input).out_name("spillgate_wasm");
+    bindgen.typescript(false).omit_default_module_path(true);
+    bindgen.web(true)?.generate(out)?;
+    Ok(())
 }
