@@ -68,9 +68,10 @@ ALLOWED = {
         "sim",
     },
     "live": {"core", "queueing", "measure", "scenario"},
-    # queueing, endpoints, nodes and voice for their registries: the lists that `spillgate
-    # list` prints.
-    "python": {
+    # What front ends ask: the arrow goes to everything, and nothing but front ends points here.
+    # queueing, endpoints, nodes and voice for their registries: the lists that `spillgate list`
+    # prints.
+    "documents": {
         "bounds",
         "capture",
         "core",
@@ -86,6 +87,21 @@ ALLOWED = {
         "nodes",
         "voice",
     },
+    "python": {
+        "bounds",
+        "capture",
+        "core",
+        "documents",
+        "queueing",
+        "import",
+        "lint",
+        "scenario",
+        "sim",
+        "measure",
+        "output",
+        "voice",
+    },
+    "wasm": {"core", "documents", "import", "lint", "output", "scenario", "sim"},
 }
 
 # A module may import those of lower rank, and its own package.

@@ -21,6 +21,7 @@ pub mod store;
 mod tidy;
 mod transients;
 mod verdicts;
+pub mod watch;
 mod words;
 pub mod worst;
 

@@ -5,6 +5,7 @@ mod certain;
 mod report;
 mod store;
 mod switch;
+mod watch;
 mod words;
 mod worst;
 mod worst_rates;

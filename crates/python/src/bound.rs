@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use spillgate_bounds::{Hop, bounds, report};
+use spillgate_bounds::{Hop, bounds};
+use spillgate_documents::NO_CURVE;
 use spillgate_import::ConfigImporter;
-use spillgate_output::Report;
 use spillgate_output::worst::{Place, worst as find_worst};
 use spillgate_scenario::{Diagnostics, Options, Own, load, points_alone};
 
@@ -18,9 +18,6 @@ use crate::files::Disk;
 use crate::job::input_error;
 use crate::memory;
 use crate::waiting::waiting;
-
-/// Why there is no bound with code of one's own.
-const NO_CURVE: &str = "no curve is known of an AQM or a scheduler of one's own, so a scenario that names one has no bounds";
 
 /// What cannot be exceeded at each point of a scenario: a JSON list of `point`, its report, and the
 /// verdicts on what is required for certain.
@@ -41,25 +38,9 @@ pub(crate) fn bound(
         own: Own::refused(NO_CURVE),
         ..Options::default()
     };
-    let importer = ConfigImporter { strict: false };
-    let find = move || load(&path, &Disk, &importer, &options);
-    let plan = waiting(py, find)?.map_err(|e| input_error(py, &e))?.plan;
-    let plan = Arc::new(plan);
-    // Without a run nothing is refuted.
-    let mut certain = match plan.sla.iter().any(|r| r.certain) {
-        true => Report::new(Arc::clone(&plan), Vec::new())
-            .verdicts()
-            .to_vec(),
-        false => Vec::new(),
-    };
-    certain.retain(|v| v.certain);
-    let points = plan.variants.iter().map(|point| {
-        let report = report(&point.world, &bounds(&point.world));
-        let certain = certain.iter().filter(|v| v.variant == point.name);
-        let certain: Vec<_> = certain.collect();
-        serde_json::json!({"point": point.name, "bounds": report, "certain": certain})
-    });
-    Ok(serde_json::Value::from_iter(points).to_string())
+    let find = move || spillgate_documents::bounds(&path, &Disk, &options);
+    let found = waiting(py, find)?.map_err(|e| input_error(py, &e))?;
+    Ok(found.to_string())
 }
 
 /// The worst arrivals that are found for a queue with a bound: a JSON object, and the capture that

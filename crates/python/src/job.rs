@@ -16,7 +16,6 @@ use spillgate_sim::{
     Campaign, Engine, Failure, Finished, Manner, Observed, Replication, RunInfo, Shelf, Wanted,
 };
 
-use crate::explain;
 use crate::files::Overlay;
 use crate::memory;
 use crate::own::{Own, Parts};
@@ -406,7 +405,8 @@ impl Job {
     ) -> PyResult<String> {
         let world = Arc::clone(&self.variant(variant)?.world);
         let seed = self.campaign.plan().seed;
-        let (names, question) = explain::question(question, &world)?;
+        let (names, question) =
+            spillgate_documents::question(question, &world).map_err(PyValueError::new_err)?;
         let answer = self.own.repeat(py, || {
             let stopped = || Python::attach(|py| py.check_signals().is_err());
             spillgate_sim::explain::explain(&world, seed, run, &question, &stopped)

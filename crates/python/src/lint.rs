@@ -1,13 +1,12 @@
 //! Rules, without simulating.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use spillgate_import::platform_by_name;
-use spillgate_lint::{RULES, Selection, WARNINGS, configuration, json, sarif, scenario, text};
-use spillgate_scenario::{Diagnostics, Options};
+use spillgate_documents::{lint_configuration, lint_scenario};
+use spillgate_lint::{RULES, Selection, WARNINGS};
+use spillgate_scenario::Options;
 
-use crate::config::bytes_of;
 use crate::files::Disk;
 use crate::job::input_error;
 use crate::memory;
@@ -39,27 +38,14 @@ pub(crate) fn lint(
         own: Own::new(py, own)?.given,
         ..Options::default()
     };
-    let find = move || find(&path, is_scenario, &platform, &options, &selection);
-    let found = waiting(py, find)?.map_err(|e| input_error(py, &e))?;
-    let mut out = json(&found);
-    out["text"] = text(&found).into();
-    out["sarif"] = sarif(&found, env!("CARGO_PKG_VERSION"));
-    Ok(out.to_string())
-}
-
-fn find(
-    path: &Path,
-    is_scenario: bool,
-    platform: &str,
-    options: &Options,
-    selection: &Selection,
-) -> Result<Vec<spillgate_lint::Finding>, Diagnostics> {
-    if is_scenario {
-        return scenario(path, &Disk, options, selection);
-    }
-    let platform = platform_by_name(platform)?;
-    let file = path.display().to_string();
-    configuration(&file, &bytes_of(path)?, platform, selection)
+    let found = waiting(py, move || {
+        if is_scenario {
+            lint_scenario(&path, &Disk, &options, &selection)
+        } else {
+            lint_configuration(&path, &Disk, &platform, &selection)
+        }
+    })?;
+    Ok(found.map_err(|e| input_error(py, &e))?.to_string())
 }
 
 /// Every rule, as a JSON list.

@@ -8,7 +8,7 @@ use spillgate_sim::BEHAVIOR;
 
 /// The behavior under which this build stores runs.
 pub(crate) fn behavior() -> u32 {
-    match env!("SPILLGATE_EDITS").parse() {
+    match spillgate_documents::EDITS.parse() {
         Ok(0) | Err(_) => BEHAVIOR,
         Ok(edits) => edits,
     }

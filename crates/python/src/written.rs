@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use spillgate_import::ConfigImporter;
-use spillgate_scenario::{Chosen, Diagnostics, Options, load, points_alone, port_policies};
+use spillgate_scenario::{Chosen, Options};
 
 use crate::files::Overlay;
 use crate::job::input_error;
@@ -35,34 +34,7 @@ pub(crate) fn written(
         own: Own::new(py, own)?.given,
         ..Options::default()
     };
-    let found: Result<_, Diagnostics> = waiting(py, move || {
-        let (files, importer) = (Overlay(files), ConfigImporter { strict: false });
-        let variants = load(&path, &files, &importer, &options)?.scenario.variants;
-        let alone = points_alone(&path, &files, &importer, &options)?;
-        let ports = port_policies(&path, &files, &importer, &options)?;
-        Ok((variants, alone, ports))
-    })?;
-    let (variants, alone, ports) = found.map_err(|e| input_error(py, &e))?;
-    let links = alone.iter().flat_map(|s| &s.topology.links);
-    let links: Vec<_> = links
-        .map(|(name, link)| {
-            serde_json::json!({
-                "name": name,
-                "from": link.from,
-                "to": link.to,
-                "rate": link.policy_rate().bps(),
-                "duplex": link.duplex,
-            })
-        })
-        .collect();
-    let policies: Vec<_> = ports.iter().flat_map(|p| p.policies.keys()).collect();
-    let configs = alone.iter().flat_map(|s| &s.configs);
-    let interfaces: Vec<_> = configs.map(|c| &c.interfaces).collect();
-    let record = serde_json::json!({
-        "variants": variants,
-        "policies": policies,
-        "links": links,
-        "interfaces": interfaces,
-    });
-    Ok(record.to_string())
+    let read = move || spillgate_documents::written(&path, &Overlay(files), &options);
+    let found = waiting(py, read)?.map_err(|e| input_error(py, &e))?;
+    Ok(found.to_string())
 }

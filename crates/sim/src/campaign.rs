@@ -4,6 +4,8 @@
 //! and its random streams, so a result does not depend on how many threads
 //! there are or which of them ran it.
 
+mod sliced;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
@@ -20,6 +22,8 @@ use crate::engine::{Engine, Stop, World};
 use crate::outcome::Outcome;
 use crate::replication::Replication;
 use crate::turns::Turns;
+
+pub use sliced::Sliced;
 
 /// Events between two checks of the cancel flag.
 const BUDGET: u64 = 1 << 16;
@@ -373,34 +377,16 @@ impl Campaign {
         };
         let (info, part) = (runs[place], &parts[place]);
         let observe = manner.observed.has(info.run);
-        let judged = |values: Option<Vec<f64>>| {
-            part.store(PARTS, Ordering::Relaxed);
-            for place in turns.finished(place, info, values) {
-                parts[place].store(PARTS, Ordering::Relaxed);
-                self.spared.fetch_add(1, Ordering::Relaxed);
-            }
-        };
-        let values = |outcome: &Outcome| {
-            let rule = turns.rule()?;
-            Some(rule.values(info.variant, outcome))
-        };
-        let finish = |outcome: Option<Outcome>, values: Option<Vec<f64>>| {
-            judged(values);
-            self.done.fetch_add(1, Ordering::Relaxed);
-            if let Some(outcome) = outcome.map(Arc::new) {
-                lock(&self.finished).push(Finished { info, outcome });
-            }
-        };
         // What is judged is read, too.
         let read = !manner.shelved || turns.rule().is_some();
         if !read && shelf.has(info, observe) {
             self.kept.fetch_add(1, Ordering::Relaxed);
-            return finish(None, None);
+            return self.finish(place, None, None);
         }
         if let Some(outcome) = read.then(|| shelf.get(info, observe)).flatten() {
             self.kept.fetch_add(1, Ordering::Relaxed);
-            let values = values(&outcome);
-            return finish((!manner.shelved).then_some(outcome), values);
+            let values = self.values(info, &outcome);
+            return self.finish(place, (!manner.shelved).then_some(outcome), values);
         }
         let before = shelf
             .failure(info)
@@ -410,10 +396,10 @@ impl Campaign {
             let Some(outcome) = outcome else {
                 return Ok(());
             };
-            let values = values(&outcome);
+            let values = self.values(info, &outcome);
             match (shelf.put(info, observe, &outcome), manner.shelved) {
-                (_, false) => finish(Some(outcome), values),
-                (true, true) => finish(None, values),
+                (_, false) => self.finish(place, Some(outcome), values),
+                (true, true) => self.finish(place, None, values),
                 // Nowhere would be what else is made.
                 (false, true) => self.cancel(),
             }
@@ -430,13 +416,41 @@ impl Campaign {
                 if !matches!(why, Failure::Before(_)) {
                     shelf.put_failure(info, &why);
                 }
-                judged(None);
+                self.judged(place, None);
                 lock(&self.failed).push((info, why));
             }
             Err(why) => {
                 lock(&self.fault).get_or_insert(why);
                 self.cancel();
             }
+        }
+    }
+
+    /// What the rule of replication, if there is one, is to know of a run.
+    fn values(&self, info: RunInfo, outcome: &Outcome) -> Option<Vec<f64>> {
+        let rule = self.queue.get()?.turns.rule()?;
+        Some(rule.values(info.variant, outcome))
+    }
+
+    /// A run is over, by its place in the queue.
+    fn judged(&self, place: usize, values: Option<Vec<f64>>) {
+        let Some(Queue { runs, parts, turns }) = self.queue.get() else {
+            return;
+        };
+        parts[place].store(PARTS, Ordering::Relaxed);
+        for spared in turns.finished(place, runs[place], values) {
+            parts[spared].store(PARTS, Ordering::Relaxed);
+            self.spared.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A run has ended well; its outcome, if it is kept here.
+    fn finish(&self, place: usize, outcome: Option<Outcome>, values: Option<Vec<f64>>) {
+        self.judged(place, values);
+        self.done.fetch_add(1, Ordering::Relaxed);
+        if let (Some(outcome), Some(queue)) = (outcome.map(Arc::new), self.queue.get()) {
+            let info = queue.runs[place];
+            lock(&self.finished).push(Finished { info, outcome });
         }
     }
 
@@ -460,18 +474,8 @@ impl Campaign {
             }
         }
         let begun = manner.time.map(|limit| (limit, Instant::now()));
-        let mut world =
-            World::<WinnerTree>::on(self.engine, plan, self.plan.seed, info.run, observe);
-        let mut counted = 0;
-        loop {
-            let stop = world.run(BUDGET);
-            self.events
-                .fetch_add(world.events() - counted, Ordering::Relaxed);
-            counted = world.events();
-            if stop == Stop::Done {
-                break;
-            }
-            part.store((world.fraction() * PARTS as f64) as u64, Ordering::Relaxed);
+        let mut making = self.begin(info, observe);
+        while !making.advance(self, part, BUDGET) {
             if self.cancelled.load(Ordering::Relaxed) {
                 return Ok(None);
             }
@@ -479,9 +483,15 @@ impl Campaign {
                 return Err(Failure::Time(limit));
             }
         }
-        match world.fault() {
-            Some(why) => Err(why.clone()),
-            None => Ok(Some(world.into_outcome())),
+        making.outcome().map(Some)
+    }
+
+    /// Begins a run.
+    fn begin(&self, info: RunInfo, observe: bool) -> Making {
+        let plan = &self.plan.variants[info.variant].world;
+        Making {
+            world: World::on(self.engine, plan, self.plan.seed, info.run, observe),
+            counted: 0,
         }
     }
 
@@ -552,6 +562,38 @@ impl Campaign {
     /// The engine that runs it.
     pub fn engine(&self) -> Engine {
         self.engine
+    }
+}
+
+/// A run that is being made.
+struct Making {
+    world: World<WinnerTree>,
+    /// Its events that the campaign knows of.
+    counted: u64,
+}
+
+impl Making {
+    /// Goes on for so many events; whether the run is over.
+    fn advance(&mut self, campaign: &Campaign, part: &AtomicU64, events: u64) -> bool {
+        let stop = self.world.run(events);
+        let events = self.world.events();
+        (campaign.events).fetch_add(events - self.counted, Ordering::Relaxed);
+        self.counted = events;
+        if stop == Stop::Paused {
+            part.store(
+                (self.world.fraction() * PARTS as f64) as u64,
+                Ordering::Relaxed,
+            );
+        }
+        stop == Stop::Done
+    }
+
+    /// What has come of a run that is over.
+    fn outcome(self) -> Result<Outcome, Failure> {
+        match self.world.fault() {
+            Some(why) => Err(why.clone()),
+            None => Ok(self.world.into_outcome()),
+        }
     }
 }
 

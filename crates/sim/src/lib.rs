@@ -37,7 +37,8 @@ mod voice;
 pub use admission::Admission;
 pub use arrivals::Unsettled;
 pub use campaign::{
-    Around, Campaign, Failure, Finished, Manner, Observed, Progress, RunInfo, Shelf, Wanted, said,
+    Around, Campaign, Failure, Finished, Manner, Observed, Progress, RunInfo, Shelf, Sliced,
+    Wanted, said,
 };
 pub use engine::{Engine, Stop, World, flow_hash, quantile_error};
 pub use express::taken_plainly;

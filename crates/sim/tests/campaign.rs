@@ -3,7 +3,7 @@
 use crate::common;
 use std::sync::Arc;
 
-use spillgate_sim::{Campaign, Outcome, Replication};
+use spillgate_sim::{Campaign, Engine, Finished, Observed, Outcome, Replication, Sliced};
 
 /// Two variants, each run about 10,000 packets.
 fn scenario(runs: u32) -> String {
@@ -197,4 +197,49 @@ runs: {{count: 2}}
         let bits = |o: &Outcome| o.values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&a.outcome), bits(&b.outcome));
     }
+}
+
+/// The runs of a campaign that gets its time in slices of so many events, and how many slices.
+fn sliced(text: &str, events: u64) -> (Vec<Finished>, usize) {
+    let plan = common::plan(text);
+    let mut sliced = Sliced::new(Engine::default(), plan, Observed::First);
+    let (mut slices, mut before) = (0, 0.0);
+    while sliced.advance(events).unwrap() {
+        let progress = sliced.campaign().progress();
+        assert!((before..=1.0).contains(&progress.fraction), "{progress:?}");
+        before = progress.fraction;
+        slices += 1;
+    }
+    assert_eq!(sliced.campaign().progress().fraction, 1.0);
+    (sliced.campaign().finished(), slices)
+}
+
+/// Without threads, in slices of any size, runs are those of a campaign with threads; also where
+/// how many are made depends on what they give.
+#[test]
+fn slices_make_the_same_runs() {
+    let as_needed = format!(
+        "{}study: {{replication: {{first: 3, until: [{{class: f, metric: owd_mean, within: 20 %}}]}}}}\n",
+        scenario(20)
+    );
+    for text in [scenario(3), as_needed] {
+        let whole = common::run(&common::plan(&text), 2);
+        for events in [1_000, 8_192, u64::MAX] {
+            let (runs, slices) = sliced(&text, events);
+            assert_eq!(common::digests(&runs), common::digests(&whole));
+            assert!(slices >= whole.len(), "{slices}");
+        }
+    }
+}
+
+#[test]
+fn a_sliced_campaign_that_is_cancelled_begins_no_further_run() {
+    let plan = common::plan(&scenario(50));
+    let mut sliced = Sliced::new(Engine::default(), plan, Observed::First);
+    while sliced.campaign().progress().runs_done < 3 {
+        assert!(sliced.advance(8_192).unwrap());
+    }
+    sliced.campaign().cancel();
+    while sliced.advance(8_192).unwrap() {}
+    assert!((3..=4).contains(&sliced.campaign().finished().len()));
 }

@@ -1,12 +1,10 @@
 //! Questions about single packets.
 
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
 use serde::Deserialize;
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_sim::explain::Question;
 
-/// A question as Python asks it: flows and links by index.
+/// A question as front ends ask it: flows and links by index.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -19,27 +17,27 @@ struct Asked {
     answers: bool,
 }
 
-/// Names of the groups, and the question.
-pub(crate) fn question(json: &str, world: &WorldPlan) -> PyResult<(Vec<String>, Question)> {
-    let asked: Asked =
-        serde_json::from_str(json).map_err(|e| PyValueError::new_err(e.to_string()))?;
+/// Names of the groups, and the question, from JSON.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn question(json: &str, world: &WorldPlan) -> Result<(Vec<String>, Question), String> {
+    let asked: Asked = serde_json::from_str(json).map_err(|e| e.to_string())?;
     let known = |index: &u32, len: usize| (*index as usize) < len;
     let flows = asked.groups.iter().flat_map(|(_, flows)| flows);
     if !flows.into_iter().all(|f| known(f, world.flows.len()))
         || !asked.at.iter().all(|l| known(l, world.links.len()))
     {
-        return Err(PyValueError::new_err("there is no such flow or link"));
+        return Err("there is no such flow or link".to_owned());
     }
     let (names, groups) = asked.groups.into_iter().unzip();
-    Ok((
-        names,
-        Question {
-            groups,
-            worst: asked.worst,
-            drops: asked.drops,
-            at: asked.at,
-            number: asked.number,
-            answers: asked.answers,
-        },
-    ))
+    let question = Question {
+        groups,
+        worst: asked.worst,
+        drops: asked.drops,
+        at: asked.at,
+        number: asked.number,
+        answers: asked.answers,
+    };
+    Ok((names, question))
 }

@@ -1,0 +1,3 @@
+//! The crate's tests in one binary: each file is a module of it.
+
+mod answers;
