@@ -14,7 +14,7 @@
 //!   `is_show_output`, `profile`, `export_policy`, `bounds`, `written`, `format`, `last_panic`.
 //!
 //! Bad input is thrown as an `Error` whose `diagnostics` is a JSON list of what is wrong and where.
-//! A panic is a trap (`RuntimeError`), after which `last_panic` tells what it said, and nothing else
+//! A panic is a trap (`RuntimeError`). After it `last_panic` tells what it said, and nothing else
 //! of this module may be called.
 
 pub mod ask;
