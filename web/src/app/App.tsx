@@ -3,6 +3,7 @@ import { EngineProvider } from "../engine/context";
 import { type PageName, pages } from "../pages/table";
 import { handedProblem, handedTimes } from "../share/handed";
 import { choose, type Language, language, languages, useTexts } from "../texts";
+import { Button } from "../ui/Button";
 import { route } from "./router";
 import { chooseTheme, type Theme, theme } from "./theme";
 
@@ -52,14 +53,13 @@ function Complaint() {
   return (
     <p class="complaint" role="alert">
       {t.broken(why)}{" "}
-      <button
-        type="button"
+      <Button
         onClick={() => {
           handedProblem.value = null;
         }}
       >
         {t.dismiss}
-      </button>
+      </Button>
     </p>
   );
 }

@@ -1,9 +1,10 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Options, Project } from "../engine/api";
 import { isAlone } from "../engine/parts";
 import type { Handed, Kind } from "../engine/project";
 import { useTexts } from "../texts";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
 import { command } from "./command";
 import { MOST_CHARACTERS, pack } from "./fragment";
 import { oneFile } from "./onefile";
@@ -39,16 +40,12 @@ export function ShareButtons(props: Shared) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in
     <div class="share" role="group" aria-label={t.group}>
-      <button type="button" onClick={() => setOpen("link")}>
-        {t.link}
-      </button>
-      <button type="button" title={t.fileNote} onClick={save}>
+      <Button onClick={() => setOpen("link")}>{t.link}</Button>
+      <Button title={t.fileNote} onClick={save}>
         {t.file}
-      </button>
+      </Button>
       {handed.kind === "scenario" && (
-        <button type="button" onClick={() => setOpen("command")}>
-          {t.command}
-        </button>
+        <Button onClick={() => setOpen("command")}>{t.command}</Button>
       )}
       {failure && <p role="alert">{failure}</p>}
       {open === "link" && <LinkDialog handed={handed} close={close} save={save} />}
@@ -78,22 +75,20 @@ function LinkDialog(props: { handed: Handed; close: () => void; save: () => void
   }, []);
   const [here] = location.href.split("#");
   return (
-    <Dialog title={t.linkTitle} close={props.close}>
+    <Dialog title={t.linkTitle} open onClose={props.close}>
       {packed === null && (
         <>
           <p>{t.tooLong(MOST_CHARACTERS)}</p>
           <p>
-            <button type="button" onClick={props.save}>
-              {t.file}
-            </button>
+            <Button onClick={props.save}>{t.file}</Button>
           </p>
         </>
       )}
       {packed && (
         <>
           <Copied label={t.linkTitle} text={`${here}#/${PAGES[handed.kind]}?s=${packed}`} />
-          <p class="note">{t.linkNote}</p>
-          <p class="note">{t.linkPlace(isAlone() ? (here ?? "") : location.host)}</p>
+          <p class="share-note">{t.linkNote}</p>
+          <p class="share-note">{t.linkPlace(isAlone() ? (here ?? "") : location.host)}</p>
         </>
       )}
     </Dialog>
@@ -104,22 +99,22 @@ function CommandDialog(props: { handed: Handed; digest: string | undefined; clos
   const t = useTexts().share;
   const { project, options } = props.handed;
   return (
-    <Dialog title={t.commandTitle} close={props.close}>
+    <Dialog title={t.commandTitle} open onClose={props.close}>
       <p>{t.commandNote}</p>
       <Copied label={t.command} text={command(project, options)} />
       {props.digest && (
         <p>
           {t.digest} <code>{props.digest}</code>
-          <span class="note"> {t.digestNote}</span>
+          <span class="share-note"> {t.digestNote}</span>
         </p>
       )}
       <h3>{t.files}</h3>
-      <ul>
+      <ul class="share-files">
         {Object.entries(project.files).map(([name, content]) => (
           <li key={name}>
-            <button type="button" onClick={() => offer(name, "application/octet-stream", content)}>
+            <Button onClick={() => offer(name, "application/octet-stream", content)}>
               {t.save(name)}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -148,29 +143,9 @@ function Copied(props: { label: string; text: string }) {
         value={props.text}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <button type="button" onClick={copy}>
-        {t.copy}
-      </button>
+      <Button onClick={copy}>{t.copy}</Button>
       <span role="status">{said}</span>
     </div>
-  );
-}
-
-function Dialog(props: { title: string; close: () => void; children: ComponentChildren }) {
-  const t = useTexts().share;
-  const dialog = useRef<HTMLDialogElement>(null);
-  const title = useId();
-  useEffect(() => dialog.current?.showModal(), []);
-  return (
-    <dialog ref={dialog} class="share-dialog" aria-labelledby={title} onClose={props.close}>
-      <h2 id={title}>{props.title}</h2>
-      {props.children}
-      <p class="end">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {t.close}
-        </button>
-      </p>
-    </dialog>
   );
 }
 

@@ -45,7 +45,6 @@ export const de: Texts = {
     copy: "Kopieren",
     copied: "Kopiert.",
     notCopied: "Der Browser lässt die Seite nicht kopieren: den Text markieren und kopieren.",
-    close: "Schließen",
     broken: (why: string) =>
       `Der Link oder die Datei bringt kein Szenario mit: ${why}. Die Seite beginnt mit ihrem eigenen.`,
     dismiss: "Ausblenden",

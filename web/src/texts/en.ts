@@ -43,7 +43,6 @@ export const en = {
     copy: "Copy",
     copied: "Copied.",
     notCopied: "The browser does not let the page copy: select the text and copy it.",
-    close: "Close",
     broken: (why: string) =>
       `The link or file brings no scenario: ${why}. The page begins with its own instead.`,
     dismiss: "Dismiss",
