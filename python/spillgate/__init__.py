@@ -8,7 +8,7 @@ False
 ['fifo']
 """
 
-from spillgate import _engine, statistics
+from spillgate import _engine, displayed, statistics
 from spillgate.best import Best, System, best
 from spillgate.bounds import Bounds, EndToEnd, QueueBound, bound
 from spillgate.compare import Compared, compare
@@ -52,6 +52,16 @@ from spillgate.stress import Stressed, stress
 from spillgate.suites import SuiteResults, suite
 from spillgate.voice import Rating, rate
 from spillgate.worst_case import WorstCase, worst
+
+
+def _drawn(thing: object) -> str:
+    # Only notebooks pay for it.
+    from spillgate.shown.notebook import html
+
+    return html(thing)
+
+
+displayed.drawn_by(_drawn)
 
 __version__: str = _engine.VERSION
 __commit__: str = _engine.COMMIT

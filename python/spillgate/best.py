@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from spillgate import statistics
+from spillgate.displayed import Displayed
 from spillgate.errors import InputError
 from spillgate.labels import label_of
 from spillgate.metrics import format_value
@@ -61,7 +62,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(Displayed):
     """Which system is the best.
 
     Attributes:

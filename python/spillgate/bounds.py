@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
+from spillgate.displayed import Displayed, Several
 from spillgate.errors import InputError
 from spillgate.rows import Verdict
 from spillgate.rows import records as as_rows
@@ -113,7 +114,7 @@ class EndToEnd:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Displayed):
     """What cannot be exceeded at a point of a scenario.
 
     Attributes:
@@ -170,7 +171,7 @@ def bound(
         sla=seen_from(Source.of(scenario), sla),
         confine=confine,
     )
-    found = tuple(
+    found = Several(
         Bounds(
             point=record["point"],
             classes=tuple(EndToEnd.of(c) for c in record["bounds"]["classes"]),

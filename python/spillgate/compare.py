@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
+from spillgate.displayed import Displayed
 from spillgate.errors import InputError
 from spillgate.labels import words
 from spillgate.mechanisms import Mechanism
@@ -28,7 +29,7 @@ from spillgate.source import ScenarioLike, Source
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Displayed):
     """What became of a port under several mechanisms.
 
     Attributes:

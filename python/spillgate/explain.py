@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
+from spillgate.displayed import Displayed
 from spillgate.errors import InputError
 from spillgate.own import Own
 from spillgate.rundir import read_study
@@ -26,7 +27,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Displayed):
     """Where delays went and why packets were dropped in one run.
 
     Attributes:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from spillgate.displayed import Displayed
 from spillgate.errors import InputError
 from spillgate.result import Results
 from spillgate.rows import Verdict
@@ -90,7 +91,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Displayed):
     """The value that was looked for.
 
     Attributes:
@@ -177,7 +178,7 @@ def _said(v: Verdict) -> str:
 
 
 @dataclass(frozen=True)
-class Frontier:
+class Frontier(Displayed):
     """What a second key must be for each value of the first.
 
     Attributes:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
+from spillgate.displayed import Displayed
 from spillgate.own import AqmLike, Own, SchedulerLike
 from spillgate.scenario import Overrides, override_texts
 
@@ -70,7 +71,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(Displayed):
     """What the rules found, in the order of the files."""
 
     found: tuple[Finding, ...]

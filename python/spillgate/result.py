@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import tempfile
 from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate import _engine, admission, documents, frames
+from spillgate.displayed import Displayed, Several
 from spillgate.errors import InputError, OutputError
 from spillgate.estimates import Beside, Estimates, exact_of_classes, numbers_of, of_point
-from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
+from spillgate.labels import worst
 from spillgate.outages import Outage, outages
 from spillgate.points import At, chosen
 from spillgate.rows import (
@@ -36,7 +36,6 @@ from spillgate.rows import (
 from spillgate.rundir import COPIES, MANIFEST, RUNS, RunDirectory, copy_files, seal
 from spillgate.scenario import Description, Engine
 from spillgate.source import Source
-from spillgate.visible import visible
 from spillgate.where import Where, part
 from spillgate.witness import witnesses
 
@@ -55,7 +54,7 @@ SCOPES = tuple(name for name in words_of("scopes") if name != "flow")
 """What the rows of a summary are about, single flows left out."""
 
 
-class Results:
+class Results(Displayed):
     """What the finished runs gave.
 
     Attributes:
@@ -527,7 +526,7 @@ class Results:
             'inside the 95 % interval'
         """
         numbers = numbers_of(self.description, variant)
-        return tuple(of_point(self._values, self.description, n, self._of) for n in numbers)
+        return Several(of_point(self._values, self.description, n, self._of) for n in numbers)
 
     @cached_property
     def expected(self) -> dict[tuple[str, str], Beside]:
@@ -754,23 +753,6 @@ class Results:
 
     def _chosen(self, variant: str | None, at: At | None) -> Callable[[str], bool]:
         return chosen(self.description.axes, self.description.points, variant, at)
-
-    def _repr_html_(self) -> str:
-        """Verdicts and classes for notebooks."""
-        cell = "<td>{}</td>".format
-        rows = "".join(
-            f"<tr>{cell(html.escape(v.variant))}{cell(html.escape(v.about))}"
-            f"{cell(html.escape(v.requirement))}"
-            f"{cell(html.escape(v.measured))}{cell(mark_of(v.verdict, v.said))}</tr>"
-            for v in self.verdicts
-        )
-        head = "".join(
-            f"<th>{t}</th>" for t in ("variant", "class", "requirement", "measured", "verdict")
-        )
-        title = html.escape(self.description.name)
-        count = f"{self.extent()}, seed {self.description.seed}"
-        page = f"<p><b>{title}</b>: {count}</p><table><tr>{head}</tr>{rows}</table>"
-        return visible(page)
 
     @property
     def partial(self) -> bool:

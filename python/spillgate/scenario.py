@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from spillgate import _engine
+from spillgate.displayed import Displayed
 from spillgate.errors import InputError
 from spillgate.own import AqmLike, SchedulerLike
 from spillgate.points import FULL, Axis, Point, axes_of, counted, points_of
@@ -40,7 +41,7 @@ class Unmodelled:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Description:
+class Description(Displayed):
     """What was understood of a scenario.
 
     Attributes:
@@ -469,7 +470,7 @@ def profile(
 
 
 @dataclass(frozen=True)
-class Exported:
+class Exported(Displayed):
     """Policies as text for another system."""
 
     text: str

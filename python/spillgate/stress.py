@@ -17,6 +17,7 @@ from typing import Any
 from spillgate import statistics
 from spillgate.alone import beside
 from spillgate.cross import SCENARIO, Base, Ground, Kind, base_of, ground_of, values_of
+from spillgate.displayed import Displayed
 from spillgate.envelope import SECOND, Envelope, Pattern
 from spillgate.errors import InputError
 from spillgate.labels import label_of, words
@@ -60,7 +61,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Stressed:
+class Stressed(Displayed):
     """The worst cross traffic that was found, within the envelope.
 
     Attributes:

@@ -5,7 +5,7 @@ Terminal and report lay them out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spillgate.labels import short_of, times, words
@@ -40,6 +40,8 @@ class Table:
         note: What the columns mean.
         names: How many columns at the left are names.
         title: What its rows are about.
+        right: Which columns are numbers, from 0.
+        chosen: Which rows stand out, from 0.
     """
 
     head: Sequence[str]
@@ -47,6 +49,8 @@ class Table:
     note: str = ""
     names: int = 1
     title: str = ""
+    right: Collection[int] = ()
+    chosen: Collection[int] = ()
 
 
 @dataclass(frozen=True)

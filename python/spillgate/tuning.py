@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spillgate.displayed import Displayed
 from spillgate.errors import InputError, MissingDependencyError
 from spillgate.objective import LEFT, Objective
 from spillgate.points import Axis
@@ -74,7 +75,7 @@ class Knob:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Tuned(Displayed):
     """What was found.
 
     Attributes:

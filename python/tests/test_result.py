@@ -173,7 +173,7 @@ def test_a_missing_library_is_named(made, library, monkeypatch):
 def test_notebooks_see_escaped_verdicts():
     shown = make_results(name="a <b> & c")._repr_html_()
     assert "a &lt;b&gt; &amp; c" in shown
-    assert "✗ fail" in shown
+    assert ">✗</span> fail" in shown
     assert "19.0 ±1.0 ms" in shown
 
 

@@ -114,7 +114,7 @@ def test_texts_of_the_tables_stand_nowhere_else(root):
 def test_every_verdict_has_a_color_everywhere(root):
     verdicts = set(words("verdicts"))
     assert set(verdicts_._COLORS) == verdicts
-    style = (root / "python/spillgate/report/style.css").read_text(encoding="utf-8")
+    style = (root / "python/spillgate/report/parts.css").read_text(encoding="utf-8")
     assert {v for v in verdicts if re.search(rf"\.{v}\b", style)} == verdicts
     ordered = sorted(words("verdicts").values(), key=lambda v: v["severity"])
     assert [v["name"] for v in ordered] == ["pass", "undecided", "fail"]

@@ -14,11 +14,10 @@ from spillgate.best import best as find_best
 from spillgate.cli import INTERRUPTED, drawing
 from spillgate.cli.machine import write_json
 from spillgate.cli.source import source
-from spillgate.cli.text import console, show, table
+from spillgate.cli.text import console, laid, show
 from spillgate.errors import InputError
-from spillgate.labels import short_of
-from spillgate.metrics import format_number, scale_of
 from spillgate.run import Interrupted
+from spillgate.shown.searches import contest as table
 
 if TYPE_CHECKING:
     from spillgate.cli.signals import Stop
@@ -76,26 +75,7 @@ def _tell(left: int, runs: int) -> None:
 
 def _print(found: Best) -> None:
     out = console()
-    o = found.objective
-    scale = scale_of(o.metric, o.unit, [s.mean for s in found.systems])
-    unit = f" ({scale.unit})" if scale.unit else ""
-    made = table()
-    made.add_column(found.kind)
-    made.add_column("runs", justify="right")
-    made.add_column(f"{short_of(o.metric)}{unit}", justify="right")
-    made.add_column("worse by", justify="right")
-    if found.budget is None:
-        made.add_column("out after")
-    for s in found.systems:
-        name = Text(s.name, style="bold" if s is found.systems[0] else "")
-        cells = [str(s.runs), format_number(s.mean, s.half, scale)]
-        cells.append(
-            "" if s is found.systems[0] else format_number(s.behind, s.behind_half, scale)
-        )
-        if found.budget is None:
-            cells.append("" if s.dropped is None else f"{s.dropped} runs, by {s.by}")
-        made.add_row(name, *map(Text, cells))
-    show(out, made)
+    show(out, laid(table(found)))
     # Each sentence has its line.
     out.print(Text(found.sentence.replace(". ", ".\n")), soft_wrap=True)
 

@@ -13,11 +13,11 @@ from rich.text import Text
 from spillgate.cli import INTERRUPTED, drawing
 from spillgate.cli.machine import write_json
 from spillgate.cli.source import source
-from spillgate.cli.text import console, show, table
+from spillgate.cli.text import console, laid, show
 from spillgate.errors import InputError
 from spillgate.find import VALUES, Answer, Finder, Frontier, Key, Point
-from spillgate.labels import mark_of
 from spillgate.run import Interrupted
+from spillgate.shown.searches import frontier, frontier_sentence, tried
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,16 +102,7 @@ def _tell(point: Point) -> None:
 
 def _print(found: Answer) -> None:
     out = console()
-    made = table()
-    for name, justify in (("value", "right"), ("runs", "right"), ("verdict", "left")):
-        made.add_column(name, justify="right" if justify == "right" else "left")
-    made.add_column("first of what does not hold")
-    for p in found.points:
-        mark = Text(mark_of(p.verdict, p.verdict), style="bold" if p.value == found.value else "")
-        first = p.broken[0] if p.broken else None
-        why = "" if first is None else f"{first.whose}: {first.words}, measured {first.measured}"
-        made.add_row(p.value, str(p.runs), mark, Text(why))
-    show(out, made)
+    show(out, laid(tried(found)))
     out.print(Text(found.sentence), soft_wrap=True)
     _changes(found.changed)
 
@@ -125,20 +116,8 @@ def _changes(lines: Sequence[str]) -> None:
 
 def _print_frontier(found: Frontier) -> None:
     out = console()
-    made = table()
-    made.add_column(found.second.path, justify="right")
-    made.add_column(f"{found.first.word} {found.first.path}", justify="right")
-    made.add_column("runs", justify="right")
-    made.add_column("")
-    for value, answer in found.answers:
-        if isinstance(answer, str):
-            made.add_row(value, "–", "", Text(answer))
-        else:
-            note = "" if answer.monotone else "not in order"
-            made.add_row(value, answer.value, str(answer.runs), note)
-    show(out, made)
-    level = next(a.level for _, a in found.answers if isinstance(a, Answer))
-    out.print(Text(f"All rows together hold with {100 * level:g} % confidence."), soft_wrap=True)
+    show(out, laid(frontier(found)))
+    out.print(Text(frontier_sentence(found)), soft_wrap=True)
 
 
 def _figure(found: Answer | Frontier) -> Figure:

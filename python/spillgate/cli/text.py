@@ -17,6 +17,7 @@ from rich.text import Text
 
 from spillgate.cli.streams import ungated
 from spillgate.labels import short_of
+from spillgate.tables import Table as Texts
 from spillgate.visible import visible
 
 _PLAIN: dict[str, Any] = {"highlight": False, "soft_wrap": False, "emoji": False}
@@ -79,6 +80,26 @@ class Measuring(_Console):
 def table() -> Table:
     """A table without frames."""
     return Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+
+
+def laid(of: Texts, *, grouped: bool = False) -> Table:
+    """A table of texts, laid out.
+
+    Args:
+        of: The texts.
+        grouped: Whether names are blank where they are those of the row above.
+    """
+    made = table()
+    for number, head in enumerate(of.head):
+        made.add_column(head, justify="right" if number in of.right else "left")
+    above: Sequence[str] = ()
+    for number, row in enumerate(of.rows):
+        names = row[: of.names]
+        first = [""] * of.names if grouped and names == above else names
+        style = "bold" if number in of.chosen else ""
+        made.add_row(*(Text(c) for c in (*first, *row[of.names :])), style=style)
+        above = names
+    return made
 
 
 def add_metric(made: Table, metric: str, unit: str) -> None:

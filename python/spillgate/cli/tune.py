@@ -16,16 +16,16 @@ from rich.text import Text
 from spillgate.cli import progress
 from spillgate.cli.machine import write_json as print_json
 from spillgate.cli.source import source
-from spillgate.cli.text import console, item, show, table
+from spillgate.cli.text import console, item, laid, show
 from spillgate.cli.verdicts import verdict_table
 from spillgate.errors import SpillgateError
-from spillgate.metrics import format_value
 from spillgate.objective import LEFT, Objective
 from spillgate.report import REPORT
 from spillgate.report import write as write_report
 from spillgate.run import Progress
 from spillgate.rundir import RUNS, RunDirectory, default_directory, read_study, write_json
 from spillgate.scenario import export
+from spillgate.shown.searches import front, knobs, objective_sentences, tuned_sentences
 from spillgate.spreadsheet import written
 from spillgate.tuning import Tuned, tune
 
@@ -148,43 +148,20 @@ def _write(found: Tuned, directory: Path, texts: dict[str, str]) -> None:
 
 
 def _print(out: Console, found: Tuned, path: Path, texts: dict[str, str]) -> None:
-    passing = sum(t.passes for t in found.trials)
-    out.print(Text(f"{passing} of {len(found.trials)} points meet every requirement", "bold"))
-    if found.tried:
-        out.print(f"{found.tried} of them did not with fresh seeds, before this one:")
-    made = table()
-    for heading in ("value", "best", "all requirements hold"):
-        made.add_column(heading)
-    for knob in found.knobs:
-        region = f"{knob.region[0]} to {knob.region[1]}" if knob.region else "nowhere"
-        made.add_row(Text(knob.axis), Text(knob.best), Text(region))
-    show(out, made)
-    for o in found.objectives:
-        out.print(Text(f"{o}: {_measured(found, o)}"))
+    first, *more = tuned_sentences(found)
+    out.print(Text(first, "bold"))
+    for line in more:
+        out.print(line)
+    show(out, laid(knobs(found)))
+    for line in objective_sentences(found):
+        out.print(Text(line))
     out.print()
     verdict_table(out, found.confirmed)
     if found.front:
-        out.print(Text("Points of which none is better in all", "bold"))
-        several = table()
-        for heading in (*found.best.values, *found.best.objectives):
-            several.add_column(heading)
-        for t in found.front:
-            cells = (f"{v:.4g}" if v is not None else "" for v in t.objectives.values())
-            several.add_row(*(Text(v) for v in (*t.values.values(), *cells)))
-        show(out, several)
+        several = front(found)
+        out.print(Text(several.title, "bold"))
+        show(out, laid(several))
         out.print()
     out.print(Text(texts["ios"].rstrip()), soft_wrap=True)
     out.print()
     item(out, f"also for tc, trials, and what moving each value does: {path}")
-
-
-def _measured(found: Tuned, objective: Objective) -> str:
-    """The objective of the best point, with fresh seeds."""
-    if not objective.cls:
-        return f"{100 * (found.best.objectives[str(objective)] or 0.0):.3g} % of the bound"
-    results = found.confirmed
-    [name] = results.description.variants
-    value = results.value(name, "class", objective.cls, objective.metric)
-    if value.mean is None:
-        return "not measured"
-    return format_value(value.mean, value.unit)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from spillgate import _engine
+from spillgate.displayed import Several
 from spillgate.errors import InputError
 from spillgate.estimates import flows, paths
 from spillgate.estimates.conservation import conservation
@@ -72,7 +73,7 @@ def estimate(
     source = Source.of(scenario, files)
     job = open_job(source, set=set, confine=confine)
     described = Description.from_json(job.describe())
-    return tuple(of_point(job, described, n) for n in numbers_of(described, variant))
+    return Several(of_point(job, described, n) for n in numbers_of(described, variant))
 
 
 def numbers_of(described: Description, variant: str | None) -> list[int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from spillgate.displayed import Displayed
+
 Term = tuple[str, str, str, float, float]
 """Scope, name and metric of a measured value, its weight, and what is taken off it before."""
 
@@ -122,7 +124,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Estimates:
+class Estimates(Displayed):
     """What formulas say of a point of a scenario.
 
     Attributes:

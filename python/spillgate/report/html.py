@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import sys
 from contextlib import suppress
 from functools import cache
@@ -46,14 +47,29 @@ def _environment(folder: Path) -> Environment:
     )
 
 
+def _text(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+@cache
+def _colors() -> tuple[str, str]:
+    """The declarations of the colors on a light and on a dark ground."""
+    light, dark = re.findall(r"\{([^}]*)\}", _text("palette.css"))
+    return light, dark
+
+
 @cache
 def _assets(also: str) -> dict[str, str]:
     """The style and the script of a page, and the hash of the script for the security policy."""
-    names = ("script", *([also] if also else [])), ("style", *([also] if also else []))
-    script, style = (
-        "".join((_HERE / f"{name}.{kind}").read_text(encoding="utf-8") for name in of)
-        for of, kind in zip(names, ("js", "css"), strict=True)
+    more = [also] if also else []
+    script = "".join(_text(f"{name}.js") for name in ("script", *more))
+    light, dark = _colors()
+    colors = (
+        f":root{{{light}}}\n@media screen{{\n"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n"
+        f":root[data-theme=dark]{{{dark}}}\n}}\n"
     )
+    style = colors + "".join(_text(f"{name}.css") for name in ("parts", "style", *more))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return {"style": style, "script": script, "script_hash": digest}
 
@@ -70,3 +86,56 @@ def page(template: Path, title: str, version: str, *, also: str = "", **values: 
     """
     of = _environment(template.parent).get_template(template.name)
     return visible(of.render(title=title, version=version, **_assets(also), **values))
+
+
+_OWN = ".spillgate:not(#_)"
+"""What fragments are in; above the styles that notebooks have for all tables."""
+
+_DARK = (
+    '[data-jp-theme-light="false"]',
+    '[data-theme="dark"]',
+    'html[theme="dark"]',
+    ".vscode-dark",
+    ".vscode-high-contrast:not(.vscode-high-contrast-light)",
+    ".quarto-dark",
+)
+"""Dark grounds: JupyterLab and Notebook; Sphinx, Marimo; Colab; Visual Studio Code; Quarto.
+
+What the system prefers does not say what a notebook has.
+"""
+
+
+@cache
+def fragment_style() -> str:
+    """The style of a fragment, which is for nothing else in the page that it comes to."""
+    light, dark = _colors()
+    grounds = ",".join(f"{ground} {_OWN}" for ground in _DARK)
+    rules = re.sub(
+        r"([^{}]+)\{",
+        lambda found: ",".join(f"{_OWN} {s.strip()}" for s in found[1].split(",")) + "{",
+        _text("parts.css") + _text("notebook.css"),
+    )
+    return f"{_OWN}{{{light}}}{grounds}{{{dark}}}{rules}{_OWN}.spillgate.spillgate{{{_GROUND}}}"
+
+
+_GROUND = (
+    "--fg:currentColor;--dim:color-mix(in srgb,currentColor 72%,transparent);"
+    "--rule:color-mix(in srgb,currentColor 22%,transparent);"
+    "--soft:color-mix(in srgb,currentColor 7%,transparent);"
+    "--bg:var(--jp-layout-color0,var(--vscode-editor-background,Canvas));"
+    "color:inherit;background:none;font-size:14px;line-height:1.45;max-width:72rem"
+)
+"""Texts and lines are as the notebook's own, whatever its ground is."""
+
+
+def fragment(name: str, **values: object) -> str:
+    """A part of a page as HTML, for what shows HTML among other things: a notebook.
+
+    It has its own style, no script, and asks for nothing.
+
+    Args:
+        name: A template of this folder.
+        values: What it takes.
+    """
+    of = _environment(_HERE).get_template(name)
+    return visible(of.render(style=fragment_style(), **values))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from spillgate import _engine
+from spillgate.displayed import Displayed
 from spillgate.errors import InputError
 from spillgate.mechanisms import Mechanism, mechanism
 from spillgate.own import AqmLike, identity
@@ -84,7 +85,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class SuiteResults:
+class SuiteResults(Displayed):
     """A suite that was run.
 
     Attributes:
