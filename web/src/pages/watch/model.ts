@@ -177,6 +177,20 @@ export class Replay {
     return event >= 0 && event < count ? event : NONE;
   }
 
+  /** When something happens next after `time`, or last before it, s; the ends beyond. */
+  timeBeside(time: number, onward: boolean): number {
+    const { recording } = this;
+    let event = this.eventAt(time);
+    if (onward) {
+      return event + 1 < recording.count ? this.timeOf(event + 1) : this.end;
+    }
+    // What happens at one time is one step.
+    while (event >= 0 && this.timeOf(event) >= time) {
+      event -= 1;
+    }
+    return this.timeOf(event);
+  }
+
   /** Packets that wait in `queue`. */
   waitingPackets(queue: number): number {
     return this.lengths[queue * 2] ?? 0;
@@ -333,18 +347,19 @@ export class Replay {
   }
 
   bytesOf(packet: number): number {
-    return this.recording.bytes[this.anyOf(packet)] ?? 0;
+    return this.recording.bytes[this.anyEventOf(packet)] ?? 0;
   }
 
   classOf(packet: number): number {
-    return this.recording.cls[this.anyOf(packet)] ?? 0;
+    return this.recording.cls[this.anyEventOf(packet)] ?? 0;
   }
 
   flowOf(packet: number): number {
-    return this.recording.flow[this.anyOf(packet)] ?? 0;
+    return this.recording.flow[this.anyEventOf(packet)] ?? 0;
   }
 
-  private anyOf(packet: number): number {
+  /** An event of a packet, its first if it is recorded. */
+  anyEventOf(packet: number): number {
     const first = this.lives.first[packet] ?? NONE;
     return first !== NONE ? first : (this.lives.last[packet] ?? NONE);
   }

@@ -1,0 +1,407 @@
+import "./watch.css";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { PointBounds, Project, Recording } from "../../engine/api";
+import { Crash, InputProblem, type Options } from "../../engine/api";
+import { useEngine } from "../../engine/context";
+import { useTexts } from "../../texts";
+import { Button } from "../../ui/Button";
+import { useChartGroup } from "../../ui/charts";
+import { count, value } from "../../ui/format";
+import { Problems, problemOfDiagnostic } from "../../ui/Problems";
+import { Axis, zoom } from "./Axis";
+import { type ChartName, Charts, chartNames } from "./Charts";
+import { Choosers } from "./Choosers";
+import { Clock } from "./clock";
+import type { Key } from "./curves";
+import { Knobs, MoreNumbers } from "./Knobs";
+import { knobOf, type Moved, type SliderSpec, setsOf, useNumbers } from "./knobs";
+import type { Grouping } from "./lanes";
+import { type Alternative, nameOf } from "./mechanisms";
+import { NONE } from "./model";
+import { Outcomes } from "./Outcomes";
+import { PacketCard } from "./PacketCard";
+import { Stage } from "./Stage";
+import { Transport } from "./Transport";
+import { type Made, useRecordings } from "./useRecordings";
+import { outlineAt, Scaler, type View, viewOf } from "./views";
+import { eventInWords } from "./words";
+
+export type { Alternative, ChartName, SliderSpec };
+
+/** What is seen now: the recordings of both sides and what they ran with. */
+export interface Watched {
+  recording: Recording;
+  /** That beside it; `null` if there is none. */
+  second: Recording | null;
+  options: Options;
+  link: string;
+}
+
+export interface BreathingProps {
+  project: Project;
+  /** What holds besides what the sliders set. */
+  options?: Options;
+  /** The port; the slowest one with a policy if not given. */
+  link?: string;
+  /** What stands at the port, and what in the picture beside it, which has the same arrivals. */
+  first?: Alternative | null;
+  second?: Alternative | null;
+  /** Numbers with sliders: a range and a name, or the path of a number of the scenario. */
+  sliders?: readonly (SliderSpec | string)[];
+  /** All four if not given. */
+  charts?: readonly ChartName[];
+  /** Only picture, time and sliders, in little room. */
+  compact?: boolean;
+  /** Seconds of the scenario in one of ours. */
+  speed?: number;
+  /** Where it begins, s. */
+  start?: number;
+  color?: Key;
+  lanes?: Grouping;
+  /** Keys of the whole page play and step, not only those within. */
+  wholePage?: boolean;
+  /** Called when other recordings are seen. */
+  onRecording?: (watched: Watched) => void;
+  /** Called with what would have to be set to see the same elsewhere. */
+  onOpen?: (options: Options) => void;
+}
+
+const NO_OPTIONS: Options = {};
+const NO_SLIDERS: readonly string[] = [];
+
+/** A port that is watched as its queues fill and drain, with what changes it. */
+export function Breathing(props: BreathingProps) {
+  const { project, options = NO_OPTIONS, sliders = NO_SLIDERS, compact = false } = props;
+  const t = useTexts().watch;
+  const engine = useEngine();
+  const numbers = useNumbers(engine, project);
+  const [values, setValues] = useState<ReadonlyMap<string, number>>(new Map());
+  const [sides, setSides] = useState([props.first ?? null, props.second ?? null]);
+  const [link, setLink] = useState(props.link);
+  const [color, setColor] = useState<Key>(props.color ?? "class");
+  const [lanes, setLanes] = useState(props.lanes);
+  const [picked, setPicked] = useState<{ side: number; packet: number } | null>(null);
+
+  const shown = useMemo(
+    () => sliders.map((spec) => knobOf(spec, numbers)).filter((knob) => knob !== undefined),
+    [sliders, numbers],
+  );
+  const all = useMemo(() => withMore(shown, numbers), [shown, numbers]);
+  const set = [...(options.set ?? []), ...setsOf(all, values)];
+  const [first = null, second = null] = sides;
+  const alternatives = second ? [first, second] : [first];
+  const making = useRecordings(engine, {
+    project,
+    options: { ...options, set },
+    link,
+    alternatives,
+  });
+  const { made } = making;
+
+  const views = useViews(made, lanes);
+  const clock = useClock(props.speed, props.start, views);
+  const group = useChartGroup();
+  const scaler = useMemo(() => new Scaler(), []);
+  const still = useStill();
+  const bounds = useBounds(made, !compact && (props.charts ?? chartNames).includes("delay"));
+  const names = views.map((_, side) => nameOf(made?.asked.alternatives[side] ?? null, t.asItIs));
+
+  useEffect(() => {
+    const [recording, beside = null] = made?.recordings ?? [];
+    if (made && recording) {
+      const { options: full, project: _ } = made.asked;
+      props.onRecording?.({ recording, second: beside, options: full, link: made.link });
+    }
+    setPicked(null);
+  }, [made?.recordings]);
+
+  const step = (by: number) => {
+    clock.pause();
+    for (let left = Math.abs(by); left > 0; left--) {
+      clock.seek(nextTime(views, clock.time, by > 0));
+    }
+  };
+  const keys = (event: KeyboardEvent) => {
+    const act = actionOf(event, {
+      toggle: () => clock.toggle(),
+      step,
+      zoom: (by) => zoom(group, clock, by),
+    });
+    if (act) {
+      event.preventDefault();
+      act();
+    }
+  };
+  usePageKeys(props.wholePage ?? false, keys);
+
+  return (
+    <div
+      class={`watch ${compact ? "watch-compact" : ""}`}
+      aria-busy={making.busy}
+      {...(props.wholePage ? {} : { onKeyDown: keys })}
+    >
+      {!compact && (
+        <Choosers
+          project={project}
+          made={made}
+          sides={sides}
+          onSides={setSides}
+          onLink={setLink}
+          color={color}
+          onColor={setColor}
+          lanes={lanes ?? views[0]?.by ?? "queue"}
+          onLanes={setLanes}
+        />
+      )}
+      <Trouble problem={making.problem} />
+      {views.length === 0 && making.busy && <p class="watch-note">{t.starting}</p>}
+      <div class="watch-stages">
+        {views.map((view, side) => (
+          <section key={names[side]} class="watch-side">
+            {views.length > 1 && <h3>{names[side]}</h3>}
+            {view.recording.count === 0 && <p class="watch-note">{t.none}</p>}
+            <Stage
+              view={view}
+              together={views}
+              clock={clock}
+              scaler={scaler}
+              color={color}
+              name={names[side] ?? ""}
+              selected={picked?.side === side ? picked.packet : NONE}
+              still={still}
+              onPick={(packet) => {
+                clock.pause();
+                setPicked(packet === NONE ? null : { side, packet });
+              }}
+            />
+            {picked?.side === side && (
+              <PacketCard
+                replay={view.replay}
+                packet={picked.packet}
+                time={clock.shown.value}
+                onClose={() => setPicked(null)}
+              />
+            )}
+          </section>
+        ))}
+      </div>
+      {views.length > 0 && (
+        <>
+          <Axis views={views} clock={clock} group={group} onStep={step} />
+          <Transport clock={clock} onStep={step} />
+          <Happened views={views} clock={clock} />
+        </>
+      )}
+      <Knobs knobs={shown} values={values} onChange={setValues} />
+      {!compact && <MoreNumbers knobs={numbers} values={values} onChange={setValues} />}
+      <div class="watch-foot">
+        {values.size > 0 && (
+          <Button kind="quiet" onClick={() => setValues(new Map())}>
+            {t.reset}
+          </Button>
+        )}
+        {props.onOpen && (
+          <Button onClick={() => props.onOpen?.({ ...options, set })}>{t.openScenario}</Button>
+        )}
+        {made && !compact && <span class="watch-note">{noteOf(made, t)}</span>}
+      </div>
+      {views.length > 0 && (
+        <>
+          <Charts
+            views={views}
+            names={names}
+            charts={props.charts ?? (compact ? [] : chartNames)}
+            clock={clock}
+            group={group}
+            color={color}
+            bounds={bounds}
+            {...(compact ? { height: 120 } : {})}
+          />
+          {!compact && <Outcomes views={views} names={names} color={color} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The sliders of the page, and all other numbers. */
+function withMore(shown: readonly Moved[], numbers: ReturnType<typeof useNumbers>): Moved[] {
+  const paths = new Set(shown.map(({ path }) => path));
+  const rest = numbers.filter(({ path }) => !paths.has(path));
+  return [...shown, ...rest.map((knob) => ({ ...knob, also: [] }))];
+}
+
+/** The recordings as they are drawn, and drawn anew with their limits when these are known. */
+function useViews(made: Made | null, lanes: Grouping | undefined): View[] {
+  return useMemo(
+    () =>
+      (made?.recordings ?? []).map((recording, side) => {
+        const description = made?.descriptions[side] ?? made?.descriptions[0];
+        const outline = description
+          ? outlineAt(description, recording.link, recording.variant)
+          : null;
+        return viewOf(recording, outline, lanes);
+      }),
+    [made, lanes],
+  );
+}
+
+/** A clock that begins to run with the first recording, and keeps its time with later ones. */
+function useClock(speed: number | undefined, start: number | undefined, views: View[]): Clock {
+  const glides = useRef(true);
+  glides.current = !useStill();
+  const clock = useMemo(() => new Clock(() => glides.current), []);
+  const begun = useRef(false);
+  useEffect(() => {
+    const [view] = views;
+    if (!view) {
+      return;
+    }
+    clock.end.value = Math.max(...views.map(({ replay }) => replay.end));
+    if (!begun.current) {
+      begun.current = true;
+      clock.speed.value = speed ?? usualSpeed(view.recording);
+      clock.seek(start ?? 0);
+      clock.play();
+    } else {
+      clock.seek(Math.min(clock.time, clock.end.value));
+    }
+  }, [views, clock, speed, start]);
+  useEffect(() => () => clock.dispose(), [clock]);
+  return clock;
+}
+
+/** So slow that a full packet takes an eighth of a second of ours to be sent. */
+function usualSpeed({ rate }: Recording): number {
+  return Math.max(1e-3, Math.min(1, (1500 * 8) / Math.max(1, rate) / 0.125));
+}
+
+function useStill(): boolean {
+  const [still, setStill] = useState(false);
+  useEffect(() => {
+    const asked = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)");
+    const tell = () => setStill(asked?.matches ?? false);
+    tell();
+    asked?.addEventListener("change", tell);
+    return () => asked?.removeEventListener("change", tell);
+  }, []);
+  return still;
+}
+
+/** Bounds of the port on each side, a while after the last change: they are only an addition. */
+function useBounds(made: Made | null, wanted: boolean): (PointBounds | null)[] {
+  const engine = useEngine();
+  const [bounds, setBounds] = useState<(PointBounds | null)[]>([]);
+  useEffect(() => {
+    setBounds([]);
+    if (!made || !wanted || made.descriptions.length < made.recordings.length) {
+      return;
+    }
+    let asked = true;
+    const timer = setTimeout(async () => {
+      const found: (PointBounds | null)[] = [];
+      for (const options of made.options) {
+        const points = await engine.bounds(made.asked.project, options).catch(() => []);
+        found.push(points.find(({ point }) => point === options.variant) ?? points[0] ?? null);
+      }
+      if (asked) {
+        setBounds(found);
+      }
+    }, 300);
+    return () => {
+      asked = false;
+      clearTimeout(timer);
+    };
+  }, [engine, made, wanted]);
+  return bounds;
+}
+
+interface Actions {
+  toggle: () => void;
+  step: (by: number) => void;
+  zoom: (by: number) => void;
+}
+
+/** What a key does; nothing where a control has the key for itself. */
+function actionOf(event: KeyboardEvent, actions: Actions): (() => void) | undefined {
+  const target = event.target as Element | null;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) {
+    return undefined;
+  }
+  if (target?.closest("input, select, textarea, [contenteditable], [role=slider]")) {
+    // Arrows and digits are theirs; a slider has no use for the space bar.
+    const range = target.matches("input[type=range], [role=slider]");
+    return event.key === " " && range ? actions.toggle : undefined;
+  }
+  const wide = event.shiftKey ? 10 : 1;
+  const found: Record<string, () => void> = {
+    ArrowLeft: () => actions.step(-wide),
+    ArrowRight: () => actions.step(wide),
+    "+": () => actions.zoom(0.5),
+    "-": () => actions.zoom(2),
+  };
+  if (event.key === " " && !target?.closest("button, a, summary")) {
+    return actions.toggle;
+  }
+  return found[event.key];
+}
+
+function usePageKeys(wanted: boolean, keys: (event: KeyboardEvent) => void): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    if (!wanted) {
+      return;
+    }
+    const listen = (event: KeyboardEvent) => latest.current(event);
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, [wanted]);
+}
+
+/** When something happens next (or before) on either side, s. */
+function nextTime(views: readonly View[], time: number, onward: boolean): number {
+  const times = views.map(({ replay }) => replay.timeBeside(time, onward));
+  return onward ? Math.min(...times) : Math.max(...times);
+}
+
+/** What happened last, in words, when the clock stands. */
+function Happened({ views, clock }: { views: readonly View[]; clock: Clock }) {
+  const { said } = useTexts().watch;
+  const time = clock.shown.value;
+  const words = clock.playing.value
+    ? ""
+    : views
+        .map(({ replay }) => eventInWords(replay, replay.eventAt(time), said))
+        .filter((each, at, every) => every.indexOf(each) === at)
+        .join(" ");
+  return <p class="watch-happened">{words || "\u00a0"}</p>;
+}
+
+function Trouble({ problem }: { problem: unknown }) {
+  const t = useTexts().watch;
+  if (!problem) {
+    return null;
+  }
+  if (problem instanceof InputProblem) {
+    return <Problems label={t.failed} problems={problem.diagnostics.map(problemOfDiagnostic)} />;
+  }
+  const why = problem instanceof Error ? problem.message : String(problem);
+  return (
+    <p class="watch-trouble" role="alert">
+      {problem instanceof Crash ? t.crashed(why) : `${t.failed}: ${why}`}
+    </p>
+  );
+}
+
+function noteOf(made: Made, t: ReturnType<typeof useTexts>["watch"]): string {
+  const events = made.recordings.reduce((sum, recording) => sum + recording.count, 0);
+  const left = made.recordings.reduce((sum, recording) => sum + recording.leftOut, 0);
+  const said = [t.took(value(made.seconds, "s")), t.events(count(events))];
+  if (left > 0) {
+    const [recording] = made.recordings;
+    const end = recording?.time[recording.count - 1] ?? 0;
+    said.push(t.leftOut(count(left), value(end, "s")));
+  }
+  return said.join(" · ");
+}

@@ -1,0 +1,160 @@
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { PointBounds } from "../../engine/api";
+import { useTexts } from "../../texts";
+import type { ChartGroup } from "../../ui/charts";
+import { paint } from "../../ui/colors";
+import { type Level, type Line, TimeChart } from "../../ui/TimeChart";
+import type { Clock } from "./clock";
+import {
+  busiestKeys,
+  delayCurves,
+  type Key,
+  type KeyedCurve,
+  rateCurves,
+  waitingCurves,
+  windowCurves,
+} from "./curves";
+import type { View } from "./views";
+
+export const chartNames = ["queue", "delay", "rates", "cwnd"] as const;
+export type ChartName = (typeof chartNames)[number];
+
+interface Props {
+  views: readonly View[];
+  /** Names of the sides, where there are two. */
+  names: readonly string[];
+  charts: readonly ChartName[];
+  clock: Clock;
+  group: ChartGroup;
+  color: Key;
+  /** What cannot be exceeded at the port, of each side. */
+  bounds: readonly (PointBounds | null)[];
+  height?: number;
+}
+
+const UNITS: Readonly<Record<ChartName, string>> = {
+  queue: "packets",
+  delay: "s",
+  rates: "b/s",
+  cwnd: "B",
+};
+
+const CURVES = {
+  queue: waitingCurves,
+  delay: delayCurves,
+  rates: rateCurves,
+  cwnd: windowCurves,
+};
+
+/** Charts that go with the time of the pictures; a click on one goes to its time. */
+export function Charts({ views, names, charts, clock, group, color, bounds, height }: Props) {
+  const t = useTexts().watch.charts;
+  const over = useRef(false);
+  useEffect(
+    () =>
+      clock.onShow((time) => {
+        if (!over.current) {
+          group.at.value = time;
+        }
+        follow(group, time, clock.playing.peek());
+      }),
+    [clock, group],
+  );
+  const goes = () => {
+    if (group.at.value !== null) {
+      clock.seek(group.at.value);
+    }
+  };
+  const range = [0, clock.end.value] as const;
+  const sides = useMemo(
+    () =>
+      views.map((view) => {
+        const keys = busiestKeys(view.recording, color);
+        return charts.map((chart) => linesOf(CURVES[chart](view.recording, color, keys)));
+      }),
+    [views, charts, color],
+  );
+  const levels = useMemo(
+    () => views.map((view, side) => levelsOf(bounds[side] ?? null, view, t.bound)),
+    [views, bounds, t],
+  );
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the charts in it have the role and keys.
+    <div
+      class={`watch-charts watch-charts-${views.length}`}
+      onPointerEnter={() => {
+        over.current = true;
+      }}
+      onPointerLeave={() => {
+        over.current = false;
+        group.at.value = clock.time;
+      }}
+      onClick={(event) => {
+        if ((event.target as Element).closest(".chart-area")) {
+          goes();
+        }
+      }}
+      onKeyUp={(event) => {
+        if (/^(Arrow|Home|End)/.test(event.key)) {
+          goes();
+        }
+      }}
+    >
+      {charts.map((chart, at) =>
+        views.map((view, side) => {
+          const lines = sides[side]?.[at] ?? [];
+          return lines.length === 0 ? null : (
+            <TimeChart
+              key={`${chart} ${names[side] ?? view.recording.variant}`}
+              title={views.length > 1 ? t.of(t[chart], names[side] ?? "") : t[chart]}
+              unit={UNITS[chart]}
+              lines={lines}
+              levels={chart === "delay" ? (levels[side] ?? []) : []}
+              group={group}
+              range={range}
+              {...(height === undefined ? {} : { height })}
+            />
+          );
+        }),
+      )}
+    </div>
+  );
+}
+
+function linesOf(curves: readonly KeyedCurve[]): Line[] {
+  return curves.map(({ name, key, start, step, values }) => ({
+    name,
+    start,
+    step,
+    values,
+    paint: paint(key),
+  }));
+}
+
+/** Bounds of the queues of the port that would be seen: not those far above all that happens. */
+function levelsOf(
+  bounds: PointBounds | null,
+  view: View,
+  name: (classes: string) => string,
+): Level[] {
+  const at = (bounds?.bounds.queues ?? []).filter(({ link }) => link === view.recording.link);
+  return at.flatMap(({ queue, classes, ...row }) => {
+    const delay = (row as { delay?: number | null }).delay;
+    return typeof delay === "number"
+      ? [{ name: name(classes.join(", ") || queue), value: delay }]
+      : [];
+  });
+}
+
+/** Keeps the time within what is shown, as it runs. */
+function follow(group: ChartGroup, time: number, playing: boolean): void {
+  const zoom = group.zoom.peek();
+  if (!zoom || !playing) {
+    return;
+  }
+  const [from, to] = zoom;
+  if (time < from || time > to) {
+    const begin = time < from ? time : from + Math.floor((time - from) / (to - from)) * (to - from);
+    group.zoom.value = [begin, begin + to - from];
+  }
+}

@@ -1,0 +1,90 @@
+import { useMemo } from "preact/hooks";
+import type { Project } from "../../engine/api";
+import { useTexts } from "../../texts";
+import { type Choice, Select } from "../../ui/Field";
+import type { Key } from "./curves";
+import type { Grouping } from "./lanes";
+import { type Alternative, mechanismNames, policiesOf } from "./mechanisms";
+import type { Made } from "./useRecordings";
+
+interface Props {
+  project: Project;
+  made: Made | null;
+  /** What stands at the port, and what beside it. */
+  sides: readonly (Alternative | null)[];
+  onSides: (sides: (Alternative | null)[]) => void;
+  onLink: (link: string) => void;
+  color: Key;
+  onColor: (color: Key) => void;
+  lanes: Grouping;
+  onLanes: (lanes: Grouping) => void;
+}
+
+/** What is watched, and how. */
+export function Choosers(props: Props) {
+  const { project, made, sides, onSides, color, lanes } = props;
+  const t = useTexts().watch;
+  const description = made?.descriptions[0];
+  const choices = useMemo(() => {
+    const group = (name: string, kind: string, names: readonly string[]): Choice[] =>
+      names.map((each) => ({ value: `${kind}:${each}`, label: each, group: name }));
+    const variants = description?.variants ?? [];
+    return [
+      ...(variants.length > 1 ? group(t.variants, "variant", variants) : []),
+      ...group(t.policies, "policy", policiesOf(project)),
+      ...group(t.mechanisms, "mechanism", mechanismNames),
+    ];
+  }, [description, project, t]);
+  const links = description?.links ?? [];
+  const [first = null, second = null] = sides;
+  return (
+    <div class="watch-choosers">
+      <Select
+        label={t.port}
+        value={made?.link ?? ""}
+        choices={links.map(({ name, from, to }) => ({
+          value: name,
+          label: `${name} (${from} → ${to})`,
+        }))}
+        onChange={props.onLink}
+      />
+      <Select
+        label={t.variant}
+        value={written(first)}
+        choices={[{ value: "", label: t.asItIs }, ...choices]}
+        onChange={(chosen) => onSides([read(chosen), second])}
+      />
+      <Select
+        label={t.beside}
+        value={written(second)}
+        choices={[{ value: "", label: t.nothing }, ...choices]}
+        onChange={(chosen) => onSides([first, read(chosen)])}
+      />
+      <Select
+        label={t.color}
+        value={color}
+        choices={(["class", "flow"] as const).map((key) => ({ value: key, label: t.colors[key] }))}
+        onChange={(chosen) => props.onColor(chosen as Key)}
+      />
+      <Select
+        label={t.lanes}
+        value={lanes}
+        choices={(["queue", "class", "flow"] as const).map((key) => ({
+          value: key,
+          label: t.groupings[key],
+        }))}
+        onChange={(chosen) => props.onLanes(chosen as Grouping)}
+      />
+    </div>
+  );
+}
+
+function written(alternative: Alternative | null): string {
+  const [kind, name] = Object.entries(alternative ?? {})[0] ?? [];
+  return typeof name === "string" ? `${kind}:${name}` : "";
+}
+
+function read(chosen: string): Alternative | null {
+  const [kind = "", ...name] = chosen.split(":");
+  return kind === "" ? null : ({ [kind]: name.join(":") } as unknown as Alternative);
+}

@@ -1,0 +1,64 @@
+import { useMemo } from "preact/hooks";
+import { useTexts } from "../../texts";
+import { value } from "../../ui/format";
+import { busiestKeys, type Key, type Outcome, outcomes } from "./curves";
+import type { View } from "./views";
+
+interface Props {
+  views: readonly View[];
+  names: readonly string[];
+  color: Key;
+}
+
+/** What became of each class (or flow) on each side, in a table. */
+export function Outcomes({ views, names, color }: Props) {
+  const t = useTexts().watch.outcome;
+  const sides = useMemo(
+    () => views.map(({ recording }) => outcomes(recording, color, busiestKeys(recording, color))),
+    [views, color],
+  );
+  return (
+    <div class="watch-outcomes">
+      <table class="table">
+        <caption class="watch-caption">{t.title}</caption>
+        <thead>
+          <tr>
+            {views.length > 1 && <th scope="col">{t.queue}</th>}
+            <th scope="col">{color === "class" ? t.class : t.flow}</th>
+            {[t.rate, t.mean, t.p99, t.loss, t.marked].map((head) => (
+              <th key={head} scope="col" class="number">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sides.map((rows, side) =>
+            rows.map((row, at) => (
+              <tr key={`${names[side]} ${row.key}`} class={at === 0 ? "watch-first" : undefined}>
+                {views.length > 1 && <th scope="row">{at === 0 ? names[side] : ""}</th>}
+                <Cells row={row} />
+              </tr>
+            )),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cells({ row }: { row: Outcome }) {
+  return (
+    <>
+      <th scope="row" title={row.name}>
+        <span class="watch-key" style={{ background: `var(--class-${row.key % 8})` }} />
+        {row.name}
+      </th>
+      <td class="number">{value(row.rate, "b/s")}</td>
+      <td class="number">{value(row.meanDelay, "s")}</td>
+      <td class="number">{value(row.p99, "s")}</td>
+      <td class="number">{value(row.dropped / Math.max(1, row.arrived), "1")}</td>
+      <td class="number">{value(row.marked / Math.max(1, row.arrived), "1")}</td>
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+/** What can stand at a port in place of what a scenario has there. */
+
+import { parse } from "yaml";
+import type { Options, Project } from "../../engine/api";
+
+/** What a picture shows other than the first: another variant, policy or mechanism, or values. */
+export type Alternative =
+  | { variant: string }
+  | { policy: string }
+  | { mechanism: string }
+  | { set: string[] };
+
+/**
+ * Policies as a scenario writes them, by what people call them, for a line of `rate` b/s. What is not
+ * stated is the default of the core.
+ */
+const MECHANISMS: Readonly<Record<string, (rate: number) => Record<string, unknown>>> = {
+  FIFO: () => ({ fifo: { limit: "100 packets" } }),
+  RED: () => ({ fifo: { limit: "100 packets", aqm: { red: { min_th: 10, max_th: 30 } } } }),
+  CoDel: () => ({ fifo: { limit: "1000 packets", aqm: { codel: {} } } }),
+  PIE: () => ({ fifo: { limit: "1000 packets", aqm: { pie: {} } } }),
+  PI2: () => ({ fifo: { limit: "1000 packets", aqm: { pi2: {} } } }),
+  BLUE: () => ({ fifo: { limit: "100 packets", aqm: { blue: {} } } }),
+  "FQ-CoDel": () => ({ "fq-codel": {} }),
+  "FQ-PIE": () => ({ "fq-pie": {} }),
+  // CAKE shapes: a little below the line, so that the queue is its own.
+  CAKE: (rate) => ({ cake: { bandwidth: `${Math.round(rate * 0.99)} b/s` } }),
+  DualPI2: () => ({ dualpi2: {} }),
+  SFQ: () => ({ sfq: {} }),
+  DRR: () => ({ drr: {} }),
+  WFQ: () => ({ wfq: {} }),
+  "Priority for EF": () => ({
+    "class-based": {
+      classes: [
+        { name: "priority", match: { dscp: "ef" }, priority: { rate: "50 %" } },
+        { name: "class-default", queue_limit: "100 packets" },
+      ],
+    },
+  }),
+};
+
+export const mechanismNames: readonly string[] = Object.keys(MECHANISMS);
+
+/** The policy that holds a mechanism; no scenario of people is likely to have one of this name. */
+const STANDS_IN = "STANDS-IN";
+
+/** `--set` texts that put an alternative at a port of `rate` b/s. */
+export function setsFor(link: string, rate: number, alternative: Alternative): string[] {
+  if ("set" in alternative) {
+    return alternative.set;
+  }
+  const at = `topology.links.${link}.policy=`;
+  if ("policy" in alternative) {
+    return [at + alternative.policy];
+  }
+  const policy = "mechanism" in alternative ? MECHANISMS[alternative.mechanism] : undefined;
+  return policy ? [`policies.${STANDS_IN}=${JSON.stringify(policy(rate))}`, at + STANDS_IN] : [];
+}
+
+/** The options of a run with an alternative. */
+export function withAlternative(
+  options: Options,
+  link: string,
+  rate: number,
+  other: Alternative,
+): Options {
+  const set = [...(options.set ?? []), ...setsFor(link, rate, other)];
+  return "variant" in other ? { ...options, variant: other.variant, set } : { ...options, set };
+}
+
+/** What people call an alternative; `asItIs` if there is none. */
+export function nameOf(alternative: Alternative | null, asItIs: string): string {
+  if (!alternative) {
+    return asItIs;
+  }
+  return "set" in alternative ? alternative.set.join(", ") : (Object.values(alternative)[0] ?? "");
+}
+
+/** Names of the policies that a scenario's own text has. */
+export function policiesOf(project: Project): string[] {
+  const text = project.files[project.path];
+  try {
+    const policies = typeof text === "string" ? parse(text)?.policies : null;
+    return policies && typeof policies === "object" ? Object.keys(policies) : [];
+  } catch {
+    return [];
+  }
+}
