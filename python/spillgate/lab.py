@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -51,7 +50,7 @@ MOST_BYTES = 32_000_000
 _PAGES = {"scenario": "scenario", "config": "router", "show": "router"}
 """The page of the lab that is for a kind of file."""
 
-_SLOT = '<script type="application/json" id="spillgate-project">'
+_SLOT = re.compile(r'(<script type="application/json" id="spillgate-project">)[^<]*(?=</script>)')
 """Where the one-file form keeps its project; as data, which is never run."""
 
 
@@ -185,13 +184,13 @@ def alone(project: Project | None = None) -> str:
     text = site()[f"/{ALONE}"].plain.decode("utf-8")
     if project is None:
         return text
-    before, found, after = text.partition(_SLOT)
-    if not found:
-        msg = f"error: {SITE / ALONE} has no place for a project: `make lab` builds it anew"
-        raise InputError(msg)
     # `<` alone ends a script, or begins a comment in it.
     data = project.document().replace("<", "\\u003c")
-    return f"{before}{_SLOT}{data}{after[after.index('</script>') :]}"
+    filled, count = _SLOT.subn(lambda slot: slot[1] + data, text, count=1)
+    if not count:
+        msg = f"error: {SITE / ALONE} has no place for a project: `make lab` builds it anew"
+        raise InputError(msg)
+    return filled
 
 
 def save(path: Path, project: Project | None = None, *, force: bool = False) -> None:
@@ -213,44 +212,24 @@ def save(path: Path, project: Project | None = None, *, force: bool = False) -> 
         raise OutputError(msg) from error
 
 
-class _InlineScripts(HTMLParser):
-    """Hashes of the scripts that stand in a page, as a security policy names them."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self.hashes: list[str] = []
-        self._runs = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        of = dict(attrs)
-        self._runs = tag == "script" and "src" not in of and "json" not in (of.get("type") or "")
-
-    def handle_data(self, data: str) -> None:
-        if self._runs:
-            digest = base64.b64encode(hashlib.sha256(data.encode("utf-8")).digest()).decode()
-            self.hashes.append(f"'sha256-{digest}'")
-            self._runs = False
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 
 def policy(index: str) -> str:
-    """The security policy of the served form: what is not of this server is not loaded.
+    """The security policy of the served form: that of its page, which no other page may frame.
 
     Args:
-        index: Its page; scripts that stand in it are allowed by their hashes.
+        index: The page.
 
-    Example:
-        >>> policy("<script src='app.js'></script>").split("; ")[1]
-        "script-src 'self' 'wasm-unsafe-eval'"
+    Raises:
+        InputError: If it has none.
     """
-    scripts = _InlineScripts()
-    scripts.feed(index)
-    scripts.close()
-    allowed = " ".join(("'self'", "'wasm-unsafe-eval'", *scripts.hashes))
-    return (
-        f"default-src 'none'; script-src {allowed}; worker-src 'self'; connect-src 'self'; "
-        "style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
-    )
+    found = _POLICY.search(index)
+    if found is None:
+        msg = f"error: {SITE / 'index.html'} has no security policy: `make lab` builds it anew"
+        raise InputError(msg)
+    # A page itself cannot say who may frame it.
+    return f"{found[1]}; frame-ancestors 'none'"
 
 
 class Lab(ThreadingHTTPServer):
