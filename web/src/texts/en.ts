@@ -72,11 +72,14 @@ export const en = {
         `${name}: from ${least} to ${most}, mean ${mean}; largest at ${when}.`,
       delay: "one-way delay",
       share: "share of packets that take longer",
+      delayPointer: (title: string) => `${title}: delay pointed at`,
       longer: (share: string, delay: string) => `${share} take longer than ${delay}`,
       logarithmic: "Logarithmic axis of delay",
     },
     editor: {
       escape: "Escape, then Tab leaves the editor.",
+      /** What CodeMirror says. */
+      phrases: {} as Record<string, string>,
       required: "required",
       oneOf: "one of",
       examples: "such as",
