@@ -4,9 +4,12 @@ Nothing of the clone is imported; its corpus says what every machine must comput
 """
 
 import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 
 import spillgate
@@ -39,6 +42,18 @@ def command(*arguments, status=(0,)):
     return done.stdout
 
 
+def failing(*arguments):
+    """What the command line says of bad input."""
+    done = subprocess.run(
+        [sys.executable, "-m", "spillgate", *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 2, (arguments, done.returncode)
+    return done.stderr
+
+
 def commands(clone):
     """Runs the commands that a newcomer runs first."""
     example = clone / "examples/first/scenario.yaml"
@@ -57,9 +72,45 @@ def commands(clone):
     print(f"commands: {command('--version').strip()}")
 
 
+def lab(clone, package):
+    """Asks the lab for its parts, and ends it, if the wheel has it; it does if the clone does."""
+    if not (package / "_lab").is_dir():
+        built = clone / "python/spillgate/_lab/index.html"
+        assert not built.is_file(), "the lab was built and is not in the wheel"
+        assert "make lab" in failing("lab", "--no-browser")
+        print("lab: not built")
+        return
+    program = [sys.executable, "-m", "spillgate", "lab", "--no-browser"]
+    with subprocess.Popen(
+        [*program, str(clone / "examples/first/scenario.yaml")],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        try:
+            address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())[0]
+            kinds = {
+                "": "text/html",
+                "app.js": "text/javascript",
+                "spillgate.wasm": "application/wasm",
+                "project.json": "application/json",
+            }
+            total = 0
+            for name, kind in kinds.items():
+                with urllib.request.urlopen(address + name, timeout=30) as answer:
+                    assert answer.headers.get_content_type() == kind, name
+                    total += len(answer.read())
+        finally:
+            server.terminate()
+            server.wait(30)
+    # Windows has no signal that asks for it.
+    assert server.returncode == 0 or os.name == "nt", server.returncode
+    print(f"lab: {total} bytes")
+
+
 if __name__ == "__main__":
     root = Path(sys.argv[1]).resolve()
     here = Path(spillgate.__file__).resolve()
     assert not here.is_relative_to(root / "python"), f"{here} is the clone's"
     fingerprints(root)
     commands(root)
+    lab(root, here.parent)

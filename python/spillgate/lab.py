@@ -293,8 +293,6 @@ class _Handler(BaseHTTPRequestHandler):
     """Answers GET and HEAD of known paths; the same headers stand on every answer."""
 
     protocol_version = "HTTP/1.1"
-    server_version = "spillgate"
-    sys_version = ""
     timeout = 30
     server: Lab
     _REASONS: ClassVar = {
@@ -355,6 +353,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not hasattr(self, "headers"):
             self.headers = self.MessageClass()
         self._send(status, Body("text/plain; charset=utf-8", f"{text}\n".encode(), None, allow))
+
+    def version_string(self) -> str:
+        """What the server calls itself."""
+        return "spillgate"
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
         """Keeps the terminal quiet."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from spillgate.errors import InputError
 from spillgate.lab import Lab, Project, save
@@ -25,8 +26,9 @@ def lab(options: argparse.Namespace) -> int:
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            # What ends every visit is no interruption.
-            print()
+            # What ends every visit is no interruption. The terminal has shown ^C in the last line.
+            if sys.stdout.isatty():
+                print()
     return 0
 
 
