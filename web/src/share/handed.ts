@@ -20,7 +20,8 @@ export function handed(...kinds: Handed["kind"][]): Handed | null {
   return handed && kinds.includes(handed.kind) ? handed : null;
 }
 
-function hand(next: Handed) {
+/** Gives a page something to begin with; go to that page afterwards. */
+export function hand(next: Handed): void {
   current.value = { handed: next, times: current.peek().times + 1 };
 }
 

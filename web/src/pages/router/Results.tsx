@@ -1,0 +1,165 @@
+import { useMemo } from "preact/hooks";
+import type { VerdictRow } from "../../engine/api";
+import { useTexts } from "../../texts";
+import { useChartGroup } from "../../ui/charts";
+import { paints } from "../../ui/colors";
+import { type Column, DataTable } from "../../ui/DataTable";
+import { ceiling, NONE, value, withInterval } from "../../ui/format";
+import { type Line, TimeChart } from "../../ui/TimeChart";
+import { Verdict } from "../../ui/Verdict";
+import { DelayCurves } from "./DelayCurves";
+import type { Tried } from "./state";
+import { type ClassResult, resultsOf, type Value } from "./verdict";
+
+const shown = (v: Value, unit: string) => withInterval(v.mean, v.half, unit);
+
+/** What a run says: each class, its requirements, and how it went over time. */
+export function Results({ tried }: { tried: Tried }) {
+  const t = useTexts().router.results;
+  const { outcome, setup } = tried;
+  const results = useMemo(() => resultsOf(outcome, setup.loads), [tried]);
+  const verdicts = outcome.verdicts;
+  const runs = outcome.runs.length;
+  return (
+    <>
+      <DataTable
+        caption={t.classes}
+        quiet
+        columns={useColumns()}
+        rows={results}
+        rowKey={(r) => r.name}
+      />
+      <p class="router-quiet">
+        {t.how(
+          runs,
+          value(outcome.description.measurement.duration, "s"),
+          outcome.seconds.toFixed(1),
+        )}
+      </p>
+      {verdicts.length > 0 && <Requirements verdicts={verdicts} />}
+      <Charts tried={tried} results={results} />
+    </>
+  );
+}
+
+function useColumns(): Column<ClassResult>[] {
+  const t = useTexts().router.results;
+  const number = (
+    key: "mean" | "p99" | "largest" | "loss" | "throughput",
+    label: string,
+    unit: string,
+    title?: string,
+  ): Column<ClassResult> => ({
+    key,
+    label,
+    numeric: true,
+    ...(title ? { title } : {}),
+    value: (r) => r[key].mean,
+    cell: (r) => shown(r[key], unit),
+  });
+  return [
+    { key: "name", label: t.cls, value: (r) => r.name, cell: (r) => <strong>{r.name}</strong> },
+    {
+      key: "verdict",
+      label: t.verdict,
+      value: (r) => r.verdict,
+      cell: (r) => (r.verdict === null ? t.nothing : <Verdict verdict={r.verdict} />),
+    },
+    number("mean", t.mean, "s"),
+    number("p99", t.p99, "s"),
+    number("largest", t.largest, "s"),
+    {
+      key: "bound",
+      label: t.bound,
+      title: t.boundNote,
+      numeric: true,
+      value: (r) => r.bound,
+      cell: (r) =>
+        r.bound === null ? <span title={r.why ?? ""}>{NONE}</span> : ceiling(r.bound, "s"),
+    },
+    number("loss", t.loss, "1"),
+    {
+      key: "lossless",
+      label: t.certainLoss,
+      title: t.certainLossNote,
+      value: (r) => (r.lossless ? 0 : 1),
+      cell: (r) => (r.lossless ? t.never : t.possible),
+    },
+    number("throughput", t.throughput, "b/s"),
+    {
+      key: "offered",
+      label: t.offered,
+      numeric: true,
+      value: (r) => r.offered.mean,
+      cell: (r) => value(r.offered.mean, "b/s"),
+    },
+  ];
+}
+
+function Requirements({ verdicts }: { verdicts: readonly VerdictRow[] }) {
+  const t = useTexts().router.results;
+  const columns: Column<VerdictRow>[] = [
+    { key: "class", label: t.cls, value: (v) => v.class },
+    { key: "words", label: t.requirement, value: (v) => v.words },
+    { key: "basis", label: t.basis, value: (v) => v.basis ?? "" },
+    { key: "measured", label: t.measured, value: (v) => v.measured, numeric: true },
+    {
+      key: "verdict",
+      label: t.verdict,
+      value: (v) => v.verdict,
+      cell: (v) => <Verdict verdict={v.verdict} said={v.said} />,
+    },
+    { key: "needs", label: t.needs, value: (v) => v.advice ?? v.needs ?? v.note ?? "" },
+  ];
+  return (
+    <details class="router-more" open={verdicts.some((v) => v.verdict !== "pass")}>
+      <summary>
+        {t.requirements(verdicts.filter((v) => v.verdict === "pass").length, verdicts.length)}
+      </summary>
+      <DataTable
+        caption={t.requirement}
+        quiet
+        columns={columns}
+        rows={verdicts}
+        rowKey={(v, i) => `${v.class} ${v.metric} ${i}`}
+      />
+    </details>
+  );
+}
+
+function Charts({ tried, results }: { tried: Tried; results: readonly ClassResult[] }) {
+  const t = useTexts().router.results;
+  const group = useChartGroup();
+  const { outcome } = tried;
+  const colors = useMemo(() => paints(results.map((r) => r.name)), [results]);
+  const lines = useMemo(() => {
+    const first = outcome.series.filter((c) => c.run === 0);
+    const of = (metric: string, name: (place: string) => string | undefined): Line[] =>
+      first.flatMap((c) => {
+        const title = c.metric === metric ? name(c.place) : undefined;
+        if (title === undefined) return [];
+        const paint = colors.get(title);
+        return [{ ...c, name: title, ...(paint ? { paint } : {}) }];
+      });
+    const cls = (place: string) => (place.startsWith("class ") ? place.slice(6) : undefined);
+    const queues = new Map(
+      tried.setup.loads.map((l) => [l.path.length > 0 ? `line/${l.path.join("/")}` : "", l.name]),
+    );
+    const queue = (place: string) =>
+      queues.get(place) ??
+      (place.startsWith("line/") && results.length === 1 ? results[0]?.name : undefined);
+    return {
+      throughput: of("throughput", cls),
+      delay: of("queue_delay", queue),
+      drops: of("drops_per_second", queue),
+    };
+  }, [outcome, colors]);
+  return (
+    <div class="router-charts">
+      <TimeChart title={t.charts.throughput} unit="b/s" lines={lines.throughput} group={group} />
+      <TimeChart title={t.charts.delay} unit="s" lines={lines.delay} group={group} />
+      <DelayCurves curves={outcome.distributions} paints={colors} />
+      <TimeChart title={t.charts.drops} unit="packets/s" lines={lines.drops} group={group} />
+    </div>
+  );
+}
