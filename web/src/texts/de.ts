@@ -224,6 +224,7 @@ export const de: Texts = {
     lesson: (n: number) => `Lektion ${n}`,
     all: "Alle Lektionen",
     next: "Nächste Lektion",
+    answered: (given: number, all: number) => `${given} von ${all} beantwortet`,
     progress: (right: number, all: number) => `${right} von ${all} richtig`,
     number: "Eigene Nummer",
     numberHint:

@@ -205,6 +205,7 @@ export const en = {
     lesson: (n: number) => `Lesson ${n}`,
     all: "All lessons",
     next: "Next lesson",
+    answered: (given: number, all: number) => `${given} of ${all} answered`,
     progress: (right: number, all: number) => `${right} of ${all} right`,
     number: "Your number",
     numberHint:
@@ -233,7 +234,7 @@ export const en = {
     quantity: "Quantity",
     theory: "Formula",
     ofVariant: (quantity: string, variant: string) => `${quantity}, ${variant}`,
-    interval: "± is the 95 % interval over the runs: so far off may chance put the mean.",
+    interval: "± is the 95 % interval over the runs: chance may put the mean so far off.",
     chart: "The queue over time",
     questions: "Questions",
     question: (n: number) => `Question ${n}`,
@@ -370,10 +371,10 @@ export const en = {
           growth: {
             ask: "The load rises from {load} to {high}. By which factor does the mean wait grow?",
             choices: {
-              load: "by {load} times",
-              idle: "by {idle} times",
-              wait: "by {wait} times",
-              square: "by {square} times",
+              load: "to {load} times as long",
+              idle: "to {idle} times as long",
+              wait: "to {wait} times as long",
+              square: "to {square} times as long",
             },
             hints: {
               load: "The wait grows faster than the load: look at the 1 − ρ in the formula.",

@@ -20,18 +20,23 @@ export class Exercise {
     return { path, files: { [path]: this.lesson.scenario } };
   }
 
-  /** The settings of the student, and those of the sliders after them. */
-  settings(controls?: Numbers<string>): string[] {
-    const { own, chosen } = this.lesson;
-    return [...own(this.parameters), ...(controls ? chosen(this.parameters, controls) : [])];
+  /** The settings of the student. */
+  settings(): string[] {
+    return this.lesson.own(this.parameters);
   }
 
-  /** The run with some settings beside the student's. Each is made once. */
+  /** The run with some settings beside the student's. */
+  run(set: readonly string[], signal?: AbortSignal): Promise<Outcome> {
+    const going = signal ? { signal } : {};
+    return this.engine.run(this.project, { set: [...this.settings(), ...set] }, going);
+  }
+
+  /** The same, made once. */
   outcome(set: readonly string[] = []): Promise<Outcome> {
     const key = JSON.stringify(set);
     const before = this.made.get(key);
     if (before) return before;
-    const run = this.engine.run(this.project, { set: [...this.settings(), ...set] });
+    const run = this.run(set);
     this.made.set(key, run);
     // One that failed is made again when it is asked for again.
     run.catch(() => this.made.delete(key));

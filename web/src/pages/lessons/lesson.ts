@@ -9,12 +9,12 @@ export interface Parameter {
   unit: string;
 }
 
-/** A slider: `min` to `max`. Or one of several `options`, whose value is its index. */
+/** A slider over whole numbers, `min` to `max`. Or one of several `options`, whose value is its index. */
 export type Control<P extends string> = {
   /** Where it stands at first. */
   start(p: Numbers<P>): number;
 } & (
-  | { kind: "range"; min: number; max: number; step: number; unit: string }
+  | { kind: "range"; min: number; max: number; unit: string }
   | { kind: "options"; options: readonly string[] }
 );
 
@@ -77,6 +77,8 @@ export interface Lesson<P extends string = string, C extends string = string> {
   chosen(p: Numbers<P>, c: Numbers<C>): string[];
   measures: readonly Measure<P, C>[];
   drawn: readonly Drawn[];
+  /** Lines across the charts: values, by the names of parameters. */
+  levels?(p: Numbers<P>): Readonly<Record<string, number>>;
   questions: readonly Question<P>[];
 }
 
@@ -104,6 +106,7 @@ export function startOf(l: Lesson, p: Numbers<string>): Numbers<string> {
 
 /** Whether a control may stand there. */
 export function allows(control: Control<string>, x: number): boolean {
-  if (control.kind === "options") return Number.isInteger(x) && x in control.options;
-  return x >= control.min && x <= control.max;
+  const most = control.kind === "options" ? control.options.length - 1 : control.max;
+  const least = control.kind === "options" ? 0 : control.min;
+  return Number.isInteger(x) && x >= least && x <= most;
 }

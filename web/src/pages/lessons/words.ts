@@ -43,6 +43,11 @@ export function decimal(x: number, digits = 4, of: Language = language.value): s
   return new Intl.NumberFormat(of, style).format(x);
 }
 
+/** A number that was written with a point, as people of the language write it. */
+export function localized(text: string, of: Language = language.value): string {
+  return of === "de" ? text.replace(/(\d)\.(?=\d)/g, "$1,") : text;
+}
+
 /** A unit in the chosen language. */
 export function unitWord(t: LessonTexts, unit: string): string {
   return t.units[unit] ?? unit;
@@ -70,9 +75,10 @@ export function choiceNumbers(q: Question, p: Numbers<string>): Record<string, s
   return Object.fromEntries(Object.entries(shown).map(([k, x]) => [k, decimal(x, 3)]));
 }
 
-/** A text with its numbers put in. */
-export function filled(text: string, numbers: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (all, name: string) =>
+/** A text with its numbers put in. A sign or a unit begins no line. */
+export function filled(text: string, numbers: Readonly<Record<string, string>> = {}): string {
+  const put = text.replace(/\{(\w+)\}/g, (all, name: string) =>
     Object.hasOwn(numbers, name) ? (numbers[name] ?? all) : all,
   );
+  return put.replace(/ (?=[%=·←])/g, "\u00a0").replace(/(?<=\d) (?=[kM]?[bB]\b|m?s\b)/g, "\u00a0");
 }

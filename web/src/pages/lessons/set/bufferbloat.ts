@@ -41,11 +41,10 @@ export const bufferbloat = lesson({
       kind: "range",
       min: 10,
       max: 500,
-      step: 10,
       unit: "packets",
       start: (p) => p.buffer,
     },
-    target: { kind: "range", min: 3, max: 30, step: 1, unit: "ms", start: () => 5 },
+    target: { kind: "range", min: 3, max: 30, unit: "ms", start: () => 5 },
   },
   own: (p) => [
     `topology.links.up.rate=${p.rate} Mb/s`,

@@ -28,8 +28,8 @@ export const l4s = lesson({
     marked: { values: [20, 10, 30, 40], unit: "%" },
   },
   controls: {
-    target: { kind: "range", min: 5, max: 50, step: 1, unit: "ms", start: () => 15 },
-    share: { kind: "range", min: 1, max: 4, step: 1, unit: "", start: () => 1 },
+    target: { kind: "range", min: 5, max: 50, unit: "ms", start: () => 15 },
+    share: { kind: "range", min: 1, max: 4, unit: "", start: () => 1 },
   },
   own: (p) => [
     `topology.links.down.rate=${p.rate} Mb/s`,

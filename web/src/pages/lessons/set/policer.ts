@@ -50,7 +50,7 @@ export const policer = lesson({
     size: { values: [60, 70, 80, 90], unit: "kB" },
   },
   controls: {
-    bucket: { kind: "range", min: 3, max: 100, step: 1, unit: "kB", start: (p) => p.bucket },
+    bucket: { kind: "range", min: 3, max: 100, unit: "kB", start: (p) => p.bucket },
   },
   own: (p) => [
     `traffic.burst.source.rate=${(p.size * 8 * BURSTS) / 1e3} Mb/s`,

@@ -29,7 +29,7 @@ export const queues = lesson({
     high: { values: [95, 90, 96, 92], unit: "%" },
   },
   controls: {
-    load: { kind: "range", min: 10, max: 98, step: 1, unit: "%", start: () => 50 },
+    load: { kind: "range", min: 10, max: 98, unit: "%", start: () => 50 },
     lengths: { kind: "options", options: ["alike", "random"], start: () => 0 },
   },
   own: (p) => [

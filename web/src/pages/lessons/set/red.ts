@@ -31,8 +31,8 @@ export const red = lesson({
   },
   controls: {
     weight: { kind: "options", options: WEIGHTS.map(String), start: () => STANDARD },
-    most: { kind: "range", min: 1, max: 50, step: 1, unit: "%", start: (p) => p.most },
-    flows: { kind: "range", min: 1, max: 30, step: 1, unit: "", start: () => 8 },
+    most: { kind: "range", min: 1, max: 50, unit: "%", start: (p) => p.most },
+    flows: { kind: "range", min: 1, max: 30, unit: "", start: () => 8 },
   },
   own: (p) => [
     `policies.red.aqm.red.min_th=${p.min}`,
@@ -54,6 +54,7 @@ export const red = lesson({
     { place: "line/fifo", metric: "backlog_packets" },
     { place: "line/fifo", metric: "backlog_average" },
   ],
+  levels: (p) => ({ min: p.min, max: p.max }),
   questions: [
     {
       kind: "number",

@@ -47,7 +47,7 @@ export const sawtooth = lesson({
     share: { values: [100, 50, 120, 80], unit: "%" },
   },
   controls: {
-    buffer: { kind: "range", min: 5, max: 200, step: 5, unit: "%", start: (p) => p.share },
+    buffer: { kind: "range", min: 5, max: 200, unit: "%", start: (p) => p.share },
     sender: { kind: "options", options: ["newreno", "cubic"], start: () => 0 },
   },
   own: (p) => [

@@ -32,7 +32,7 @@ export const scheduling = lesson({
     greedy: { values: [125, 110, 150], unit: "%" },
   },
   controls: {
-    greedy: { kind: "range", min: 10, max: 200, step: 5, unit: "%", start: (p) => p.greedy },
+    greedy: { kind: "range", min: 10, max: 200, unit: "%", start: (p) => p.greedy },
   },
   own: (p) => [
     `topology.links.line.rate=${p.rate} Mb/s`,

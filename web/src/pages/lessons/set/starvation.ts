@@ -24,7 +24,6 @@ export const starvation = lesson({
       kind: "range",
       min: 0,
       max: 14,
-      step: 1,
       unit: "",
       start: (p) => p.count,
     },

@@ -1,0 +1,196 @@
+import { useMemo } from "preact/hooks";
+import type { Curve, Outcome } from "../../engine/api";
+import { useChartGroup } from "../../ui/charts";
+import { fitting, number } from "../../ui/format";
+import { type Line, TimeChart } from "../../ui/TimeChart";
+import type { Lesson, Measure, Numbers } from "./lesson";
+import { row } from "./outcome";
+import type { Run } from "./state";
+import { decimal, type LessonWords, localized, unitWord, useLessonTexts, wordsOf } from "./words";
+
+interface Props {
+  lesson: Lesson;
+  parameters: Numbers<string>;
+  controls: Numbers<string>;
+  run: Run;
+}
+
+/** What the run shows: curves, and a table with the formula beside it. */
+export function Bench({ lesson, parameters, controls, run }: Props) {
+  const t = useLessonTexts();
+  const { outcome, running, problem } = run;
+  return (
+    <section class="lesson-bench" aria-label={t.measured} aria-busy={running}>
+      {problem !== undefined && <p class="lesson-problem">{t.failed(problem)}</p>}
+      {outcome ? (
+        <>
+          <Charts lesson={lesson} parameters={parameters} outcome={outcome} />
+          <Measured lesson={lesson} parameters={parameters} controls={controls} outcome={outcome} />
+        </>
+      ) : (
+        problem === undefined && <p class="lesson-waiting">{t.running}</p>
+      )}
+    </section>
+  );
+}
+
+/** The curves of the first run that one chart shows. */
+interface Group {
+  title: string;
+  unit: string;
+  lines: Line[];
+}
+
+function Charts(props: { lesson: Lesson; parameters: Numbers<string>; outcome: Outcome }) {
+  const { lesson, parameters, outcome } = props;
+  const t = useLessonTexts();
+  const together = useChartGroup();
+  const groups = useMemo(() => groupsOf(lesson, outcome, t), [lesson, outcome, t]);
+  const levels = useMemo(() => {
+    const named = Object.entries(lesson.levels?.(parameters) ?? {});
+    return named.map(([name, value]) => ({ name: t.names[name] ?? name, value }));
+  }, [lesson, parameters, t]);
+  return (
+    <>
+      {groups.map((g) => (
+        <TimeChart
+          key={g.title}
+          title={g.title}
+          unit={g.unit}
+          lines={g.lines}
+          levels={levels}
+          group={together}
+          height={groups.length > 2 ? 110 : groups.length > 1 ? 140 : 190}
+        />
+      ))}
+    </>
+  );
+}
+
+/** One chart a unit; one a variant, too, where several places are compared. */
+function groupsOf(lesson: Lesson, outcome: Outcome, t: ReturnType<typeof useLessonTexts>): Group[] {
+  const places = new Set(lesson.drawn.map((d) => d.place)).size;
+  const apart = places > 1 && outcome.description.variants.length > 1 && oneMetric(lesson);
+  const found = new Map<string, Curve[]>();
+  for (const { place, metric } of lesson.drawn) {
+    for (const curve of outcome.series) {
+      if (curve.run !== 0 || curve.place !== place || curve.metric !== metric) continue;
+      const key = JSON.stringify([curve.unit, apart ? curve.variant : ""]);
+      found.set(key, [...(found.get(key) ?? []), curve]);
+    }
+  }
+  return [...found.values()].map((curves) => groupOf(curves, wordsOf(t, lesson), apart, t.chart));
+}
+
+function oneMetric(lesson: Lesson): boolean {
+  return new Set(lesson.drawn.map((d) => d.metric)).size === 1;
+}
+
+/** A curve is named by what tells it from the others: its metric, its place or its variant. */
+function groupOf(curves: Curve[], words: LessonWords, apart: boolean, otherwise: string): Group {
+  const several = (of: (c: Curve) => string) => new Set(curves.map(of)).size > 1;
+  const label = (c: Curve) => words.curves[c.metric] ?? c.metric;
+  const metrics = several((c) => c.metric);
+  const places = several((c) => c.place);
+  const name = (c: Curve) => {
+    if (metrics) return label(c);
+    if (places) return placeName(c.place);
+    return several((x) => x.variant) ? c.variant : label(c);
+  };
+  const [first] = curves as [Curve, ...Curve[]];
+  const about = metrics ? otherwise : label(first);
+  return {
+    title: apart ? `${about}, ${first.variant}` : about,
+    unit: first.unit,
+    lines: curves.map((c) => ({ ...c, name: name(c) })),
+  };
+}
+
+/** `class video`, `flow download` and `line/fifo` without what kind of thing it is. */
+function placeName(place: string): string {
+  return place.replace(/^(class|flow|link) /, "");
+}
+
+function Measured(props: {
+  lesson: Lesson;
+  parameters: Numbers<string>;
+  controls: Numbers<string>;
+  outcome: Outcome;
+}) {
+  const { lesson, parameters, controls, outcome } = props;
+  const t = useLessonTexts();
+  const { variants, runs } = outcome.description;
+  const theory = lesson.measures.some((m) => m.theory);
+  return (
+    <div class="lesson-measured">
+      <table>
+        <caption>
+          {t.measured}
+          <span>{t.measuredIn(decimal(outcome.seconds, 2))}</span>
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">{t.quantity}</th>
+            {variants.map((v) => (
+              <th key={v} scope="col" class="numeric">
+                {variants.length > 1 ? v : t.measured}
+              </th>
+            ))}
+            {theory && (
+              <th scope="col" class="numeric">
+                {t.theory}
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {lesson.measures.map((m) => (
+            <MeasuredRow
+              key={m.name}
+              label={wordsOf(t, lesson).measures[m.name] ?? m.name}
+              measure={m}
+              outcome={outcome}
+              theory={theory ? m.theory?.(parameters, controls) : undefined}
+              column={theory}
+            />
+          ))}
+        </tbody>
+      </table>
+      {runs > 1 && <p class="lesson-note">{t.interval}</p>}
+    </div>
+  );
+}
+
+function MeasuredRow(props: {
+  label: string;
+  measure: Measure<string, string>;
+  outcome: Outcome;
+  theory: number | undefined;
+  /** Whether there is a column for the formula. */
+  column: boolean;
+}) {
+  const { label, measure, outcome, theory, column } = props;
+  const t = useLessonTexts();
+  const { variants } = outcome.description;
+  const rows = variants.map((v) => row(outcome, v, measure.scope, measure.of, measure.metric));
+  const unit = rows.find((r) => r)?.unit ?? "";
+  const scale = fitting(unit, [...rows.map((r) => r?.mean), theory]);
+  const half = (r: (typeof rows)[number]) =>
+    r && r.low !== null && r.high !== null ? (r.high - r.low) / 2 : undefined;
+  const shown = (mean: number | null | undefined, width?: number) =>
+    localized(number(mean, width, scale.factor, true));
+  return (
+    <tr>
+      <th scope="row">
+        {label}
+        {scale.unit && <span class="lesson-unit"> {unitWord(t, scale.unit)}</span>}
+      </th>
+      {rows.map((r, i) => (
+        <td key={variants[i]} class="numeric">
+          {shown(r?.mean, half(r))}
+        </td>
+      ))}
+      {column && <td class="numeric">{theory === undefined ? "" : shown(theory)}</td>}
+    </tr>
+  );
+}

@@ -1,0 +1,127 @@
+import { Ask } from "./Ask";
+import { Bench } from "./Bench";
+import { Controls } from "./Controls";
+import { type Lesson, startOf } from "./lesson";
+import { placeOf } from "./place";
+import { Rich } from "./Rich";
+import { lessons } from "./set";
+import { useExercise, useRun, useWork } from "./state";
+import { filled, parameterWords, useLessonTexts, wordsOf } from "./words";
+import { emptyWork } from "./work";
+
+/** One lesson: what to read and to answer, and beside it what to move and to watch. */
+export function LessonPage({ lesson, number }: { lesson: Lesson; number: string }) {
+  const t = useLessonTexts();
+  const words = wordsOf(t, lesson);
+  const exercise = useExercise(lesson, number);
+  const { work, kept, change } = useWork(number);
+  const mine = work[lesson.name] ?? emptyWork();
+  const controls = { ...startOf(lesson, exercise.parameters), ...mine.controls };
+  const run = useRun(exercise, controls);
+  return (
+    <article class="lesson">
+      <header class="lesson-head">
+        <Trail lesson={lesson} number={number} />
+        <h1>{words.title}</h1>
+      </header>
+      <div class="lesson-read">
+        {words.text.map((text) => (
+          <p key={text}>
+            <Rich text={text} />
+          </p>
+        ))}
+        <Yours lesson={lesson} number={number} />
+        <h2>{t.tryThis}</h2>
+        <ol>
+          {words.tries.map((text) => (
+            <li key={text}>{filled(text)}</li>
+          ))}
+        </ol>
+      </div>
+      <div class="lesson-work">
+        <Controls
+          lesson={lesson}
+          parameters={exercise.parameters}
+          values={controls}
+          onChange={(values) => change(lesson, (w) => ({ ...w, controls: values }))}
+        />
+        <Bench lesson={lesson} parameters={exercise.parameters} controls={controls} run={run} />
+      </div>
+      <section class="lesson-ask">
+        <h2>{t.questions}</h2>
+        {!kept && <p class="lesson-problem">{t.notKept}</p>}
+        {lesson.questions.map((q, i) => (
+          <Ask
+            key={q.name}
+            exercise={exercise}
+            question={q}
+            place={i + 1}
+            given={mine.given[q.name]}
+            tries={mine.tries[q.name] ?? 0}
+            onAnswer={(given) =>
+              change(lesson, (w) => ({
+                ...w,
+                given: { ...w.given, [q.name]: given },
+                tries: { ...w.tries, [q.name]: (w.tries[q.name] ?? 0) + 1 },
+              }))
+            }
+          />
+        ))}
+        <After lesson={lesson} number={number} />
+      </section>
+    </article>
+  );
+}
+
+/** Where the lesson stands among the others. */
+function Trail({ lesson, number }: { lesson: Lesson; number: string }) {
+  const t = useLessonTexts();
+  const place = lessons.findIndex((l) => l.name === lesson.name) + 1;
+  return (
+    <p class="lesson-trail">
+      <a href={placeOf("", number)}>{t.all}</a>
+      <span>
+        {t.lesson(place)} · {t.minutes(wordsOf(t, lesson).minutes)}
+      </span>
+    </p>
+  );
+}
+
+/** The student's parameters. */
+function Yours({ lesson, number }: { lesson: Lesson; number: string }) {
+  const t = useLessonTexts();
+  const exercise = useExercise(lesson, number);
+  const numbers = parameterWords(t, lesson, exercise.parameters);
+  return (
+    <section class="lesson-yours" aria-label={t.yours}>
+      <h2>
+        {t.yours} <span>{number === "0" ? t.nobody : t.numberIs(number)}</span>
+      </h2>
+      <dl>
+        {Object.entries(numbers).map(([name, text]) => (
+          <div key={name}>
+            <dt>{t.names[name]}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** Where to go on. */
+function After({ lesson, number }: { lesson: Lesson; number: string }) {
+  const t = useLessonTexts();
+  const next = lessons[lessons.findIndex((l) => l.name === lesson.name) + 1];
+  return (
+    <p class="lesson-after">
+      {next && (
+        <a href={placeOf(next.name, number)}>
+          {t.next}: {wordsOf(t, next).title}
+        </a>
+      )}
+      <a href={placeOf("sheet", number)}>{t.sheet}</a>
+      <a href={placeOf("", number)}>{t.all}</a>
+    </p>
+  );
+}
