@@ -41,7 +41,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: "unit",
-            include: ["src/**/*.test.{ts,tsx}", "tests/unit/**/*.test.{ts,tsx}"],
+            include: ["src/**/*.test.{ts,tsx}", "tests/{unit,module}/**/*.test.{ts,tsx}"],
           },
         },
         // One browser at a time, after the units.

@@ -43,8 +43,13 @@ export interface Diagnostic {
   /** From 1, as `column`. */
   line?: number;
   column?: number;
+  /** Where in the scenario: `topology.links.up.rate`. */
   key?: string;
+  /** The text that is wrong. */
+  found?: string;
   hint?: string;
+  /** The line of the file. */
+  source?: string;
 }
 
 /** Bad input, with the places. */
@@ -83,11 +88,14 @@ export interface About {
   commit: string;
   behavior: number;
   catalog: Catalog;
+  /** The rules of lint. */
+  rules: Record<string, unknown>[];
 }
 
 export interface Checked {
   description: Description;
   findings: Finding[];
+  /** What the runs may need. */
   memoryBytes: number;
 }
 

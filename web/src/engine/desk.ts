@@ -101,9 +101,7 @@ export class Desk {
 /** The places of bad input, where an error has them. */
 function problemOf(error: unknown): Diagnostic[] | null {
   if (typeof error !== "object" || error === null || !("diagnostics" in error)) return null;
-  const { diagnostics } = error;
-  if (Array.isArray(diagnostics)) return diagnostics;
-  return typeof diagnostics === "string" ? JSON.parse(diagnostics) : null;
+  return Array.isArray(error.diagnostics) ? error.diagnostics : null;
 }
 
 function text(error: unknown): string {

@@ -63,7 +63,13 @@ export function fakeEngine({ wrong = () => [], ...made }: Made = {}): Engine {
     if (problems.length > 0) throw new InputProblem(problems);
     return answers.checked;
   };
-  const about: About = { version: "0", commit: "0", behavior: 0, catalog: answers.catalog };
+  const about: About = {
+    version: "0",
+    commit: "0",
+    behavior: 0,
+    catalog: answers.catalog,
+    rules: [],
+  };
   return {
     about: async () => about,
     schema: async () => schema,

@@ -56,7 +56,7 @@ describe("the worker's side of the engine", () => {
 
   it("says bad input with its places, and all else as a crash", async () => {
     const thrown = [
-      { diagnostics: '[{"severity":"error","code":"E0205","message":"no unit"}]' },
+      { diagnostics: [{ severity: "error", code: "E0205", message: "no unit" }] },
       new WebAssembly.RuntimeError("unreachable"),
     ];
     const { desk: one, said } = await desk(() => {
