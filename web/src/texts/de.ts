@@ -200,7 +200,8 @@ export const de: Texts = {
       rates: "Gesendete Rate",
       cwnd: "Staukontrollfenster",
       bound: (classes: string) => `Schranke: ${classes}`,
-      of: (chart: string, side: string) => `${chart}: ${side}`,
+      of: (side: string, chart: string) => `${side}: ${chart}`,
+      short: { queue: "wartend", delay: "Verzögerung", rates: "Rate", cwnd: "Fenster" },
     },
     outcome: {
       title: "Was daraus wurde",

@@ -181,7 +181,8 @@ export const en = {
       rates: "Rate sent",
       cwnd: "Congestion windows",
       bound: (classes: string) => `bound: ${classes}`,
-      of: (chart: string, side: string) => `${chart}: ${side}`,
+      of: (side: string, chart: string) => `${side}: ${chart}`,
+      short: { queue: "waiting", delay: "delay", rates: "rate", cwnd: "windows" },
     },
     outcome: {
       title: "What became of it",

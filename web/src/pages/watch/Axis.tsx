@@ -103,7 +103,7 @@ export function Axis({ views, clock, group, onStep }: Props) {
         <div class="watch-head" ref={head} />
       </div>
       <div class="watch-scale">
-        <span>{value(from, "s")}</span>
+        <span>{from === 0 ? "0 s" : value(from, "s")}</span>
         <span class="watch-zoom">
           <Button
             kind="quiet"

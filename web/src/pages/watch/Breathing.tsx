@@ -104,7 +104,9 @@ export function Breathing(props: BreathingProps) {
   const scaler = useMemo(() => new Scaler(), []);
   const still = useStill();
   const bounds = useBounds(made, !compact && (props.charts ?? chartNames).includes("delay"));
-  const names = views.map((_, side) => nameOf(made?.asked.alternatives[side] ?? null, t.asItIs));
+  const names = views.map(({ outline }, side) =>
+    nameOf(made?.asked.alternatives[side] ?? null, outline?.name ?? t.asItIs),
+  );
 
   useEffect(() => {
     const [recording, beside = null] = made?.recordings ?? [];
@@ -155,70 +157,70 @@ export function Breathing(props: BreathingProps) {
       )}
       <Trouble problem={making.problem} />
       {views.length === 0 && making.busy && <p class="watch-note">{t.starting}</p>}
-      <div class="watch-stages">
-        {views.map((view, side) => (
-          <section key={names[side]} class="watch-side">
-            {views.length > 1 && <h3>{names[side]}</h3>}
-            {view.recording.count === 0 && <p class="watch-note">{t.none}</p>}
-            <Stage
-              view={view}
-              together={views}
-              clock={clock}
-              scaler={scaler}
-              color={color}
-              name={names[side] ?? ""}
-              selected={picked?.side === side ? picked.packet : NONE}
-              still={still}
-              onPick={(packet) => {
-                clock.pause();
-                setPicked(packet === NONE ? null : { side, packet });
-              }}
-            />
-            {picked?.side === side && (
-              <PacketCard
-                replay={view.replay}
-                packet={picked.packet}
-                time={clock.shown.value}
-                onClose={() => setPicked(null)}
+      <div class="watch-main">
+        <div class="watch-stages">
+          {views.map((view, side) => (
+            <section key={names[side]} class="watch-side">
+              {views.length > 1 && <h3>{names[side]}</h3>}
+              {view.recording.count === 0 && <p class="watch-note">{t.none}</p>}
+              <Stage
+                view={view}
+                together={views}
+                clock={clock}
+                scaler={scaler}
+                color={color}
+                name={names[side] ?? ""}
+                selected={picked?.side === side ? picked.packet : NONE}
+                still={still}
+                onPick={(packet) => {
+                  clock.pause();
+                  setPicked(packet === NONE ? null : { side, packet });
+                }}
               />
-            )}
-          </section>
-        ))}
+              {picked?.side === side && (
+                <PacketCard
+                  replay={view.replay}
+                  packet={picked.packet}
+                  time={clock.shown.value}
+                  onClose={() => setPicked(null)}
+                />
+              )}
+            </section>
+          ))}
+        </div>
+        {views.length > 0 && (
+          <>
+            <Axis views={views} clock={clock} group={group} onStep={step} />
+            <Transport clock={clock} onStep={step} />
+            <Happened views={views} clock={clock} />
+          </>
+        )}
+        <Knobs knobs={shown} values={values} onChange={setValues} />
+        {!compact && <MoreNumbers knobs={numbers} values={values} onChange={setValues} />}
+        <div class="watch-foot">
+          {values.size > 0 && (
+            <Button kind="quiet" onClick={() => setValues(new Map())}>
+              {t.reset}
+            </Button>
+          )}
+          {props.onOpen && (
+            <Button onClick={() => props.onOpen?.({ ...options, set })}>{t.openScenario}</Button>
+          )}
+          {made && !compact && <span class="watch-note">{noteOf(made, t)}</span>}
+        </div>
+        {!compact && views.length > 0 && <Outcomes views={views} names={names} color={color} />}
       </div>
       {views.length > 0 && (
-        <>
-          <Axis views={views} clock={clock} group={group} onStep={step} />
-          <Transport clock={clock} onStep={step} />
-          <Happened views={views} clock={clock} />
-        </>
-      )}
-      <Knobs knobs={shown} values={values} onChange={setValues} />
-      {!compact && <MoreNumbers knobs={numbers} values={values} onChange={setValues} />}
-      <div class="watch-foot">
-        {values.size > 0 && (
-          <Button kind="quiet" onClick={() => setValues(new Map())}>
-            {t.reset}
-          </Button>
-        )}
-        {props.onOpen && (
-          <Button onClick={() => props.onOpen?.({ ...options, set })}>{t.openScenario}</Button>
-        )}
-        {made && !compact && <span class="watch-note">{noteOf(made, t)}</span>}
-      </div>
-      {views.length > 0 && (
-        <>
-          <Charts
-            views={views}
-            names={names}
-            charts={props.charts ?? (compact ? [] : chartNames)}
-            clock={clock}
-            group={group}
-            color={color}
-            bounds={bounds}
-            {...(compact ? { height: 120 } : {})}
-          />
-          {!compact && <Outcomes views={views} names={names} color={color} />}
-        </>
+        <Charts
+          views={views}
+          names={names}
+          charts={props.charts ?? (compact ? [] : chartNames)}
+          clock={clock}
+          group={group}
+          color={color}
+          bounds={bounds}
+          height={views.length > 1 || compact ? 120 : 150}
+        />
       )}
     </div>
   );

@@ -106,7 +106,7 @@ export function Charts({ views, names, charts, clock, group, color, bounds, heig
           return lines.length === 0 ? null : (
             <TimeChart
               key={`${chart} ${names[side] ?? view.recording.variant}`}
-              title={views.length > 1 ? t.of(t[chart], names[side] ?? "") : t[chart]}
+              title={views.length > 1 ? t.of(names[side] ?? "", t.short[chart]) : t[chart]}
               unit={UNITS[chart]}
               lines={lines}
               levels={chart === "delay" ? (levels[side] ?? []) : []}

@@ -19,8 +19,8 @@ export function Outcomes({ views, names, color }: Props) {
   );
   return (
     <div class="watch-outcomes">
-      <table class="table">
-        <caption class="watch-caption">{t.title}</caption>
+      <table class="watch-table">
+        <caption>{t.title}</caption>
         <thead>
           <tr>
             {views.length > 1 && <th scope="col">{t.queue}</th>}

@@ -320,9 +320,10 @@ export class Painter {
       const bytes = (lanes[at]?.queues ?? []).reduce((sum, q) => sum + replay.waitingBytes(q), 0);
       const tail = Math.max(layout.left, layout.right - bytes * scale) - length;
       const done = 1 - (replay.timeOf(event) - time) / window;
-      const turned = Math.min(1, done * 2.5);
-      const y = layout.middle + (lane.top + lane.height / 2 - layout.middle) * turned;
       const x = -length + (tail + length) * done;
+      // It has found its lane when it comes to where lanes begin.
+      const turned = Math.max(0, Math.min(1, (x + length / 2) / layout.left));
+      const y = layout.middle + (lane.top + lane.height / 2 - layout.middle) * turned;
       this.packet(packet, x, y - lane.height / 2, Math.max(length, 1.5), lane.height);
     }
   }
@@ -373,17 +374,29 @@ export class Painter {
       cross(context, x + width / 2, y + fallen + height / 2, 5);
       this.boxes.add(packet, x, y + fallen, width, height);
       if (i === end - 1) {
-        context.fillStyle = look.bad;
-        context.font = `600 12px ${look.font}`;
-        context.textBaseline = "middle";
-        const reason = replay.recording.reasons[replay.recording.reason[event] ?? 255] ?? "";
-        const text = scene.words.reason(reason);
-        const fits = x + width + 8 + context.measureText(text).width < scene.layout.right;
-        context.textAlign = fits ? "left" : "right";
-        context.fillText(text, fits ? x + width + 6 : x - 6, y + fallen + height / 2);
+        this.reason(event, x, width);
       }
     }
     context.globalAlpha = 1;
+  }
+
+  /** Why a packet was dropped, under its lane and beside its cross. */
+  private reason(event: number, x: number, width: number): void {
+    const { context, scene } = this;
+    const { recording } = scene.replay;
+    const lane = scene.layout.lanes[this.lane(this.packetOf(event))];
+    const y = (lane?.top ?? 0) + (lane?.height ?? 0) + 11;
+    const text = scene.words.reason(recording.reasons[recording.reason[event] ?? 255] ?? "");
+    context.font = `600 12px ${scene.look.font}`;
+    const wide = context.measureText(text).width;
+    const fits = x + width + 10 + wide < scene.layout.width;
+    const left = fits ? x + width + 8 : x - 8 - wide;
+    context.fillStyle = scene.look.paper;
+    context.fillRect(left - 2, y - 8, wide + 4, 16);
+    context.fillStyle = scene.look.bad;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    context.fillText(text, left, y);
   }
 
   /** Where a packet was when it was dropped: at the end of its lane if it had just come. */
@@ -404,35 +417,46 @@ export class Painter {
   /** Name, backlog and AQM of each lane, its ticks, and how many packets have no room. */
   private labels(hidden: number[]): void {
     const { context, scene } = this;
-    const { layout, look, words } = scene;
+    const { layout, words } = scene;
     scene.lanes.forEach((lane, at) => {
       const { top, height } = layout.lanes[at] ?? { top: 0, height: 0 };
       context.textBaseline = "alphabetic";
       this.ticks(lane, top, height);
       this.needle(lane, top, height);
-      const waiting = lane.queues.reduce((sum, q) => sum + scene.replay.waitingPackets(q), 0);
-      const told = this.aqm(lane);
-      const count = [...told, words.packets(waiting)].join("  ·  ");
-      context.font = `12px ${look.font}`;
-      context.textAlign = "right";
-      context.fillStyle = look.ink;
-      context.fillText(count, layout.right, top - 5);
-      let room = layout.right - layout.left - context.measureText(count).width - 12;
-      context.textAlign = "left";
-      context.font = `600 12px ${look.font}`;
-      context.fillText(cut(context, lane.name, room), layout.left, top - 5);
-      const x = layout.left + context.measureText(lane.name).width + 8;
-      room -= context.measureText(lane.name).width + 8;
-      context.font = `12px ${look.font}`;
-      const limit = lane.limit ? words.limit(lane.limit) : "";
-      if (limit && context.measureText(limit).width < room) {
-        context.fillStyle = look.soft;
-        context.fillText(limit, x, top - 5);
-      }
+      this.header(lane, at, top);
       if (hidden[at]) {
         this.overflow(words.more(hidden[at] ?? 0), top, height);
       }
     });
+  }
+
+  /** Name and limit of a lane at the left, what waits and its AQM at the right, as there is room. */
+  private header(lane: Lane, at: number, top: number): void {
+    const { context, scene } = this;
+    const { layout, look, words } = scene;
+    const waiting = lane.queues.reduce((sum, q) => sum + scene.replay.waitingPackets(q), 0);
+    const told = [...this.aqm(lane, at), words.packets(waiting)];
+    const room = layout.right - layout.left - 12;
+    context.textAlign = "left";
+    context.font = `600 12px ${look.font}`;
+    const name = cut(context, lane.name, room * 0.6);
+    const nameWidth = context.measureText(name).width + 8;
+    context.fillStyle = look.ink;
+    context.fillText(name, layout.left, top - 5);
+    context.font = `12px ${look.font}`;
+    while (told.length > 1 && context.measureText(told.join("  ·  ")).width > room - nameWidth) {
+      told.shift();
+    }
+    const right = told.join("  ·  ");
+    const left = room - nameWidth - context.measureText(right).width;
+    context.textAlign = "right";
+    context.fillText(right, layout.right, top - 5);
+    const limit = lane.limit ? words.limit(lane.limit) : "";
+    if (limit && context.measureText(limit).width < left) {
+      context.textAlign = "left";
+      context.fillStyle = look.soft;
+      context.fillText(limit, layout.left + nameWidth, top - 5);
+    }
   }
 
   private overflow(text: string, top: number, height: number): void {
@@ -460,7 +484,9 @@ export class Painter {
       }
       context.fillStyle = limit ? look.ink : look.unsure;
       context.fillRect(x - 1, top - 3, 2, height + 6);
-      context.fillText(name, Math.max(x, layout.left + 24), top + height + 13);
+      if (!limit) {
+        context.fillText(name, Math.max(x, layout.left + 24), top + height + 13);
+      }
     }
   }
 
@@ -487,7 +513,7 @@ export class Painter {
   }
 
   /** The AQM in words, and its probability as a bar before them. */
-  private aqm(lane: Lane): string[] {
+  private aqm(lane: Lane, at: number): string[] {
     const { scene } = this;
     const average = this.average(lane);
     const queue = lane.queues[0] ?? 0;
@@ -495,7 +521,7 @@ export class Painter {
     const told: string[] = [];
     if (!Number.isNaN(probability)) {
       told.push(scene.words.probability(percent(probability)));
-      this.gauge(lane, probability);
+      this.gauge(at, probability);
     }
     if (!Number.isNaN(average)) {
       told.push(scene.words.average(average.toFixed(1)));
@@ -504,9 +530,9 @@ export class Painter {
   }
 
   /** The probability as a bar at the entrance of the lane, upwards from 0 to 1 by its square root. */
-  private gauge(lane: Lane, probability: number): void {
+  private gauge(at: number, probability: number): void {
     const { context, scene } = this;
-    const place = scene.layout.lanes[scene.lanes.indexOf(lane)] ?? { top: 0, height: 0 };
+    const place = scene.layout.lanes[at] ?? { top: 0, height: 0 };
     const x = scene.layout.left - 8;
     const filled = place.height * Math.sqrt(Math.max(0, Math.min(1, probability)));
     context.fillStyle = scene.look.line;

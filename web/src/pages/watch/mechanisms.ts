@@ -2,6 +2,7 @@
 
 import { parse } from "yaml";
 import type { Options, Project } from "../../engine/api";
+import { quoted } from "../../ui/numbers";
 
 /** What a picture shows other than the first: another variant, policy or mechanism, or values. */
 export type Alternative =
@@ -49,12 +50,15 @@ export function setsFor(link: string, rate: number, alternative: Alternative): s
   if ("set" in alternative) {
     return alternative.set;
   }
-  const at = `topology.links.${link}.policy=`;
+  const at = (policy: string) => `topology.links.${quoted(link)}.policy=${JSON.stringify(policy)}`;
   if ("policy" in alternative) {
-    return [at + alternative.policy];
+    return [at(alternative.policy)];
   }
-  const policy = "mechanism" in alternative ? MECHANISMS[alternative.mechanism] : undefined;
-  return policy ? [`policies.${STANDS_IN}=${JSON.stringify(policy(rate))}`, at + STANDS_IN] : [];
+  if (!("mechanism" in alternative) || !Object.hasOwn(MECHANISMS, alternative.mechanism)) {
+    return [];
+  }
+  const policy = MECHANISMS[alternative.mechanism]?.(rate);
+  return [`policies.${STANDS_IN}=${JSON.stringify(policy)}`, at(STANDS_IN)];
 }
 
 /** The options of a run with an alternative. */

@@ -17,6 +17,8 @@ import { Replay } from "./model";
 
 export interface View {
   recording: Recording;
+  /** What stands at the port; `null` until it is known. */
+  outline: Outline | null;
   replay: Replay;
   by: Grouping;
   lanes: Lane[];
@@ -30,6 +32,7 @@ export function viewOf(recording: Recording, outline: Outline | null, by?: Group
   const lanes = lanesOf(drawn, outline);
   return {
     recording,
+    outline,
     replay: new Replay(drawn),
     by: grouping,
     lanes,
