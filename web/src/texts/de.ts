@@ -907,7 +907,8 @@ export const de: Texts = {
       noFindings: "Die Regeln finden nichts auszusetzen.",
       noLines: "Keine.",
       line: (n: number) => `Zeile ${n}`,
-      lineWord: "Zeile",
+      why: (rule: string) => `Warum: ${rule}.`,
+      todo: (help: string) => `Abhilfe: ${help}`,
       more: (n: number) => `und ${n.toLocaleString("de")} weitere.`,
     },
     picture: {
@@ -1037,9 +1038,6 @@ export const de: Texts = {
         delay: "Warten in der Schlange, erster Lauf",
         drops: "Verworfen, erster Lauf",
         distribution: "Anteil der Pakete, die länger brauchen",
-        median: (delay: string) => `die Hälfte unter ${delay}`,
-        summary: (cls: string, median: string, p99: string, most: string) =>
-          `${cls}: die Hälfte der Pakete braucht weniger als ${median}, 99 % weniger als ${p99}, keines mehr als ${most}.`,
       },
     },
     whatif: {

@@ -878,7 +878,8 @@ export const en = {
       noFindings: "The rules find nothing wrong.",
       noLines: "None.",
       line: (n: number) => `line ${n}`,
-      lineWord: "line",
+      why: (rule: string) => `Why: ${rule}.`,
+      todo: (help: string) => `What to do: ${help}`,
       more: (n: number) => `and ${n.toLocaleString("en")} more.`,
     },
     picture: {
@@ -1006,9 +1007,6 @@ export const en = {
         delay: "Wait in the queue, first run",
         drops: "Drops, first run",
         distribution: "Share of packets that take longer",
-        median: (delay: string) => `half below ${delay}`,
-        summary: (cls: string, median: string, p99: string, most: string) =>
-          `${cls}: half of the packets take less than ${median}, 99 % less than ${p99}, none more than ${most}.`,
       },
     },
     whatif: {

@@ -1,15 +1,26 @@
-import type { RefObject } from "preact";
+import type { MutableRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import edge from "../../../../examples/voice-edge/edge.cfg?raw";
 import show from "../../../../examples/voice-edge/show.txt?raw";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/Button";
+import { Editor, type EditorHandle } from "../../ui/Editor";
 import { FileDrop } from "../../ui/FileDrop";
 import { value } from "../../ui/format";
+import { type Problem, problemOfDiagnostic } from "../../ui/Problems";
 import { isCapture, MOST_TEXT, textOf } from "./files";
+import { type Marked, marksOf } from "./marks";
 import type { Bench } from "./state";
 
+/** Marks beside lines: more make the editor slow and say nothing. */
+const MOST_MARKS = 1000;
+
+function problemOfMark(m: Marked): Problem {
+  return { severity: m.severity, message: m.why, line: m.line, column: m.column };
+}
+
 /** Where the configuration is pasted, dropped or taken from an example. */
-export function Config(props: { bench: Bench; editor: RefObject<HTMLTextAreaElement> }) {
+export function Config(props: { bench: Bench; editor: MutableRef<EditorHandle | null> }) {
   const { bench, editor } = props;
   const t = useTexts().router.config;
   const take = async (files: File[]) => {
@@ -25,6 +36,16 @@ export function Config(props: { bench: Bench; editor: RefObject<HTMLTextAreaElem
     await bench.take("edge.cfg", edge);
     await bench.take("show.txt", show);
   };
+  const analysis = bench.analysis.value;
+  const tc = analysis?.tc ?? false;
+  const refused = bench.problems.value;
+  const problems = useMemo(
+    () => [
+      ...refused.map(problemOfDiagnostic),
+      ...(analysis ? marksOf(analysis) : []).slice(0, MOST_MARKS).map(problemOfMark),
+    ],
+    [analysis, refused],
+  );
   return (
     <div class="config">
       <div class="router-row">
@@ -35,15 +56,16 @@ export function Config(props: { bench: Bench; editor: RefObject<HTMLTextAreaElem
         <Button onClick={() => bench.clear()}>{t.clear}</Button>
       </div>
       <p class="config-privacy">{t.privacy}</p>
-      <textarea
-        ref={editor}
+      <Editor
         class="config-text"
-        aria-label={t.editor}
-        spellcheck={false}
-        placeholder={t.placeholder}
-        value={bench.text.value}
-        onInput={(e) => bench.type(e.currentTarget.value)}
+        label={t.editor}
+        text={bench.text.value}
+        onChange={(text) => bench.type(text)}
+        language={tc ? "text" : "ios"}
+        problems={problems}
+        handle={editor}
       />
+      {bench.text.value === "" && <p class="router-quiet">{t.placeholder}</p>}
       <Beside bench={bench} />
     </div>
   );

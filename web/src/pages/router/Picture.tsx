@@ -1,8 +1,9 @@
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Outline } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { paint } from "../../ui/colors";
 import { rough } from "../../ui/format";
+import { useWidth } from "../../ui/useWidth";
 import { AXIS, type Band, bandsOf, type Placed, place } from "./picture";
 
 interface Props {
@@ -16,7 +17,7 @@ interface Props {
 export function Picture({ policy, line, name }: Props) {
   const t = useTexts().router.picture;
   const area = useRef<HTMLDivElement>(null);
-  const width = useWidth(area);
+  const width = useWidth(area, 900);
   const bands = useMemo(() => bandsOf(policy, line), [policy, line]);
   const picture = useMemo(() => place(bands, width), [bands, width]);
   if (bands.length === 0) return <p class="router-quiet">{t.none(rough(line, "b/s"))}</p>;
@@ -75,20 +76,6 @@ export function Picture({ policy, line, name }: Props) {
       </details>
     </div>
   );
-}
-
-function useWidth(area: { current: HTMLDivElement | null }): number {
-  const [width, setWidth] = useState(900);
-  useLayoutEffect(() => {
-    const element = area.current;
-    if (!element) return;
-    const measure = () => setWidth(Math.max(240, Math.floor(element.clientWidth)));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [area]);
-  return width;
 }
 
 function Axis(props: { x: number; width: number; height: number; line: number }) {

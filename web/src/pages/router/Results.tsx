@@ -1,13 +1,13 @@
 import { useMemo } from "preact/hooks";
 import type { VerdictRow } from "../../engine/api";
 import { useTexts } from "../../texts";
+import { CdfChart, type Delays, type Mark } from "../../ui/CdfChart";
 import { useChartGroup } from "../../ui/charts";
-import { paints } from "../../ui/colors";
+import { type Paint, paints } from "../../ui/colors";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { ceiling, NONE, value, withInterval } from "../../ui/format";
 import { type Line, TimeChart } from "../../ui/TimeChart";
 import { Verdict } from "../../ui/Verdict";
-import { DelayCurves } from "./DelayCurves";
 import type { Tried } from "./state";
 import { type ClassResult, resultsOf, type Value } from "./verdict";
 
@@ -132,14 +132,17 @@ function Charts({ tried, results }: { tried: Tried; results: readonly ClassResul
   const group = useChartGroup();
   const { outcome } = tried;
   const colors = useMemo(() => paints(results.map((r) => r.name)), [results]);
+  const painted = (name: string) => {
+    const paint = colors.get(name);
+    return paint ? { paint } : {};
+  };
   const lines = useMemo(() => {
     const first = outcome.series.filter((c) => c.run === 0);
     const of = (metric: string, name: (place: string) => string | undefined): Line[] =>
       first.flatMap((c) => {
         const title = c.metric === metric ? name(c.place) : undefined;
         if (title === undefined) return [];
-        const paint = colors.get(title);
-        return [{ ...c, name: title, ...(paint ? { paint } : {}) }];
+        return [{ ...c, name: title, ...painted(title) }];
       });
     const cls = (place: string) => (place.startsWith("class ") ? place.slice(6) : undefined);
     const queues = new Map(
@@ -154,12 +157,45 @@ function Charts({ tried, results }: { tried: Tried; results: readonly ClassResul
       drops: of("drops_per_second", queue),
     };
   }, [outcome, colors]);
+  const delays = useMemo(
+    () => outcome.distributions.map((c): Delays => ({ ...c, name: c.class, ...painted(c.class) })),
+    [outcome, colors],
+  );
+  const marks = useMemo(
+    () => merged(outcome.verdicts.flatMap((v) => markOf(v, painted(v.class).paint))),
+    [outcome, colors],
+  );
   return (
     <div class="router-charts">
       <TimeChart title={t.charts.throughput} unit="b/s" lines={lines.throughput} group={group} />
       <TimeChart title={t.charts.delay} unit="s" lines={lines.delay} group={group} />
-      <DelayCurves curves={outcome.distributions} paints={colors} />
+      <CdfChart title={t.charts.distribution} curves={delays} marks={marks} height={230} />
       <TimeChart title={t.charts.drops} unit="packets/s" lines={lines.drops} group={group} />
     </div>
   );
+}
+
+/** Shares of packets that percentiles of the delay leave above them. */
+const ABOVE: Record<string, number> = {
+  owd_p50: 0.5,
+  owd_p95: 0.05,
+  owd_p99: 0.01,
+  owd_p999: 0.001,
+};
+
+/** A required percentile as a mark; other requirements have no place in the chart. */
+function markOf(v: VerdictRow, paint: Paint | undefined): Mark[] {
+  const share = ABOVE[v.metric];
+  if (share === undefined || v.side !== "max") return [];
+  return [{ name: v.words, delay: v.bound, share, ...(paint ? { paint } : {}) }];
+}
+
+/** Marks at one place are one: the color of a class is only that of its own. */
+function merged(marks: readonly Mark[]): Mark[] {
+  const places = new Map<string, Mark>();
+  for (const { paint, ...m } of marks) {
+    const key = `${m.delay} ${m.share}`;
+    places.set(key, places.has(key) || !paint ? m : { ...m, paint });
+  }
+  return [...places.values()];
 }

@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
+import type { Finding } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { Select } from "../../ui/Field";
 import { value } from "../../ui/format";
-import { Problems, problemOfDiagnostic, problemOfFinding } from "../../ui/Problems";
+import { Problems, problemOfDiagnostic, SEVERITY_MARKS } from "../../ui/Problems";
 import { Tabs } from "../../ui/Tabs";
 import type { Analysis, Target } from "./analysis";
 import { type Marked, marksOf } from "./marks";
@@ -10,13 +11,22 @@ import type { Bench } from "./state";
 
 const keyOf = (t: Target) => JSON.stringify([t.iface ?? null, t.policy ?? null]);
 
+type Go = (line: number, column?: number) => void;
+
+/** An entry of the catalog. */
+interface Named {
+  kind: string;
+  summary: string;
+}
+
 /** What was understood, for which platform and interface, and what is wrong. */
 export function Understanding(props: {
   bench: Bench;
-  platforms: readonly { kind: string; summary: string }[];
-  onGo: (line: number) => void;
+  platforms: readonly Named[];
+  rules: readonly Named[];
+  onGo: Go;
 }) {
-  const { bench, platforms, onGo } = props;
+  const { bench, platforms, rules, onGo } = props;
   const t = useTexts().router.understood;
   const a = bench.analysis.value;
   return (
@@ -44,7 +54,7 @@ export function Understanding(props: {
         />
       </div>
       {a && <Facts analysis={a} />}
-      <Lists bench={bench} onGo={onGo} />
+      <Lists bench={bench} rules={rules} onGo={onGo} />
     </div>
   );
 }
@@ -91,7 +101,13 @@ function Facts({ analysis }: { analysis: Analysis }) {
   );
 }
 
-function Lists({ bench, onGo }: { bench: Bench; onGo: (line: number) => void }) {
+interface ListsProps {
+  bench: Bench;
+  rules: readonly Named[];
+  onGo: Go;
+}
+
+function Lists({ bench, rules, onGo }: ListsProps) {
   const t = useTexts().router.understood;
   const a = bench.analysis.value;
   const [chosen, setChosen] = useState<string>("findings");
@@ -101,7 +117,7 @@ function Lists({ bench, onGo }: { bench: Bench; onGo: (line: number) => void }) 
       <Problems
         label={t.errors}
         problems={problems.map((d) => ({ ...problemOfDiagnostic(d), file: undefined }))}
-        onGo={(p) => p.line !== undefined && onGo(p.line)}
+        onGo={(p) => p.line !== undefined && onGo(p.line, p.column)}
       />
     );
   if (a === null) return null;
@@ -121,15 +137,7 @@ function Lists({ bench, onGo }: { bench: Bench; onGo: (line: number) => void }) 
           a.findings.length === 0 ? (
             <p class="router-quiet">{t.noFindings}</p>
           ) : (
-            <Problems
-              label={t.findings(a.findings.length)}
-              problems={a.findings.map((f) => ({
-                ...problemOfFinding(f),
-                file: t.lineWord,
-                key: undefined,
-              }))}
-              onGo={(p) => p.line !== undefined && onGo(p.line)}
-            />
+            <Findings findings={a.findings} rules={rules} onGo={onGo} />
           )
         ) : (
           <Lines marks={of(active as Marked["kind"])} onGo={onGo} />
@@ -139,10 +147,52 @@ function Lists({ bench, onGo }: { bench: Bench; onGo: (line: number) => void }) 
   );
 }
 
+const RANK = { error: 0, warning: 1, note: 2 };
+
+/** What the rules have found: what, why it matters, what to do, and where. */
+function Findings(props: { findings: readonly Finding[]; rules: readonly Named[]; onGo: Go }) {
+  const t = useTexts().router.understood;
+  const words = useTexts().ui.severities;
+  const { rules, onGo } = props;
+  const ordered = [...props.findings].sort((a, b) => RANK[a.severity] - RANK[b.severity]);
+  // The summary of a rule is its name, a sentence and how grave it is.
+  const sentence = (id: string) =>
+    rules
+      .find((r) => r.kind === id)
+      ?.summary.replace(/^[\w-]+: /, "")
+      .replace(/ \((error|warning|note)\)$/, "");
+  return (
+    <ul class="problems" aria-label={t.findings(ordered.length)}>
+      {ordered.map((f, i) => (
+        <li key={i} class={`problem problem-${f.severity}`}>
+          <span class="problem-mark" aria-hidden="true">
+            {SEVERITY_MARKS[f.severity]}
+          </span>
+          <div class="problem-body">
+            <p class="problem-message">
+              <strong>{words[f.severity]}</strong> {f.message}
+            </p>
+            {sentence(f.id) && <p class="problem-hint">{t.why(sentence(f.id) ?? "")}</p>}
+            <p class="problem-hint">{t.todo(f.help)}</p>
+            <p class="problem-place">
+              {f.line !== null && (
+                <button type="button" class="link" onClick={() => onGo(f.line, f.column)}>
+                  {t.line(f.line)}
+                </button>
+              )}
+              <span class="problem-code">{f.id}</span>
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** The most lines of a list that are shown; a table of tens of thousands helps nobody. */
 const MOST = 500;
 
-function Lines({ marks, onGo }: { marks: readonly Marked[]; onGo: (line: number) => void }) {
+function Lines({ marks, onGo }: { marks: readonly Marked[]; onGo: Go }) {
   const t = useTexts().router.understood;
   if (marks.length === 0) return <p class="router-quiet">{t.noLines}</p>;
   return (
@@ -150,7 +200,7 @@ function Lines({ marks, onGo }: { marks: readonly Marked[]; onGo: (line: number)
       <ul class="router-list">
         {marks.slice(0, MOST).map((m, i) => (
           <li key={i}>
-            <button type="button" class="link" onClick={() => onGo(m.line)}>
+            <button type="button" class="link" onClick={() => onGo(m.line, m.column)}>
               {t.line(m.line)}
             </button>{" "}
             {m.text !== "" && <code>{m.text}</code>} {m.why}

@@ -4,6 +4,7 @@ import type { Catalog } from "../../engine/api";
 import { useEngine } from "../../engine/context";
 import { handed } from "../../share/handed";
 import { useTexts } from "../../texts";
+import type { EditorHandle } from "../../ui/Editor";
 import { Changes } from "./Changes";
 import { Config } from "./Config";
 import { Loads } from "./Loads";
@@ -27,7 +28,7 @@ export function Page() {
     return kept;
   }, [engine]);
   const [catalog, setCatalog] = useState<Catalog>({});
-  const editor = useRef<HTMLTextAreaElement>(null);
+  const editor = useRef<EditorHandle | null>(null);
   useEffect(() => {
     engine.about().then(
       (about) => setCatalog(about.catalog),
@@ -51,7 +52,8 @@ export function Page() {
         <Understanding
           bench={bench}
           platforms={kinds("platforms")}
-          onGo={(line) => show(editor.current, line)}
+          rules={kinds("rules")}
+          onGo={(line, column) => editor.current?.go(line, column)}
         />
       </section>
       {analysis?.target && (
@@ -101,14 +103,4 @@ function begin(bench: Bench): void {
   bench.platform.value = given.platform;
   for (const [name, content] of Object.entries(given.project.files))
     if (typeof content === "string") void bench.take(name, content);
-}
-
-/** Selects a line of the editor and brings it into view. */
-function show(editor: HTMLTextAreaElement | null, line: number): void {
-  if (editor === null) return;
-  const lines = editor.value.split("\n");
-  const from = lines.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0);
-  editor.focus();
-  editor.setSelectionRange(from, from + (lines[line - 1]?.length ?? 0));
-  editor.scrollTop = (editor.scrollHeight / Math.max(1, lines.length)) * Math.max(0, line - 4);
 }

@@ -1,12 +1,15 @@
 /** What is said of single lines of a configuration. */
 
 import type { Analysis } from "./analysis";
+import { linesOf } from "./ios";
 
 export interface Marked {
   /** `unknown`: not understood; `idle`: without effect, or with less than on the router. */
   kind: "finding" | "warning" | "unknown" | "idle";
   severity: "error" | "warning" | "note";
   line: number;
+  /** From 1: where on the line it begins. */
+  column: number;
   /** The line itself, secrets covered; empty where the sentence is enough. */
   text: string;
   why: string;
@@ -21,6 +24,7 @@ interface Unmodelled {
 
 interface Warned {
   line?: number;
+  column?: number;
   message?: string;
   hint?: string | null;
 }
@@ -39,11 +43,18 @@ export function covered(line: string): string {
 
 /** Everything that is said of lines, in their order. */
 export function marksOf(a: Analysis): Marked[] {
+  const lines = linesOf(a.text);
+  // What is said of a line as a whole begins at its first word.
+  const first = (line: number | undefined) => {
+    const text = lines[(line ?? 1) - 1] ?? "";
+    return text.length - text.trimStart().length + 1;
+  };
   const unmodelled = (a.found.unmodelled as Unmodelled[]).map(
     (u): Marked => ({
       kind: u.understood ? "idle" : "unknown",
       severity: u.understood ? "note" : "warning",
       line: u.line ?? 1,
+      column: first(u.line),
       text: covered((u.text ?? "").trim()),
       why: u.reason ?? "",
     }),
@@ -53,6 +64,7 @@ export function marksOf(a: Analysis): Marked[] {
       kind: "warning",
       severity: "warning",
       line: w.line ?? 1,
+      column: w.column ?? first(w.line),
       text: "",
       why: `${w.message ?? ""}${w.hint ? ` (${w.hint})` : ""}`,
     }),
@@ -62,6 +74,7 @@ export function marksOf(a: Analysis): Marked[] {
       kind: "finding",
       severity: f.severity,
       line: f.line ?? 1,
+      column: f.column ?? first(f.line),
       text: "",
       why: `${f.id}: ${f.message}`,
     }),
