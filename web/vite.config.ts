@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => {
     resolve: { alias: { "spillgate-wasm": here("./dist/wasm/spillgate_wasm.js") } },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     publicDir: false,
+    // Pages offer the repository's examples.
+    server: { fs: { allow: [here("..")] } },
     build: {
       outDir: "dist/parts",
       emptyOutDir: false,
