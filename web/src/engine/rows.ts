@@ -191,6 +191,8 @@ export interface QueueBound {
   queue: string;
   classes: string[];
   backlog: Cell;
+  /** s, to the end of the transmission */
+  delay: Cell;
   rate: Cell;
   lossless: boolean;
   why: string | null;

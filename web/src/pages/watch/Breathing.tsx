@@ -151,7 +151,7 @@ export function Breathing(props: BreathingProps) {
           onLink={setLink}
           color={color}
           onColor={setColor}
-          lanes={lanes ?? views[0]?.by ?? "queue"}
+          lanes={lanes}
           onLanes={setLanes}
         />
       )}
@@ -208,7 +208,9 @@ export function Breathing(props: BreathingProps) {
           )}
           {made && !compact && <span class="watch-note">{noteOf(made, t)}</span>}
         </div>
-        {!compact && views.length > 0 && <Outcomes views={views} names={names} color={color} />}
+        {!compact && views.length > 0 && (
+          <Outcomes views={views} names={names} color={color} bounds={bounds} />
+        )}
       </div>
       {views.length > 0 && (
         <Charts
@@ -273,9 +275,9 @@ function useClock(speed: number | undefined, start: number | undefined, views: V
   return clock;
 }
 
-/** So slow that a full packet takes an eighth of a second of ours to be sent. */
+/** So slow that a full packet takes 60 ms of ours to be sent: it can just be followed. */
 function usualSpeed({ rate }: Recording): number {
-  return Math.max(1e-3, Math.min(1, (1500 * 8) / Math.max(1, rate) / 0.125));
+  return Math.max(1e-3, Math.min(1, (1500 * 8) / Math.max(1, rate) / 0.06));
 }
 
 function useStill(): boolean {

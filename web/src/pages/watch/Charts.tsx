@@ -3,6 +3,7 @@ import type { PointBounds } from "../../engine/api";
 import { useTexts } from "../../texts";
 import type { ChartGroup } from "../../ui/charts";
 import { paint } from "../../ui/colors";
+import { gist } from "../../ui/outline";
 import { type Level, type Line, TimeChart } from "../../ui/TimeChart";
 import type { Clock } from "./clock";
 import {
@@ -14,7 +15,7 @@ import {
   waitingCurves,
   windowCurves,
 } from "./curves";
-import type { View } from "./views";
+import { queueBounds, type View } from "./views";
 
 export const chartNames = ["queue", "delay", "rates", "cwnd"] as const;
 export type ChartName = (typeof chartNames)[number];
@@ -75,8 +76,13 @@ export function Charts({ views, names, charts, clock, group, color, bounds, heig
     [views, charts, color],
   );
   const levels = useMemo(
-    () => views.map((view, side) => levelsOf(bounds[side] ?? null, view, t.bound)),
-    [views, bounds, t],
+    () =>
+      views.map((view, side) => {
+        const delays = sides[side]?.[charts.indexOf("delay")] ?? [];
+        const longest = Math.max(0, ...delays.map((line) => gist(line)?.most ?? 0));
+        return levelsOf(bounds[side] ?? null, view, longest, t.bound);
+      }),
+    [views, sides, charts, bounds, t],
   );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the charts in it have the role and keys.
@@ -131,19 +137,18 @@ function linesOf(curves: readonly KeyedCurve[]): Line[] {
   }));
 }
 
-/** Bounds of the queues of the port that would be seen: not those far above all that happens. */
+/** A bound that is so many times the longest delay would leave nothing to see of the curves. */
+const TOO_FAR = 4;
+
 function levelsOf(
   bounds: PointBounds | null,
   view: View,
+  longest: number,
   name: (classes: string) => string,
 ): Level[] {
-  const at = (bounds?.bounds.queues ?? []).filter(({ link }) => link === view.recording.link);
-  return at.flatMap(({ queue, classes, ...row }) => {
-    const delay = (row as { delay?: number | null }).delay;
-    return typeof delay === "number"
-      ? [{ name: name(classes.join(", ") || queue), value: delay }]
-      : [];
-  });
+  return queueBounds(bounds, view.recording.link)
+    .filter(({ delay }) => delay <= TOO_FAR * longest)
+    .map(({ classes, delay }) => ({ name: name(classes.join(", ")), value: delay }));
 }
 
 /** Keeps the time within what is shown, as it runs. */

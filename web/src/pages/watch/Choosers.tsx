@@ -16,9 +16,12 @@ interface Props {
   onLink: (link: string) => void;
   color: Key;
   onColor: (color: Key) => void;
-  lanes: Grouping;
-  onLanes: (lanes: Grouping) => void;
+  /** As fits what stands at the port if not given. */
+  lanes: Grouping | undefined;
+  onLanes: (lanes: Grouping | undefined) => void;
 }
+
+const groupings = ["queue", "class", "flow"] as const;
 
 /** What is watched, and how. */
 export function Choosers(props: Props) {
@@ -68,12 +71,12 @@ export function Choosers(props: Props) {
       />
       <Select
         label={t.lanes}
-        value={lanes}
-        choices={(["queue", "class", "flow"] as const).map((key) => ({
-          value: key,
-          label: t.groupings[key],
-        }))}
-        onChange={(chosen) => props.onLanes(chosen as Grouping)}
+        value={lanes ?? ""}
+        choices={[
+          { value: "", label: t.asFits },
+          ...groupings.map((key) => ({ value: key, label: t.groupings[key] })),
+        ]}
+        onChange={(chosen) => props.onLanes(groupings.find((key) => key === chosen))}
       />
     </div>
   );

@@ -1,22 +1,32 @@
 import { useMemo } from "preact/hooks";
+import type { PointBounds } from "../../engine/api";
 import { useTexts } from "../../texts";
-import { value } from "../../ui/format";
+import { ceiling, value } from "../../ui/format";
 import { busiestKeys, type Key, type Outcome, outcomes } from "./curves";
-import type { View } from "./views";
+import { queueBounds, type View } from "./views";
 
 interface Props {
   views: readonly View[];
   names: readonly string[];
   color: Key;
+  /** What cannot be exceeded at the port, of each side. */
+  bounds: readonly (PointBounds | null)[];
 }
 
 /** What became of each class (or flow) on each side, in a table. */
-export function Outcomes({ views, names, color }: Props) {
+export function Outcomes({ views, names, color, bounds }: Props) {
   const t = useTexts().watch.outcome;
   const sides = useMemo(
     () => views.map(({ recording }) => outcomes(recording, color, busiestKeys(recording, color))),
     [views, color],
   );
+  const bounded = color === "class" && bounds.some((each) => each !== null);
+  const heads = [t.rate, t.mean, t.p99, ...(bounded ? [t.bound] : []), t.loss, t.marked];
+  // 0: nothing is proved.
+  const boundOf = (side: number, name: string) =>
+    queueBounds(bounds[side] ?? null, views[side]?.recording.link ?? "")
+      .filter(({ classes }) => classes.includes(name))
+      .reduce((most, { delay }) => Math.max(most, delay), 0);
   return (
     <div class="watch-outcomes">
       <table class="watch-table">
@@ -25,7 +35,7 @@ export function Outcomes({ views, names, color }: Props) {
           <tr>
             {views.length > 1 && <th scope="col">{t.queue}</th>}
             <th scope="col">{color === "class" ? t.class : t.flow}</th>
-            {[t.rate, t.mean, t.p99, t.loss, t.marked].map((head) => (
+            {heads.map((head) => (
               <th key={head} scope="col" class="number">
                 {head}
               </th>
@@ -37,7 +47,7 @@ export function Outcomes({ views, names, color }: Props) {
             rows.map((row, at) => (
               <tr key={`${names[side]} ${row.key}`} class={at === 0 ? "watch-first" : undefined}>
                 {views.length > 1 && <th scope="row">{at === 0 ? names[side] : ""}</th>}
-                <Cells row={row} />
+                <Cells row={row} {...(bounded ? { bound: boundOf(side, row.name) } : {})} />
               </tr>
             )),
           )}
@@ -47,7 +57,7 @@ export function Outcomes({ views, names, color }: Props) {
   );
 }
 
-function Cells({ row }: { row: Outcome }) {
+function Cells({ row, bound }: { row: Outcome; bound?: number }) {
   return (
     <>
       <th scope="row" title={row.name}>
@@ -57,6 +67,7 @@ function Cells({ row }: { row: Outcome }) {
       <td class="number">{value(row.rate, "b/s")}</td>
       <td class="number">{value(row.meanDelay, "s")}</td>
       <td class="number">{value(row.p99, "s")}</td>
+      {bound !== undefined && <td class="number">{ceiling(bound || Number.NaN, "s")}</td>}
       <td class="number">{value(row.dropped / Math.max(1, row.arrived), "1")}</td>
       <td class="number">{value(row.marked / Math.max(1, row.arrived), "1")}</td>
     </>

@@ -3,6 +3,15 @@
 import type { Curve, Recording } from "../../engine/api";
 import { ARRIVES, DROPPED, LEAVES, MARKED } from "./model";
 
+/** Events up to the recording's end: what is under way then goes on, but is not measured. */
+function measured({ time, count, end }: Recording): number {
+  let events = count;
+  while (events > 0 && (time[events - 1] ?? 0) > end) {
+    events -= 1;
+  }
+  return events;
+}
+
 /** How packets are told apart: by their class or by their flow. */
 export type Key = "class" | "flow";
 
@@ -32,7 +41,8 @@ export function keysOf(recording: Recording, by: Key): Uint16Array | Uint32Array
 export function busiestKeys(recording: Recording, by: Key): number[] {
   const keys = keysOf(recording, by);
   const bytes = new Float64Array(namesOf(recording, by).length);
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     if (recording.kind[event] === ARRIVES) {
       const key = keys[event] ?? 0;
       bytes[key] = (bytes[key] ?? 0) + (recording.bytes[event] ?? 0);
@@ -84,7 +94,8 @@ export function waitingCurves(recording: Recording, by: Key, keys: number[]): Ke
       });
     }
   };
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     const kind = recording.kind[event] ?? MARKED;
     const row = rows[of[event] ?? 0] ?? -1;
     if (row < 0 || kind === MARKED) {
@@ -105,7 +116,8 @@ export function delayCurves(recording: Recording, by: Key, keys: number[]): Keye
   const curves = empty(recording, by, keys, step, Number.NaN);
   const rows = rowsOf(namesOf(recording, by).length, keys);
   const of = keysOf(recording, by);
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     const values = curves[rows[of[event] ?? 0] ?? -1]?.values;
     if (recording.kind[event] !== LEAVES || !values) {
       continue;
@@ -137,7 +149,8 @@ export function rateCurves(recording: Recording, by: Key, keys: number[]): Keyed
   const curves = empty(recording, by, keys, step, 0);
   const rows = rowsOf(namesOf(recording, by).length, keys);
   const of = keysOf(recording, by);
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     const values = curves[rows[of[event] ?? 0] ?? -1]?.values;
     if (recording.kind[event] !== LEAVES || !values) {
       continue;
@@ -152,7 +165,8 @@ export function rateCurves(recording: Recording, by: Key, keys: number[]): Keyed
 export function windowCurves(recording: Recording, by: Key): KeyedCurve[] {
   const found = recording.series.filter(({ metric }) => metric === "cwnd").slice(0, MOST_CURVES);
   const classOf = by === "class" ? classesOfFlows(recording) : null;
-  return found.map(({ place, start, step, values }, at) => {
+  return found.map(({ place: written, start, step, values }, at) => {
+    const place = written.replace(/^flow /, "");
     const flow = recording.flows.indexOf(place);
     const key = flow < 0 ? at : classOf ? (classOf[flow] ?? at) : flow;
     return { name: place, key, start, step, values };
@@ -161,7 +175,8 @@ export function windowCurves(recording: Recording, by: Key): KeyedCurve[] {
 
 function classesOfFlows(recording: Recording): Uint16Array {
   const found = new Uint16Array(recording.flows.length);
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     found[recording.flow[event] ?? 0] = recording.cls[event] ?? 0;
   }
   return found;
@@ -173,7 +188,8 @@ export function totalCurve(recording: Recording): Float64Array {
   const step = Math.max(recording.end, 1e-9) / samples;
   const values = new Float64Array(samples);
   let [now, reached] = [0, 0];
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     const kind = recording.kind[event];
     if (kind === MARKED) {
       continue;
@@ -194,7 +210,8 @@ export function totalCurve(recording: Recording): Float64Array {
 /** Times at which packets were dropped, for the axis of time. */
 export function dropTimes(recording: Recording): number[] {
   const found: number[] = [];
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     if (recording.kind[event] === DROPPED) {
       found.push(recording.time[event] ?? 0);
     }
@@ -210,7 +227,17 @@ export interface BucketCurve extends Curve {
 export function bucketCurves(recording: Recording): BucketCurve[] {
   return recording.series
     .filter(({ metric, values }) => metric.startsWith("tokens_") && values.length > 0)
-    .map((curve) => ({ ...curve, most: Math.max(1, largest(curve.values)) }));
+    .filter(({ place }) => !place.includes("/") || place.startsWith(`${recording.link}/`))
+    .map((curve) => ({
+      ...curve,
+      place: within(curve.place, recording.link),
+      most: Math.max(1, largest(curve.values)),
+    }));
+}
+
+/** A place at a link without the link's name: `voice` of `wan/voice`. */
+function within(place: string, link: string): string {
+  return place.startsWith(`${link}/`) ? place.slice(link.length + 1) : place;
 }
 
 function largest(values: Float64Array): number {
@@ -251,7 +278,8 @@ export function outcomes(recording: Recording, by: Key, keys: number[]): Outcome
     bits: 0,
     delays: [] as number[],
   }));
-  for (let event = 0; event < recording.count; event++) {
+  const events = measured(recording);
+  for (let event = 0; event < events; event++) {
     const row = found[rows[of[event] ?? 0] ?? -1];
     if (!row) {
       continue;

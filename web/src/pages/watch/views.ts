@@ -1,6 +1,6 @@
 /** A recording as it is drawn: with its lanes, and the state at any time. */
 
-import type { Description, Outline, Recording } from "../../engine/api";
+import type { Description, Outline, PointBounds, Recording } from "../../engine/api";
 import { type BucketCurve, bucketCurves } from "./curves";
 import {
   type Fill,
@@ -59,6 +59,18 @@ export function outlineAt(
   const setting = description.settings[description.set[at] ?? 0];
   const place = description.links.findIndex(({ name }) => name === link);
   return setting?.outlines[place] ?? null;
+}
+
+/** What the queues of a port cannot make longer, whatever happens: the classes in them, and s. */
+export function queueBounds(
+  bounds: PointBounds | null,
+  link: string,
+): { classes: string[]; delay: number }[] {
+  return (bounds?.bounds.queues ?? []).flatMap(({ link: at, queue, classes, delay }) =>
+    at === link && typeof delay === "number"
+      ? [{ classes: classes.length ? classes : [queue], delay }]
+      : [],
+  );
 }
 
 /** How long it takes to come to another scale, s. */
