@@ -14,7 +14,7 @@ export const de: Texts = {
       papers: "Arbeiten",
     },
     theme: "Farben",
-    themes: { system: "Wie das System", light: "Hell", dark: "Dunkel" },
+    themes: { system: "Systemfarben", light: "Hell", dark: "Dunkel" },
     language: "Sprache",
     notFound: (route: string) => `Eine Seite „${route}“ gibt es nicht.`,
     noWasm:

@@ -12,7 +12,7 @@ export const en = {
       papers: "Papers",
     },
     theme: "Theme",
-    themes: { system: "As the system", light: "Light", dark: "Dark" },
+    themes: { system: "System theme", light: "Light", dark: "Dark" },
     language: "Language",
     notFound: (route: string) => `There is no page “${route}”.`,
     noWasm:
