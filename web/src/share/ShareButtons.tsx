@@ -19,6 +19,8 @@ export interface Shared {
   kind?: Kind;
   /** Of a configuration. */
   platform?: string;
+  /** Where a link leads: `watch?beside=RED`. Default the page of its kind. */
+  place?: string;
 }
 
 /** Buttons that pass on what a page shows: a link, one file, the command. */
@@ -48,7 +50,9 @@ export function ShareButtons(props: Shared) {
         <Button onClick={() => setOpen("command")}>{t.command}</Button>
       )}
       {failure && <p role="alert">{failure}</p>}
-      {open === "link" && <LinkDialog handed={handed} close={close} save={save} />}
+      {open === "link" && (
+        <LinkDialog handed={handed} place={props.place} close={close} save={save} />
+      )}
       {open === "command" && <CommandDialog handed={handed} digest={props.digest} close={close} />}
     </div>
   );
@@ -61,7 +65,12 @@ function handedOf(props: Shared): Handed {
 
 const PAGES: Record<Kind, string> = { scenario: "scenario", config: "router", show: "router" };
 
-function LinkDialog(props: { handed: Handed; close: () => void; save: () => void }) {
+function LinkDialog(props: {
+  handed: Handed;
+  place: string | undefined;
+  close: () => void;
+  save: () => void;
+}) {
   const t = useTexts().share;
   const [packed, setPacked] = useState<string | null | undefined>(undefined);
   const { handed } = props;
@@ -74,6 +83,8 @@ function LinkDialog(props: { handed: Handed; close: () => void; save: () => void
     // The dialog is about what there was when it was opened.
   }, []);
   const [here] = location.href.split("#");
+  const place = props.place ?? PAGES[handed.kind];
+  const link = `${here}#/${place}${place.includes("?") ? "&" : "?"}s=${packed}`;
   return (
     <Dialog title={t.linkTitle} open onClose={props.close}>
       {packed === null && (
@@ -86,7 +97,7 @@ function LinkDialog(props: { handed: Handed; close: () => void; save: () => void
       )}
       {packed && (
         <>
-          <Copied label={t.linkTitle} text={`${here}#/${PAGES[handed.kind]}?s=${packed}`} />
+          <Copied label={t.linkTitle} text={link} />
           <p class="share-note">{t.linkNote}</p>
           <p class="share-note">{t.linkPlace(isAlone() ? (here ?? "") : location.host)}</p>
         </>

@@ -1,6 +1,7 @@
 /** The page with recordings of the tests' own port in place of the module's: for its pictures and speed. */
 
 import { render } from "preact";
+import { parseRoute } from "../../src/app/router";
 import "../../src/app/style.css";
 import type { Engine, Options } from "../../src/engine/api";
 import { EngineProvider } from "../../src/engine/context";
@@ -52,7 +53,7 @@ const root = document.getElementById("app");
 if (root) {
   render(
     <EngineProvider engine={engine}>
-      <Page />
+      <Page route={parseRoute(location.hash)} />
     </EngineProvider>,
     root,
   );

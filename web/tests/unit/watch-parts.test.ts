@@ -15,7 +15,13 @@ import { knobOf, setsOf } from "../../src/pages/watch/knobs";
 import { fillOf, grouped, lanesOf, mostWithin, usualGrouping } from "../../src/pages/watch/lanes";
 import { Boxes, layoutOf, ROOMY } from "../../src/pages/watch/layout";
 import { lettersOf, readable, textureOf } from "../../src/pages/watch/look";
-import { nameOf, setsFor, withAlternative } from "../../src/pages/watch/mechanisms";
+import {
+  nameOf,
+  readAlternative,
+  setsFor,
+  withAlternative,
+  writtenAlternative,
+} from "../../src/pages/watch/mechanisms";
 import { NONE, Replay } from "../../src/pages/watch/model";
 import { Scaler, scaleFor, viewOf } from "../../src/pages/watch/views";
 import { eventInWords, speedInWords, stateInWords, timeInWords } from "../../src/pages/watch/words";
@@ -277,17 +283,34 @@ describe("numbers and mechanisms", () => {
 
   it("stand at a port after what is set", () => {
     const options = { set: ["a=1"], seed: 4 };
-    expect(withAlternative(options, "up", 4e6, { variant: "B" })).toEqual({
+    const variants = `
+variants:
+  - {name: A, set: {topology.links.down.policy: X}}
+  - {name: "B b", set: {topology.links.up.policy: X, runs.count: 2}}
+`;
+    const project = { path: "s.yaml", files: { "s.yaml": variants } };
+    expect(withAlternative(project, options, "up", 4e6, { variant: "B" })).toEqual({
       ...options,
       variant: "B",
     });
     expect(setsFor("up", 4e6, { policy: "P" })).toEqual(['topology.links.up.policy="P"']);
-    expect(withAlternative(options, "up", 4e6, { mechanism: "CAKE" }).set).toEqual([
+    expect(withAlternative(project, options, "up", 4e6, { mechanism: "CAKE" }).set).toEqual([
       "a=1",
       'policies.STANDS-IN={"cake":{"bandwidth":"3960000 b/s"}}',
       'topology.links.up.policy="STANDS-IN"',
     ]);
+    // A variant that says what stands at the port would have the last word.
+    const other = { ...options, variant: "B b" };
+    expect(withAlternative(project, other, "up", 4e6, { policy: "P" }).set).toEqual([
+      "a=1",
+      'variants.B b.set={"runs.count":2}',
+      'topology.links.up.policy="P"',
+    ]);
     expect(setsFor("up", 4e6, { mechanism: "constructor" })).toEqual([]);
+    for (const each of [{ variant: "a:b" }, { policy: "P" }, { mechanism: "RED" }, null]) {
+      expect(readAlternative(writtenAlternative(each))).toEqual(each);
+    }
+    expect(readAlternative("__proto__:x")).toBeNull();
     expect([null, { policy: "P" }, { set: ["x=1"] }].map((a) => nameOf(a, "none"))).toEqual([
       "none",
       "P",

@@ -1,4 +1,5 @@
 import "./watch.css";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PointBounds, Project, Recording } from "../../engine/api";
 import { Crash, InputProblem, type Options } from "../../engine/api";
@@ -33,8 +34,11 @@ export interface Watched {
   recording: Recording;
   /** That beside it; `null` if there is none. */
   second: Recording | null;
+  /** With which the first was made. */
   options: Options;
   link: string;
+  /** What stands in the picture beside it. */
+  beside: Alternative | null;
 }
 
 export interface BreathingProps {
@@ -48,6 +52,8 @@ export interface BreathingProps {
   second?: Alternative | null;
   /** Numbers with sliders: a range and a name, or the path of a number of the scenario. */
   sliders?: readonly (SliderSpec | string)[];
+  /** So many numbers from the list of all have sliders, sizes of buffers first. */
+  firstSliders?: number;
   /** All four if not given. */
   charts?: readonly ChartName[];
   /** Only picture, time and sliders, in little room. */
@@ -62,8 +68,8 @@ export interface BreathingProps {
   wholePage?: boolean;
   /** Called when other recordings are seen. */
   onRecording?: (watched: Watched) => void;
-  /** Called with what would have to be set to see the same elsewhere. */
-  onOpen?: (options: Options) => void;
+  /** Buttons for what is seen. */
+  actions?: (watched: Watched) => ComponentChildren;
 }
 
 const NO_OPTIONS: Options = {};
@@ -71,7 +77,13 @@ const NO_SLIDERS: readonly string[] = [];
 
 /** A port that is watched as its queues fill and drain, with what changes it. */
 export function Breathing(props: BreathingProps) {
-  const { project, options = NO_OPTIONS, sliders = NO_SLIDERS, compact = false } = props;
+  const {
+    project,
+    options = NO_OPTIONS,
+    sliders = NO_SLIDERS,
+    compact = false,
+    firstSliders = 0,
+  } = props;
   const t = useTexts().watch;
   const engine = useEngine();
   const numbers = useNumbers(engine, project);
@@ -83,8 +95,11 @@ export function Breathing(props: BreathingProps) {
   const [picked, setPicked] = useState<{ side: number; packet: number } | null>(null);
 
   const shown = useMemo(
-    () => sliders.map((spec) => knobOf(spec, numbers)).filter((knob) => knob !== undefined),
-    [sliders, numbers],
+    () =>
+      [...sliders, ...numbers.slice(0, firstSliders).map(({ path }) => path)]
+        .map((spec) => knobOf(spec, numbers))
+        .filter((knob) => knob !== undefined),
+    [sliders, firstSliders, numbers],
   );
   const all = useMemo(() => withMore(shown, numbers), [shown, numbers]);
   const set = [...(options.set ?? []), ...setsOf(all, values)];
@@ -108,11 +123,10 @@ export function Breathing(props: BreathingProps) {
     nameOf(made?.asked.alternatives[side] ?? null, outline?.name ?? t.asItIs),
   );
 
+  const watched = useMemo(() => watchedOf(made), [made]);
   useEffect(() => {
-    const [recording, beside = null] = made?.recordings ?? [];
-    if (made && recording) {
-      const { options: full, project: _ } = made.asked;
-      props.onRecording?.({ recording, second: beside, options: full, link: made.link });
+    if (watched) {
+      props.onRecording?.(watched);
     }
     setPicked(null);
   }, [made?.recordings]);
@@ -203,9 +217,7 @@ export function Breathing(props: BreathingProps) {
               {t.reset}
             </Button>
           )}
-          {props.onOpen && (
-            <Button onClick={() => props.onOpen?.({ ...options, set })}>{t.openScenario}</Button>
-          )}
+          {watched && props.actions?.(watched)}
           {made && !compact && <span class="watch-note">{noteOf(made, t)}</span>}
         </div>
         {!compact && views.length > 0 && (
@@ -226,6 +238,16 @@ export function Breathing(props: BreathingProps) {
       )}
     </div>
   );
+}
+
+function watchedOf(made: Made | null): Watched | null {
+  const [recording, second = null] = made?.recordings ?? [];
+  const [options] = made?.options ?? [];
+  if (!made || !recording || !options) {
+    return null;
+  }
+  const [, beside = null] = made.asked.alternatives;
+  return { recording, second, options, link: made.link, beside };
 }
 
 /** The sliders of the page, and all other numbers. */

@@ -4,7 +4,13 @@ import { useTexts } from "../../texts";
 import { type Choice, Select } from "../../ui/Field";
 import type { Key } from "./curves";
 import type { Grouping } from "./lanes";
-import { type Alternative, mechanismNames, policiesOf } from "./mechanisms";
+import {
+  type Alternative,
+  mechanismNames,
+  policiesOf,
+  readAlternative,
+  writtenAlternative,
+} from "./mechanisms";
 import type { Made } from "./useRecordings";
 
 interface Props {
@@ -53,15 +59,15 @@ export function Choosers(props: Props) {
       />
       <Select
         label={t.variant}
-        value={written(first)}
+        value={writtenAlternative(first)}
         choices={[{ value: "", label: t.asItIs }, ...choices]}
-        onChange={(chosen) => onSides([read(chosen), second])}
+        onChange={(chosen) => onSides([readAlternative(chosen), second])}
       />
       <Select
         label={t.beside}
-        value={written(second)}
+        value={writtenAlternative(second)}
         choices={[{ value: "", label: t.nothing }, ...choices]}
-        onChange={(chosen) => onSides([first, read(chosen)])}
+        onChange={(chosen) => onSides([first, readAlternative(chosen)])}
       />
       <Select
         label={t.color}
@@ -80,14 +86,4 @@ export function Choosers(props: Props) {
       />
     </div>
   );
-}
-
-function written(alternative: Alternative | null): string {
-  const [kind, name] = Object.entries(alternative ?? {})[0] ?? [];
-  return typeof name === "string" ? `${kind}:${name}` : "";
-}
-
-function read(chosen: string): Alternative | null {
-  const [kind = "", ...name] = chosen.split(":");
-  return kind === "" ? null : ({ [kind]: name.join(":") } as unknown as Alternative);
 }

@@ -63,13 +63,38 @@ export function setsFor(link: string, rate: number, alternative: Alternative): s
 
 /** The options of a run with an alternative. */
 export function withAlternative(
+  project: Project,
   options: Options,
   link: string,
   rate: number,
   other: Alternative,
 ): Options {
-  const set = [...(options.set ?? []), ...setsFor(link, rate, other)];
+  const freed = "policy" in other || "mechanism" in other;
+  const own = freed ? withoutPolicy(project, options.variant, link) : [];
+  const set = [...(options.set ?? []), ...own, ...setsFor(link, rate, other)];
   return "variant" in other ? { ...options, variant: other.variant, set } : { ...options, set };
+}
+
+/** An alternative as a word of a link: `variant:FQ-CoDel`; empty if there is none. */
+export function writtenAlternative(alternative: Alternative | null): string {
+  const [kind, name] = Object.entries(alternative ?? {})[0] ?? [];
+  return typeof name === "string" ? `${kind}:${name}` : "";
+}
+
+/** The alternative that a word means, which anybody may have written; `null` of none. */
+export function readAlternative(word: string): Alternative | null {
+  const [kind, ...rest] = word.split(":");
+  const name = rest.join(":");
+  switch (kind) {
+    case "variant":
+      return { variant: name };
+    case "policy":
+      return { policy: name };
+    case "mechanism":
+      return { mechanism: name };
+    default:
+      return null;
+  }
 }
 
 /** What people call an alternative; `asItIs` if there is none. */
@@ -80,13 +105,33 @@ export function nameOf(alternative: Alternative | null, asItIs: string): string 
   return "set" in alternative ? alternative.set.join(", ") : (Object.values(alternative)[0] ?? "");
 }
 
-/** Names of the policies that a scenario's own text has. */
-export function policiesOf(project: Project): string[] {
+/** What a scenario's own text has in its part `key`; nothing if it is no YAML. */
+function partOf(project: Project, key: string): unknown {
   const text = project.files[project.path];
   try {
-    const policies = typeof text === "string" ? parse(text)?.policies : null;
-    return policies && typeof policies === "object" ? Object.keys(policies) : [];
+    return typeof text === "string" ? parse(text)?.[key] : undefined;
   } catch {
-    return [];
+    return undefined;
   }
+}
+
+/** Values of a variant count more than what is set: takes the policy of a port from them. */
+function withoutPolicy(project: Project, variant: string | undefined, link: string): string[] {
+  const variants = partOf(project, "variants");
+  const all: { name?: unknown; set?: Record<string, unknown> }[] = Array.isArray(variants)
+    ? variants
+    : [];
+  const found = variant === undefined ? all[0] : all.find(({ name }) => name === variant);
+  const at = [link, quoted(link)].map((name) => `topology.links.${name}.policy`);
+  const entries = Object.entries(found?.set ?? {});
+  const kept = entries.filter(([path]) => !at.includes(path));
+  return kept.length < entries.length
+    ? [`variants.${quoted(String(found?.name))}.set=${JSON.stringify(Object.fromEntries(kept))}`]
+    : [];
+}
+
+/** Names of the policies that a scenario's own text has. */
+export function policiesOf(project: Project): string[] {
+  const policies = partOf(project, "policies");
+  return policies && typeof policies === "object" ? Object.keys(policies) : [];
 }

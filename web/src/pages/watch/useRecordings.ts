@@ -127,7 +127,7 @@ async function make(
   const recordings: Recording[] = [];
   const used: Options[] = [];
   for (const alternative of alternatives) {
-    const full = alternative ? withAlternative(options, link, rate, alternative) : options;
+    const full = alternative ? withAlternative(project, options, link, rate, alternative) : options;
     const recording = await engine.watch(project, { ...full, link }, { signal });
     recordings.push(recording);
     used.push(full);
