@@ -25,6 +25,7 @@ export default defineConfig(({ mode }) => {
       cssCodeSplit: false,
       assetsInlineLimit: 100_000_000,
       reportCompressedSize: false,
+      chunkSizeWarningLimit: 2000,
       rolldownOptions: {
         input: here(worker ? "./src/engine/worker.ts" : "./src/main.tsx"),
         output: {
