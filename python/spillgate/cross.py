@@ -16,7 +16,7 @@ from spillgate.metrics import format_value
 from spillgate.objective import Objective
 from spillgate.result import Results
 from spillgate.run import Simulation
-from spillgate.scenario import Description
+from spillgate.scenario import Description, check
 from spillgate.search import quantity
 from spillgate.source import Source
 
@@ -199,7 +199,7 @@ def ground_of(
         hint = f"did you mean {near}?" if near else f"there are {', '.join(names[:12])}"
         msg = f"error: --port: there is no link {port!r}; {hint}"
         raise InputError(msg)
-    kinds = (*(_like(base, cls) for cls in like), *(Kind(x, x) for x in dscp))
+    kinds = (*(_like(base, cls) for cls in like), *(_marked(x) for x in dscp))
     kinds = kinds or (Kind("best effort", None),)
     total = sources * len(kinds)
     if sources < 1 or total > SOURCES:
@@ -268,6 +268,27 @@ def _like(base: Base, cls: str) -> Kind:
         )
         raise InputError(msg)
     return Kind(cls, found.pop())
+
+
+def _marked(code_point: str) -> Kind:
+    """Sources with a code point; raises `InputError` for what is none."""
+    node, link = ["a", "b"], {"from": "a", "to": "b", "rate": "1 Mb/s"}
+    source = {"cbr": {"rate": "1 kb/s", "packet": "100 B"}}
+    flow = {"name": "x", "from": "a", "to": "b", "dscp": code_point, "source": source}
+    # The core alone knows how they are written.
+    smallest = {
+        "schema_version": 1,
+        "topology": {"nodes": node, "links": {"x": link}},
+        "traffic": [{"flow": flow}],
+        "measurement": {"duration": "1 s"},
+    }
+    try:
+        check(smallest)
+    except InputError as error:
+        [wrong, *_] = error.diagnostics
+        msg = f"error: --dscp {code_point}: {wrong.message}\n    hint: {wrong.hint}"
+        raise InputError(msg) from None
+    return Kind(code_point, code_point)
 
 
 def _size(option: str, text: str, unit: str) -> float:

@@ -28,6 +28,9 @@ from spillgate.errors import InputError
 RTT_S = 0.1
 """The longest usual round trip where nobody says another, in seconds (RFC 8289)."""
 
+ROUND_TRIPS = 1e-6, 100.0
+"""What a round trip takes, in seconds; CoDel, whose interval is one, takes no longer ones."""
+
 PACKET = 1500
 """Bytes of a full packet, by which a buffer in packets is made."""
 
@@ -249,6 +252,14 @@ def kind_of(name: str) -> str | None:
     return plain if plain in _AQMS or plain in _DISCIPLINES else None
 
 
+def check_round_trip(seconds: float, what: str) -> None:
+    """Raises `InputError`, which says what it is about, for what no round trip takes."""
+    low, high = ROUND_TRIPS
+    if not low <= seconds <= high:
+        msg = f"error: {what}: it is {low * 1e6:g} µs to {high:g} s"
+        raise InputError(msg)
+
+
 def mechanism(
     name: str,
     *,
@@ -287,9 +298,8 @@ def mechanism(
     if rate_bps is not None and not 0 < rate_bps < math.inf:
         msg = f"error: a line of {rate_bps} b/s: its rate is above 0"
         raise InputError(msg)
-    if rtt_s is not None and not 0 < rtt_s < math.inf:
-        msg = f"error: a round trip of {rtt_s} s: it is above 0"
-        raise InputError(msg)
+    if rtt_s is not None:
+        check_round_trip(rtt_s, f"a round trip of {rtt_s} s")
     # One of one's own stands where any AQM does, and nothing is known of its parameters.
     kind = name if name in own else kind_of(name)
     if kind is None:

@@ -372,7 +372,7 @@ def test_the_command_takes_classes_and_times(tmp_path, capsys, monkeypatch):
         ({"metrics": ["owd_p98"]}, "did you mean owd_p9"),
         ({"runs": 1}, "one run says nothing of how much runs differ"),
         ({"limit": "0 packets"}, "codel cannot stand in port wan:"),
-        ({"rtt": 0.0}, "a round trip of 0.0 s: it is above 0"),
+        ({"rtt": 0.0}, "a round trip of 0.0 s: it is 1 µs to 100 s"),
     ],
 )
 def test_bad_input(how, said):
@@ -403,6 +403,8 @@ def test_tuning_needs_requirements_and_no_axes():
     [
         (["--aqm", "codel,,red"], "--aqm codel,,red: a name is empty"),
         (["--aqm", "codel", "--rtt", "40"], "--rtt 40 is no time"),
+        (["--aqm", "codel", "--rtt", "1e300 s"], "--rtt 1e300 s: it is 1 µs to 100 s"),
+        (["--aqm", "codel", "--rtt", "0 s"], "--rtt 0 s: it is 1 µs to 100 s"),
         (["--aqm", "x=nowhere:X"], "the module cannot be imported"),
     ],
 )

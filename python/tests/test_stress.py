@@ -229,7 +229,8 @@ def test_the_same_seed_finds_the_same(scenario):
         (("--to", "d"), "--to: no link has the node 'd'; there are a, b"),
         (("--from", "b", "--to", "a"), "what b sends to a does not all pass wan"),
         (("--burst", "0 B"), "--burst 0 B: no packet of 1500 B can ever be sent"),
-        (("--dscp", "af99"), "af99"),
+        (("--dscp", "af99"), "--dscp af99: `af99` is not a DSCP"),
+        (("--dscp", "99"), "--dscp 99: `99` is not a DSCP"),
         (("--variant", "x"), "no variant `x`"),
     ],
 )

@@ -22,6 +22,7 @@ from spillgate.cli.tune import told
 from spillgate.compare import Compared, Prepared, prepare
 from spillgate.errors import InputError
 from spillgate.labels import short_of, words
+from spillgate.mechanisms import check_round_trip
 from spillgate.metrics import Scale, column_decimals, format_cell, format_value, scale_of
 from spillgate.own import named, schedulers
 from spillgate.ranking import Ranking
@@ -114,6 +115,7 @@ def _seconds(text: str) -> float:
     if unit != "s":
         msg = f"error: --rtt {text} is no time: write one such as '40 ms'"
         raise InputError(msg)
+    check_round_trip(float(number), f"--rtt {text}")
     return float(number)
 
 

@@ -251,9 +251,8 @@ def _frontier(found: Frontier) -> Sheet:
 @sheet.register
 def _best(found: Best) -> Sheet:
     table = replace(searches.contest(found), title=_title(found.what))
-    return Sheet(
-        f"{found.word} {found.what}", counted(found.runs, "run"), found.sentence, tables=[table]
-    )
+    title = _title(f"{found.word} {found.what}")
+    return Sheet(title, counted(found.runs, "run"), found.sentence, tables=[table])
 
 
 @sheet.register
