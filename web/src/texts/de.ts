@@ -1030,6 +1030,8 @@ export const de: Texts = {
       offered: "Angeboten",
       how: (runs: number, duration: string, seconds: string) =>
         `Mittel aus ${runs} Läufen von ${duration}, eine Richtung; ± ist das halbe 95-%-Intervall. Simuliert in ${seconds} s.`,
+      elsewhere: (cls: string) =>
+        `Kein Paket von ${cls} kam in seine Schlange: eine andere Klasse nimmt sie. Einen anderen Codepunkt wählen.`,
       requirement: "Anforderung",
       requirements: (met: number, all: number) => `Anforderungen: ${met} von ${all} erfüllt`,
       basis: "Nach",

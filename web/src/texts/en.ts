@@ -999,6 +999,8 @@ export const en = {
       offered: "Offered",
       how: (runs: number, duration: string, seconds: string) =>
         `Means of ${runs} runs of ${duration}, one way; ± is half the 95 % interval. Simulated in ${seconds} s.`,
+      elsewhere: (cls: string) =>
+        `No packet of ${cls} came to its queue: another class takes them. Choose another code point.`,
       requirement: "Requirement",
       requirements: (met: number, all: number) => `Requirements: ${met} of ${all} met`,
       basis: "Taken from",

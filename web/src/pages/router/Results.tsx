@@ -36,6 +36,13 @@ export function Results({ tried }: { tried: Tried }) {
           outcome.seconds.toFixed(1),
         )}
       </p>
+      {results
+        .filter((r) => r.elsewhere)
+        .map((r) => (
+          <p key={r.name} class="router-notice">
+            {t.elsewhere(r.name)}
+          </p>
+        ))}
       {verdicts.length > 0 && <Requirements verdicts={verdicts} />}
       <Charts tried={tried} results={results} />
     </>

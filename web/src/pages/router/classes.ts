@@ -1,7 +1,7 @@
 /** The classes of an interface that packets can be sent into, and what such packets look like. */
 
 import type { Outline } from "../../engine/api";
-import { type Condition, type Header, parse, witness } from "./conditions";
+import { type Condition, type Header, holds, parse, witness } from "./conditions";
 
 /** A class without classes inside: it has a queue, or none of its own. */
 export interface Leaf {
@@ -12,6 +12,8 @@ export interface Leaf {
   not: Condition[];
   /** A packet of it; none where no header that a scenario can send leads there. */
   header: Header | undefined;
+  /** Whether it is known to be of the class: words that leave something out do not tell. */
+  sure: boolean;
 }
 
 /** What stands at an interface without a policy. */
@@ -47,7 +49,12 @@ export function leavesOf(policy: Outline | null): Leaf[] {
 }
 
 function leaf(path: string[], outline: Outline, wanted: Condition[], not: Condition[]): Leaf {
-  return { path, outline, wanted, not, header: witness(wanted, not) };
+  const header = witness(wanted, not);
+  const sure =
+    header !== undefined &&
+    wanted.every((c) => holds(c, header) === true) &&
+    not.every((c) => holds(c, header) === false);
+  return { path, outline, wanted, not, header, sure };
 }
 
 function inside(policy: Outline, path: string[], wanted: Condition[], not: Condition[]): Leaf[] {

@@ -42,6 +42,8 @@ export interface PolicyBlock {
 export interface Blocks {
   policies: PolicyBlock[];
   interfaces: { name: string; line: number; commands: Command[] }[];
+  /** Policies and classes that are undone with `no`, from that line on. */
+  undone: { line: number; policy: string; cls: string }[];
 }
 
 const IN_POLICY =
@@ -55,7 +57,7 @@ export function linesOf(text: string): string[] {
 
 /** Policy-maps with their classes, and interfaces, in the order of the text. */
 export function blocksOf(text: string): Blocks {
-  const found: Blocks = { policies: [], interfaces: [] };
+  const found: Blocks = { policies: [], interfaces: [], undone: [] };
   let policy: PolicyBlock | undefined;
   let cls: ClassBlock | undefined;
   let face: Blocks["interfaces"][number] | undefined;
@@ -63,6 +65,14 @@ export function blocksOf(text: string): Blocks {
     const said = whole.trim();
     const line = index + 1;
     if (said === "" || said.startsWith("!")) return;
+    const undone = /^no\s+(policy-map|class)\s+(?:type\s+qos\s+)?(\S+)\s*$/i.exec(said);
+    if (undone?.[1]?.toLowerCase() === "class" && policy !== undefined) {
+      found.undone.push({ line, policy: policy.name, cls: undone[2] ?? "" });
+      cls = undefined;
+      return;
+    }
+    if (undone?.[1]?.toLowerCase() === "policy-map")
+      found.undone.push({ line, policy: undone[2] ?? "", cls: "" });
     const map = /^policy-map\s+(?:type\s+qos\s+)?(\S+)\s*$/i.exec(said);
     const port = /^interface\s+(\S.*?)(?:\s+(?:point-to-point|multipoint|l2transport))?$/i.exec(
       said,
@@ -152,6 +162,22 @@ function numberIn(command: Command): Omit<Knob, "policy" | "cls"> | undefined {
   return undefined;
 }
 
+/** A command of a class in the order of the text; without one the class, or the policy, is undone. */
+interface Entered {
+  line: number;
+  policy: string;
+  cls: string;
+  command?: Command;
+}
+
+function commandsOf(blocks: Blocks): Entered[] {
+  const all: Entered[] = [...blocks.undone];
+  for (const { name: policy, classes } of blocks.policies)
+    for (const { name: cls, commands } of classes)
+      for (const command of commands) all.push({ line: command.line, policy, cls, command });
+  return all.sort((a, b) => a.line - b.line);
+}
+
 /** Names of the policy-maps that the classes of `root` lead to, itself included. */
 export function reachable(blocks: Blocks, root: string): Set<string> {
   const seen = new Set<string>();
@@ -174,20 +200,22 @@ export function knobsOf(text: string, root: string): Knob[] {
   const blocks = blocksOf(text);
   const names = reachable(blocks, root);
   const last = new Map<string, Knob>();
-  for (const policy of blocks.policies)
-    if (names.has(policy.name))
-      for (const cls of policy.classes)
-        for (const command of cls.commands) {
-          const found = numberIn(command);
-          if (found === undefined) continue;
-          const first = found.command.split(" ")[0] ?? "";
-          // A policy-map that is entered again replaces what it had.
-          last.set(`${policy.name}\n${cls.name}\n${first}`, {
-            policy: policy.name,
-            cls: cls.name,
-            ...found,
-          });
-        }
+  const forget = (start: string) => {
+    for (const key of last.keys()) if (key.startsWith(start)) last.delete(key);
+  };
+  for (const { policy, cls, command } of commandsOf(blocks)) {
+    if (command === undefined) {
+      forget(cls === "" ? `${policy}\n` : `${policy}\n${cls}\n`);
+      continue;
+    }
+    if (!names.has(policy)) continue;
+    const [first = "", second = ""] = command.text.trim().toLowerCase().split(/\s+/);
+    const kind = `${policy}\n${cls}\n${first === "no" ? second : first}`;
+    if (first === "no") last.delete(kind);
+    const found = numberIn(command);
+    // What is entered again replaces what there was.
+    if (found !== undefined) last.set(kind, { policy, cls, ...found });
+  }
   return [...last.values()].sort((a, b) => a.line - b.line);
 }
 

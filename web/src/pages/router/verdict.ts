@@ -24,6 +24,8 @@ export interface ClassResult {
   lossless: boolean;
   why: string | null;
   verdicts: VerdictRow[];
+  /** Whether none of its packets came to the queue of the class: another class took them. */
+  elsewhere: boolean;
   /** The worst of its verdicts; none if nothing is required. */
   verdict: "pass" | "fail" | "undecided" | null;
 }
@@ -49,7 +51,7 @@ function valueFrom(row: SummaryRow | undefined): Value {
 export function resultsOf(outcome: Outcome, loads: readonly Load[]): ClassResult[] {
   return loads
     .filter((l) => l.kind !== "none")
-    .map(({ name }) => {
+    .map(({ name, path }) => {
       const rows = outcome.summary.filter((r) => r.scope === "class" && r.name === name);
       const of = (metric: string) => valueFrom(rows.find((r) => r.metric === metric));
       const verdicts = outcome.verdicts.filter((v) => v.class === name);
@@ -66,9 +68,19 @@ export function resultsOf(outcome: Outcome, loads: readonly Load[]): ClassResult
         lossless: bound?.lossless ?? false,
         why: bound?.why ?? null,
         verdicts,
+        elsewhere: (of("packets_sent").mean ?? 0) > 0 && arrivedAt(outcome, path) === 0,
         verdict: worst(verdicts),
       };
     });
+}
+
+/** Packets that came to the queue of a class; none where it has no queue of its own. */
+export function arrivedAt(outcome: Pick<Outcome, "summary">, path: readonly string[]) {
+  const place = `line/${path.join("/")}`;
+  const row = outcome.summary.find(
+    (r) => r.scope === "queue" && r.name === place && r.metric === "packets_offered",
+  );
+  return row?.mean ?? undefined;
 }
 
 function worst(verdicts: readonly VerdictRow[]): ClassResult["verdict"] {
