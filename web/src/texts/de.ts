@@ -344,6 +344,7 @@ export const de: Texts = {
       arrivals: "Ankünfte",
       bucket: "Eimer",
       size: "Burst",
+      path: "Inhalt des Pfads",
       marked: "markiert",
     },
     set: {
@@ -578,7 +579,7 @@ export const de: Texts = {
             why: "Rate · Umlaufzeit sind die Bit, die unterwegs sind. Geteilt durch 12 000 Bit je Paket sind es die Pakete.",
           },
           top: {
-            ask: "Der Puffer hat {share} davon. Bei etwa wie vielen Paketen unterwegs geht eines verloren?",
+            ask: "Der Puffer hat {share} davon. Bei etwa wie vielen Paketen unterwegs geht eines verloren? Zwei mehr oder weniger spielen keine Rolle.",
             hints: {
               path: "Bei so vielen beginnt die Warteschlange erst zu wachsen.",
               buffer: "Auch die Pakete auf dem Pfad zählen.",
@@ -695,6 +696,7 @@ export const de: Texts = {
           queue: "Wartende Pakete, Mittel",
           longest: "Wartende Pakete, höchstens",
           early: "Früh verworfen",
+          swing: "Wartende Pakete, Standardabweichung",
           utilization: "Auslastung der Leitung",
         },
         curves: { backlog_packets: "Wartende Pakete", backlog_average: "Mittelwert von RED" },

@@ -323,6 +323,7 @@ export const en = {
       arrivals: "arrivals",
       bucket: "bucket",
       size: "burst",
+      path: "what the path holds",
       marked: "marked",
     } as Record<string, string>,
     set: {
@@ -552,7 +553,7 @@ export const en = {
             why: "Rate · round-trip time are the bits on their way. Divided by 12,000 bits a packet, these are the packets.",
           },
           top: {
-            ask: "The buffer has {share} of that. At about how many packets in flight is one lost?",
+            ask: "The buffer has {share} of that. At about how many packets in flight is one lost? Two more or less do not matter.",
             hints: {
               path: "With so many the queue only begins to grow.",
               buffer: "The packets on their way count, too.",
@@ -666,6 +667,7 @@ export const en = {
           queue: "Packets waiting, mean",
           longest: "Packets waiting, most",
           early: "Early drops",
+          swing: "Packets waiting, standard deviation",
           utilization: "Utilization of the line",
         },
         curves: { backlog_packets: "Packets waiting", backlog_average: "RED’s average" },

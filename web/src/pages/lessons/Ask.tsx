@@ -63,7 +63,7 @@ export function Ask(props: Props) {
             value={draft}
             onInput={(e) => setDraft(e.currentTarget.value)}
           />
-          <span aria-hidden="true">{unitWord(t, question.unit)}</span>
+          {question.unit !== "" && <span aria-hidden="true">{unitWord(t, question.unit)}</span>}
           <Submit disabled={draft.trim() === ""} />
         </div>
       ) : (

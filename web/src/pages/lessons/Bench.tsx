@@ -1,35 +1,44 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Curve, Outcome } from "../../engine/api";
 import { useChartGroup } from "../../ui/charts";
 import { fitting, number } from "../../ui/format";
 import { type Line, TimeChart } from "../../ui/TimeChart";
 import type { Lesson, Measure, Numbers } from "./lesson";
-import { row } from "./outcome";
+import { measureRow, row } from "./outcome";
 import type { Run } from "./state";
+import { type Point, TheoryChart } from "./TheoryChart";
 import { decimal, type LessonWords, localized, unitWord, useLessonTexts, wordsOf } from "./words";
 
 interface Props {
   lesson: Lesson;
   parameters: Numbers<string>;
-  controls: Numbers<string>;
   run: Run;
 }
 
+/** A run, and where the sliders stood. */
+interface Shown {
+  lesson: Lesson;
+  parameters: Numbers<string>;
+  outcome: Outcome;
+  controls: Numbers<string>;
+}
+
 /** What the run shows: curves, and a table with the formula beside it. */
-export function Bench({ lesson, parameters, controls, run }: Props) {
+export function Bench({ lesson, parameters, run }: Props) {
   const t = useLessonTexts();
-  const { outcome, running, problem } = run;
+  const { made, running, problem } = run;
+  const shown = made && { lesson, parameters, ...made };
   return (
     <section class="lesson-bench" aria-label={t.measured} aria-busy={running}>
       {problem !== undefined && <p class="lesson-problem">{t.failed(problem)}</p>}
-      {outcome ? (
+      {shown && (
         <>
-          <Charts lesson={lesson} parameters={parameters} outcome={outcome} />
-          <Measured lesson={lesson} parameters={parameters} controls={controls} outcome={outcome} />
+          <Measured {...shown} />
+          <Sweep {...shown} />
+          <Charts {...shown} />
         </>
-      ) : (
-        problem === undefined && <p class="lesson-waiting">{t.running}</p>
       )}
+      {!shown && problem === undefined && <p class="lesson-waiting">{t.running}</p>}
     </section>
   );
 }
@@ -41,8 +50,7 @@ interface Group {
   lines: Line[];
 }
 
-function Charts(props: { lesson: Lesson; parameters: Numbers<string>; outcome: Outcome }) {
-  const { lesson, parameters, outcome } = props;
+function Charts({ lesson, parameters, outcome }: Shown) {
   const t = useLessonTexts();
   const together = useChartGroup();
   const groups = useMemo(() => groupsOf(lesson, outcome, t), [lesson, outcome, t]);
@@ -72,14 +80,19 @@ function groupsOf(lesson: Lesson, outcome: Outcome, t: ReturnType<typeof useLess
   const places = new Set(lesson.drawn.map((d) => d.place)).size;
   const apart = places > 1 && outcome.description.variants.length > 1 && oneMetric(lesson);
   const found = new Map<string, Curve[]>();
-  for (const { place, metric } of lesson.drawn) {
+  for (const { place, metric, packet } of lesson.drawn) {
     for (const curve of outcome.series) {
       if (curve.run !== 0 || curve.place !== place || curve.metric !== metric) continue;
-      const key = JSON.stringify([curve.unit, apart ? curve.variant : ""]);
-      found.set(key, [...(found.get(key) ?? []), curve]);
+      const shown = packet === undefined ? curve : inPackets(curve, packet);
+      const key = JSON.stringify([shown.unit, apart ? shown.variant : ""]);
+      found.set(key, [...(found.get(key) ?? []), shown]);
     }
   }
   return [...found.values()].map((curves) => groupOf(curves, wordsOf(t, lesson), apart, t.chart));
+}
+
+function inPackets(curve: Curve, bytes: number): Curve {
+  return { ...curve, unit: "packets", values: curve.values.map((x) => x / bytes) };
 }
 
 function oneMetric(lesson: Lesson): boolean {
@@ -111,13 +124,7 @@ function placeName(place: string): string {
   return place.replace(/^(class|flow|link) /, "");
 }
 
-function Measured(props: {
-  lesson: Lesson;
-  parameters: Numbers<string>;
-  controls: Numbers<string>;
-  outcome: Outcome;
-}) {
-  const { lesson, parameters, controls, outcome } = props;
+function Measured({ lesson, parameters, controls, outcome }: Shown) {
   const t = useLessonTexts();
   const { variants, runs } = outcome.description;
   const theory = lesson.measures.some((m) => m.theory);
@@ -172,7 +179,7 @@ function MeasuredRow(props: {
   const { label, measure, outcome, theory, column } = props;
   const t = useLessonTexts();
   const { variants } = outcome.description;
-  const rows = variants.map((v) => row(outcome, v, measure.scope, measure.of, measure.metric));
+  const rows = variants.map((v) => measureRow(outcome, v, measure));
   const unit = rows.find((r) => r)?.unit ?? "";
   const scale = fitting(unit, [...rows.map((r) => r?.mean), theory]);
   const half = (r: (typeof rows)[number]) =>
@@ -183,7 +190,9 @@ function MeasuredRow(props: {
     <tr>
       <th scope="row">
         {label}
-        {scale.unit && <span class="lesson-unit"> {unitWord(t, scale.unit)}</span>}
+        {scale.unit && scale.unit !== "packets" && (
+          <span class="lesson-unit"> {unitWord(t, scale.unit)}</span>
+        )}
       </th>
       {rows.map((r, i) => (
         <td key={variants[i]} class="numeric">
@@ -193,4 +202,48 @@ function MeasuredRow(props: {
       {column && <td class="numeric">{theory === undefined ? "" : shown(theory)}</td>}
     </tr>
   );
+}
+
+/** The formula along a slider, with what was measured where it stood. */
+function Sweep({ lesson, parameters, controls, outcome }: Shown) {
+  const t = useLessonTexts();
+  const words = wordsOf(t, lesson);
+  const { control = "", measure = "" } = lesson.sweep ?? {};
+  const m = lesson.measures.find((each) => each.name === measure);
+  const points = usePoints(control, controls, outcome, m);
+  const slider = lesson.controls[control];
+  if (slider?.kind !== "range" || !m?.theory) return null;
+  return (
+    <TheoryChart
+      title={words.measures[measure] ?? measure}
+      unit={row(outcome, undefined, m.scope, m.of, m.metric)?.unit ?? ""}
+      along={words.controls[control] ?? control}
+      alongUnit={slider.unit}
+      from={slider.min}
+      to={slider.max}
+      theory={(at) => m.theory?.(parameters, { ...controls, [control]: at })}
+      points={points}
+      now={controls[control] ?? 0}
+    />
+  );
+}
+
+/** What was measured at each place of a slider, as long as the other sliders stand still. */
+function usePoints(
+  control: string,
+  controls: Numbers<string>,
+  outcome: Outcome,
+  m: Measure<string, string> | undefined,
+): Point[] {
+  const others = JSON.stringify({ ...controls, [control]: 0 });
+  const kept = useRef({ others, points: new Map<number, Point>() });
+  if (kept.current.others !== others) kept.current = { others, points: new Map() };
+  const { points } = kept.current;
+  const found = m && row(outcome, undefined, m.scope, m.of, m.metric);
+  const at = controls[control];
+  if (at !== undefined && typeof found?.mean === "number") {
+    const { mean, low, high } = found;
+    points.set(at, { at, mean, low: low ?? mean, high: high ?? mean });
+  }
+  return [...points.values()];
 }

@@ -2,6 +2,7 @@ import { Ask } from "./Ask";
 import { Bench } from "./Bench";
 import { Controls } from "./Controls";
 import { type Lesson, startOf } from "./lesson";
+import { Picture } from "./Picture";
 import { placeOf } from "./place";
 import { Rich } from "./Rich";
 import { lessons } from "./set";
@@ -45,7 +46,8 @@ export function LessonPage({ lesson, number }: { lesson: Lesson; number: string 
           values={controls}
           onChange={(values) => change(lesson, (w) => ({ ...w, controls: values }))}
         />
-        <Bench lesson={lesson} parameters={exercise.parameters} controls={controls} run={run} />
+        <Picture exercise={exercise} controls={controls} />
+        <Bench lesson={lesson} parameters={exercise.parameters} run={run} />
       </div>
       <section class="lesson-ask">
         <h2>{t.questions}</h2>

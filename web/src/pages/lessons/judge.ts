@@ -69,11 +69,17 @@ function factors(unit: string): [Factor, number][] {
 /** Judges a number against the one expected. */
 export function judgeNumber(
   text: string,
-  of: { expected: number; unit: string; digits: number; slips: Readonly<Record<string, number>> },
+  of: {
+    expected: number;
+    unit: string;
+    digits: number;
+    allow?: number | undefined;
+    slips: Readonly<Record<string, number>>;
+  },
 ): Verdict {
   const x = readAnswer(text, of.unit);
   if (x === "unreadable" || x === "unit") return { kind: x };
-  const within = tolerance(of.expected, of.digits);
+  const within = Math.max(tolerance(of.expected, of.digits), of.allow ?? 0);
   if (Math.abs(x - of.expected) <= within) return { kind: "right" };
   if (Math.abs(x + of.expected) <= within) return { kind: "factor", factor: "sign" };
   const like = (y: number) => Math.abs(x - y) <= tolerance(y, Math.max(2, of.digits));
@@ -107,8 +113,9 @@ function number(
   o: readonly Outcome[],
   given: string,
 ): Verdict {
-  const { unit, digits } = q;
-  return judgeNumber(given, { expected: q.expected(p, o), unit, digits, slips: q.slips(p, o) });
+  const { unit, digits, allow } = q;
+  const expected = q.expected(p, o);
+  return judgeNumber(given, { expected, unit, digits, allow, slips: q.slips(p, o) });
 }
 
 function choice(

@@ -24,6 +24,8 @@ export interface Measure<P extends string, C extends string> {
   scope: "class" | "flow" | "link" | "queue" | "meter";
   of: string;
   metric: string;
+  /** Where no metric has it: the value of a run, in the unit of the metric's series. */
+  computed?(o: Outcome): number;
   /** What theory says, in the base unit of the metric; undefined where it says nothing. */
   theory?(p: Numbers<P>, c: Numbers<C>): number | undefined;
 }
@@ -32,6 +34,14 @@ export interface Measure<P extends string, C extends string> {
 export interface Drawn {
   place: string;
   metric: string;
+  /** B that make a packet: values in bytes are shown in packets of so many. */
+  packet?: number;
+}
+
+/** A measure that a formula gives for each place of a slider: a chart of its own. */
+export interface Swept<C extends string> {
+  control: NoInfer<C>;
+  measure: string;
 }
 
 interface Asked<P extends string> {
@@ -46,6 +56,8 @@ export interface NumberQuestion<P extends string> extends Asked<P> {
   unit: string;
   /** Significant digits that are asked for; 0: a whole number, exactly. */
   digits: number;
+  /** How far off an answer may be beside that, where the question says so. */
+  allow?: number;
   expected(p: Numbers<P>, o: readonly Outcome[]): number;
   /** Typical wrong answers, by the name of the hint that they get. */
   slips(p: Numbers<P>, o: readonly Outcome[]): Readonly<Record<string, number>>;
@@ -71,12 +83,17 @@ export interface Lesson<P extends string = string, C extends string = string> {
   controls: Readonly<Record<C, Control<P>>>;
   /** The port that is watched. */
   link: string;
+  /** When the measured period begins, s: the picture of the port begins there. */
+  warmup(p: Numbers<P>): number;
   /** Settings that make the scenario the student's own. */
   own(p: Numbers<P>): string[];
   /** Settings by the sliders, which come after. */
   chosen(p: Numbers<P>, c: Numbers<C>): string[];
   measures: readonly Measure<P, C>[];
   drawn: readonly Drawn[];
+  sweep?: Swept<C>;
+  /** Variants whose port is animated: one or two; none where there is one variant. */
+  watched: readonly string[];
   /** Lines across the charts: values, by the names of parameters. */
   levels?(p: Numbers<P>): Readonly<Record<string, number>>;
   questions: readonly Question<P>[];

@@ -1,4 +1,5 @@
 import type { Curve, Outcome, SummaryRow } from "../../engine/api";
+import type { Measure } from "./lesson";
 
 /** A row of the summary. */
 export function row(
@@ -35,6 +36,17 @@ export function mean(
 /** Time series of one place. */
 export function curves(o: Outcome, place: string, metric: string): Curve[] {
   return o.series.filter((s) => s.place === place && s.metric === metric);
+}
+
+/** A measure of a lesson by a variant, as a row; the one that is computed has no interval. */
+export function measureRow(
+  o: Outcome,
+  variant: string,
+  m: Measure<string, string>,
+): Pick<SummaryRow, "mean" | "low" | "high" | "unit"> | undefined {
+  if (!m.computed) return row(o, variant, m.scope, m.of, m.metric);
+  const unit = curves(o, m.of, m.metric)[0]?.unit ?? "";
+  return { mean: m.computed(o), low: null, high: null, unit };
 }
 
 /** The values of a time series in the measured period. */

@@ -29,7 +29,8 @@ export function useExercise(lesson: Lesson, number: string): Exercise {
 }
 
 export interface Run {
-  outcome?: Outcome;
+  /** The last one that was made, and where the sliders stood then. */
+  made?: { outcome: Outcome; controls: Numbers<string> };
   /** Whether a newer one is being made. */
   running: boolean;
   problem?: string;
@@ -47,7 +48,7 @@ export function useRun(exercise: Exercise, controls: Numbers<string>): Run {
     setRun((before) => ({ ...before, running: true }));
     const timer = setTimeout(() => {
       exercise.run(JSON.parse(set) as string[], stop.signal).then(
-        (outcome) => stop.signal.aborted || setRun({ outcome, running: false }),
+        (outcome) => stop.signal.aborted || setRun({ made: { outcome, controls }, running: false }),
         (error) => stop.signal.aborted || setRun({ running: false, problem: said(error) }),
       );
     }, REST);

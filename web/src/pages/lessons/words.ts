@@ -80,5 +80,7 @@ export function filled(text: string, numbers: Readonly<Record<string, string>> =
   const put = text.replace(/\{(\w+)\}/g, (all, name: string) =>
     Object.hasOwn(numbers, name) ? (numbers[name] ?? all) : all,
   );
-  return put.replace(/ (?=[%=·←])/g, "\u00a0").replace(/(?<=\d) (?=[kM]?[bB]\b|m?s\b)/g, "\u00a0");
+  return put
+    .replace(/ (?=[%=·←−])|(?<=−) /g, "\u00a0")
+    .replace(/(?<=\d) (?=[kM]?[bB]\b|m?s\b)/g, "\u00a0");
 }

@@ -46,6 +46,7 @@ export const bufferbloat = lesson({
     },
     target: { kind: "range", min: 3, max: 30, unit: "ms", start: () => 5 },
   },
+  warmup: () => 10,
   own: (p) => [
     `topology.links.up.rate=${p.rate} Mb/s`,
     `policies.fifo.limit=${p.buffer} packets`,
@@ -63,6 +64,7 @@ export const bufferbloat = lesson({
     { name: "goodput", scope: "class", of: "upload", metric: "goodput" },
   ],
   drawn: [{ place: "up/fifo", metric: "backlog_packets" }],
+  watched: ["FIFO", "CoDel"],
   questions: [
     {
       kind: "number",

@@ -31,6 +31,7 @@ export const l4s = lesson({
     target: { kind: "range", min: 5, max: 50, unit: "ms", start: () => 15 },
     share: { kind: "range", min: 1, max: 4, unit: "", start: () => 1 },
   },
+  warmup: () => 10,
   own: (p) => [
     `topology.links.down.rate=${p.rate} Mb/s`,
     `topology.links.backbone.delay=${p.rtt / 2 - 1} ms`,
@@ -49,6 +50,7 @@ export const l4s = lesson({
     { place: "flow prague", metric: "cwnd" },
     { place: "flow cubic", metric: "cwnd" },
   ],
+  watched: ["DualPI2", "FIFO"],
   questions: [
     {
       kind: "number",

@@ -52,6 +52,7 @@ export const policer = lesson({
   controls: {
     bucket: { kind: "range", min: 3, max: 100, unit: "kB", start: (p) => p.bucket },
   },
+  warmup: () => 5,
   own: (p) => [
     `traffic.burst.source.rate=${(p.size * 8 * BURSTS) / 1e3} Mb/s`,
     ...bucketed(p, p.bucket),
@@ -73,6 +74,7 @@ export const policer = lesson({
     { place: "line/bursts", metric: "tokens_policer" },
     { place: "line/bursts", metric: "tokens_shaper" },
   ],
+  watched: ["policer", "shaper"],
   questions: [
     {
       kind: "number",

@@ -32,6 +32,7 @@ export const queues = lesson({
     load: { kind: "range", min: 10, max: 98, unit: "%", start: () => 50 },
     lengths: { kind: "options", options: ["alike", "random"], start: () => 0 },
   },
+  warmup: (p) => ((LENGTH / 50) * transmission(p)) / 1e3,
   own: (p) => [
     `topology.links.line.rate=${p.rate} Mb/s`,
     `traffic.data.source.packet=${p.bytes} B`,
@@ -68,6 +69,8 @@ export const queues = lesson({
     { name: "wait99", scope: "queue", of: "line/fifo", metric: "sojourn_p99" },
   ],
   drawn: [{ place: "line/fifo", metric: "backlog_packets" }],
+  watched: [],
+  sweep: { control: "load", measure: "wait" },
   questions: [
     {
       kind: "number",

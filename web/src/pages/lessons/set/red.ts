@@ -27,13 +27,14 @@ export const red = lesson({
     most: { values: [10, 12, 8], unit: "%" },
     at: { values: [25, 15, 18, 22], unit: "packets" },
     queue: { values: [60, 50, 80, 100], unit: "packets" },
-    arrivals: { values: [200, 100, 150, 300], unit: "packets" },
+    arrivals: { values: [200, 100, 150, 300], unit: "" },
   },
   controls: {
     weight: { kind: "options", options: WEIGHTS.map(String), start: () => STANDARD },
     most: { kind: "range", min: 1, max: 50, unit: "%", start: (p) => p.most },
     flows: { kind: "range", min: 1, max: 30, unit: "", start: () => 8 },
   },
+  warmup: () => 10,
   own: (p) => [
     `policies.red.aqm.red.min_th=${p.min}`,
     `policies.red.aqm.red.max_th=${p.max}`,
@@ -48,12 +49,20 @@ export const red = lesson({
     { name: "queue", scope: "queue", of: "line/fifo", metric: "backlog_packets_mean" },
     { name: "longest", scope: "queue", of: "line/fifo", metric: "backlog_packets_max" },
     { name: "early", scope: "queue", of: "line/fifo", metric: "drops_early" },
+    {
+      name: "swing",
+      scope: "queue",
+      of: "line/fifo",
+      metric: "backlog_packets",
+      computed: (o) => swing(o, "line/fifo", "backlog_packets"),
+    },
     { name: "utilization", scope: "link", of: "line", metric: "utilization" },
   ],
   drawn: [
     { place: "line/fifo", metric: "backlog_packets" },
     { place: "line/fifo", metric: "backlog_average" },
   ],
+  watched: [],
   levels: (p) => ({ min: p.min, max: p.max }),
   questions: [
     {

@@ -5,8 +5,9 @@ import { curves, measured } from "../outcome";
 
 type P = "rate" | "rtt" | "share";
 
-/** B of a packet on the line */
+/** B of a packet on the line, and of the data in it, by which the window counts */
 const PACKET = 1500;
+export const SEGMENT = 1448;
 
 /** Packets that are on their way while one round trip lasts: whole for all parameters. */
 export const path = (p: Numbers<P>) => (p.rate * 1e3 * p.rtt) / (8 * PACKET);
@@ -18,11 +19,11 @@ const cycle = (p: Numbers<P>, share: number) => {
   return ((top / 2) * (Math.max(path(p), (3 * top) / 4) / path(p)) * p.rtt) / 1e3;
 };
 
-const CYCLES = 5;
+const CYCLES = 3;
 
 const sized = (p: Numbers<P>, share: number) => [
   `policies.fifo.limit=${buffer(p, share)} packets`,
-  `measurement.warmup=${2 * cycle(p, share)} s`,
+  `measurement.warmup=${1.5 * cycle(p, share)} s`,
   `measurement.duration=${CYCLES * cycle(p, share)} s`,
   `measurement.interval=${p.rtt / 2} ms`,
 ];
@@ -50,6 +51,7 @@ export const sawtooth = lesson({
     buffer: { kind: "range", min: 5, max: 200, unit: "%", start: (p) => p.share },
     sender: { kind: "options", options: ["newreno", "cubic"], start: () => 0 },
   },
+  warmup: (p) => 1.5 * cycle(p, p.share),
   own: (p) => [
     `topology.links.line.rate=${p.rate} Mb/s`,
     `topology.links.line.delay=${p.rtt / 2} ms`,
@@ -67,9 +69,11 @@ export const sawtooth = lesson({
     { name: "drops", scope: "queue", of: "line/fifo", metric: "packets_lost" },
   ],
   drawn: [
-    { place: "flow download", metric: "cwnd" },
+    { place: "flow download", metric: "cwnd", packet: SEGMENT },
     { place: "line/fifo", metric: "backlog_packets" },
   ],
+  watched: [],
+  levels: (p) => ({ path: path(p) }),
   questions: [
     {
       kind: "number",
@@ -88,6 +92,8 @@ export const sawtooth = lesson({
       name: "top",
       unit: "packets",
       digits: 2,
+      // Two beside path and buffer: one is being sent, one is lost; and a half for rounding.
+      allow: 2.5,
       expected: (p) => path(p) + buffer(p, p.share),
       slips: (p) => ({
         path: path(p),

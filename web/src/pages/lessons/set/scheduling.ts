@@ -34,6 +34,7 @@ export const scheduling = lesson({
   controls: {
     greedy: { kind: "range", min: 10, max: 200, unit: "%", start: (p) => p.greedy },
   },
+  warmup: () => 1,
   own: (p) => [
     `topology.links.line.rate=${p.rate} Mb/s`,
     `traffic.modest.source.packet=${p.bytes} B`,
@@ -53,6 +54,7 @@ export const scheduling = lesson({
     { place: "class modest", metric: "throughput" },
     { place: "class greedy", metric: "throughput" },
   ],
+  watched: ["FIFO", "fair"],
   questions: [
     {
       kind: "number",

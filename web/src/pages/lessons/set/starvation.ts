@@ -28,6 +28,7 @@ export const starvation = lesson({
       start: (p) => p.count,
     },
   },
+  warmup: () => 1,
   own: (p) => [
     `topology.links.line.rate=${p.rate} Mb/s`,
     `traffic.camera.source.rate=${p.camera} Mb/s`,
@@ -50,6 +51,7 @@ export const starvation = lesson({
     { place: "class video", metric: "throughput" },
     { place: "class data", metric: "throughput" },
   ],
+  watched: ["unlimited", "limited"],
   questions: [
     {
       kind: "number",
