@@ -8,10 +8,10 @@ const hash = (/** @type {string} */ text) =>
 
 // CodeMirror writes a style element of its own, so that styles cannot be told by hashes.
 const ALWAYS =
-  "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:";
+  "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; worker-src blob:";
 
 /** What the served form may load: parts of its own server. */
-export const SERVED = `${ALWAYS}; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'`;
+export const SERVED = `${ALWAYS}; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'`;
 
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 4h14M1 12h14" stroke="#868e98"/>' +
@@ -60,7 +60,7 @@ export function servedPage() {
  */
 export function alonePage(parts) {
   const app = inScript(parts.app);
-  const policy = `${ALWAYS}; script-src ${hash(app)} 'wasm-unsafe-eval'; worker-src blob:; connect-src 'none'`;
+  const policy = `${ALWAYS}; script-src ${hash(app)} 'wasm-unsafe-eval'; connect-src 'none'`;
   const css = parts.css.replaceAll("</style", "<\\/style");
   return page(
     policy,

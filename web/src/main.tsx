@@ -5,9 +5,12 @@ import { Client } from "./engine/client";
 import { parts } from "./engine/parts";
 import { beginHanded } from "./share/handed";
 
+/** Two runs are compared side by side; more workers would only take memory. */
+const WORKERS = 2;
+
 async function begin(root: HTMLElement) {
-  const own = parts();
-  const engine = new Client(own);
+  const own = await parts();
+  const engine = new Client(own, Math.min(WORKERS, navigator.hardwareConcurrency || 1));
   if ("WebAssembly" in globalThis) engine.begin();
   await beginHanded(own);
   render(<App engine={engine} />, root);

@@ -1,35 +1,20 @@
-import {
-  Crash,
-  type Engine,
-  type Going,
-  InputProblem,
-  type Options,
-  type Project,
-  type Question,
-} from "./api";
+import type { Engine, Going, Options, Project, Question } from "./api";
 import type { Parts } from "./parts";
-import type { FromWorker, Method, ToWorker } from "./wire";
+import { Seat } from "./seat";
+import type { Method } from "./wire";
 
-interface Waiting {
-  resolve: (value: unknown) => void;
-  reject: (reason: unknown) => void;
-  progress: Going["progress"];
-}
-
-/** The engine as pages see it: calls go to a worker, which is started when first needed. */
+/** The engine as pages see it: calls go to workers, each to the one that has least to do. */
 export class Client implements Engine {
-  readonly #parts: Parts;
-  #worker: Worker | null = null;
-  #calls = 0;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #seats: Seat[];
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  /** `workers`: how many may work at once; each but the first is started when all others work. */
+  constructor(parts: Parts, workers = 1) {
+    this.#seats = Array.from({ length: workers }, () => new Seat(parts));
   }
 
   /** Loads the module before the first call needs it. */
   begin(): void {
-    this.#started();
+    this.#seats[0]?.start();
   }
 
   about() {
@@ -93,82 +78,7 @@ export class Client implements Engine {
   }
 
   #call(method: Method, args: unknown[], going: Going = {}): Promise<unknown> {
-    const { signal } = going;
-    if (signal?.aborted) return Promise.reject(aborted());
-    const call = this.#calls++;
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        if (!this.#waiting.delete(call)) return;
-        this.#post({ cancel: call });
-        reject(aborted());
-      };
-      const end = () => signal?.removeEventListener("abort", stop);
-      this.#waiting.set(call, {
-        resolve: (value) => {
-          end();
-          resolve(value);
-        },
-        reject: (reason) => {
-          end();
-          reject(reason);
-        },
-        progress: going.progress,
-      });
-      signal?.addEventListener("abort", stop);
-      try {
-        this.#started();
-        this.#post({ call, method, args });
-      } catch (error) {
-        this.#waiting.delete(call);
-        end();
-        reject(error);
-      }
-    });
+    const free = this.#seats.reduce((least, seat) => (seat.busy < least.busy ? seat : least));
+    return free.call(method, args, going);
   }
-
-  #post(message: ToWorker): void {
-    this.#worker?.postMessage(message);
-  }
-
-  #started(): void {
-    if (this.#worker) return;
-    const worker = this.#parts.worker();
-    this.#worker = worker;
-    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#heard(worker, data);
-    worker.onerror = (event) => this.#crashed(worker, event.message || "the worker stopped");
-    this.#parts.wasm().then(
-      (begin) => worker.postMessage({ begin } satisfies ToWorker, [begin]),
-      (error) => this.#crashed(worker, String(error)),
-    );
-  }
-
-  #heard(worker: Worker, message: FromWorker): void {
-    if ("crash" in message) {
-      this.#crashed(worker, message.crash);
-      return;
-    }
-    const waiting = this.#waiting.get(message.call);
-    if (!waiting) return;
-    if ("progress" in message) {
-      waiting.progress?.(message.progress);
-      return;
-    }
-    this.#waiting.delete(message.call);
-    if ("value" in message) waiting.resolve(message.value);
-    else if ("problem" in message) waiting.reject(new InputProblem(message.problem));
-    else waiting.reject(aborted());
-  }
-
-  #crashed(worker: Worker, why: string): void {
-    if (this.#worker !== worker) return;
-    this.#worker = null;
-    worker.terminate();
-    const all = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const waiting of all) waiting.reject(new Crash(why));
-  }
-}
-
-function aborted(): DOMException {
-  return new DOMException("stopped", "AbortError");
 }

@@ -25,13 +25,13 @@ const PROGRESS_EVERY = 50;
 /** The worker's side of the engine: takes calls, and says what comes of them. */
 export class Desk {
   readonly #say: Say;
-  readonly #load: (module: ArrayBuffer) => Promise<Methods>;
+  readonly #load: (module: WebAssembly.Module) => Promise<Methods>;
   #methods: Methods | null = null;
   /** Calls that came before the module. */
   #early: Extract<ToWorker, { call: number }>[] = [];
   readonly #going = new Set<number>();
 
-  constructor(say: Say, load: (module: ArrayBuffer) => Promise<Methods>) {
+  constructor(say: Say, load: (module: WebAssembly.Module) => Promise<Methods>) {
     this.#say = say;
     this.#load = load;
   }
@@ -43,7 +43,7 @@ export class Desk {
     else this.#early.push(message);
   }
 
-  async #begin(module: ArrayBuffer): Promise<void> {
+  async #begin(module: WebAssembly.Module): Promise<void> {
     try {
       this.#methods = await this.#load(module);
     } catch (error) {

@@ -6,10 +6,10 @@ import { fromBase64 } from "./project";
  */
 export interface Parts {
   worker(): Worker;
-  /** The module's bytes; the caller may transfer them. */
-  wasm(): Promise<ArrayBuffer>;
+  /** The module, compiled: once for all workers, and for those that come after a crash. */
+  module(): Promise<WebAssembly.Module>;
   /** The document of the project that the page begins with; `null` in JSON where there is none. */
-  project(): Promise<string>;
+  project: string;
 }
 
 /** The identifiers of what stands in the one-file form. `spillgate.lab` fills the slot, too. */
@@ -25,22 +25,38 @@ export function isAlone(): boolean {
   return document.getElementById(WASM) !== null;
 }
 
-export function parts(): Parts {
-  return isAlone() ? inline() : served();
+/** Loads what is there before anything is shown; the module comes while the page is drawn. */
+export async function parts(): Promise<Parts> {
+  const { wasm, ...others } = await (import.meta.env.DEV ? developed() : built());
+  let compiled: Promise<WebAssembly.Module> | undefined;
+  const compile = async () => WebAssembly.compile(await wasm());
+  return {
+    ...others,
+    module: () => {
+      compiled ??= compile().catch((error) => {
+        compiled = undefined;
+        throw error;
+      });
+      return compiled;
+    },
+  };
 }
 
-function inline(): Parts {
+type Loaded = Omit<Parts, "module"> & { wasm: () => Promise<ArrayBuffer> };
+
+async function built(): Promise<Loaded> {
+  const { script, ...others } = isAlone() ? inline() : await served();
+  // From a blob in both forms: workers that begin later ask nobody for their script.
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  return { ...others, worker: () => new Worker(url) };
+}
+
+function inline() {
   const text = (id: string) => document.getElementById(id)?.textContent ?? "";
   return {
-    worker: () => {
-      const url = URL.createObjectURL(new Blob([text(WORKER)], { type: "text/javascript" }));
-      const worker = new Worker(url);
-      // It has been taken when the worker first speaks; until then it must be there.
-      worker.addEventListener("message", () => URL.revokeObjectURL(url), { once: true });
-      return worker;
-    },
+    script: text(WORKER),
     wasm: () => unpacked(fromBase64(text(WASM).trim())),
-    project: async () => text(SLOT),
+    project: text(SLOT),
   };
 }
 
@@ -49,14 +65,23 @@ function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return new Response(stream).arrayBuffer();
 }
 
-function served(): Parts {
-  const { DEV } = import.meta.env;
+async function served() {
+  const [script, project] = await Promise.all(
+    ["worker.js", SERVED].map(async (name) => (await got(name)).text()),
+  );
   return {
-    worker: () =>
-      DEV ? new Worker("/src/engine/worker.ts", { type: "module" }) : new Worker("worker.js"),
-    wasm: async () =>
-      (await got(DEV ? "/dist/lab/spillgate.wasm" : "spillgate.wasm")).arrayBuffer(),
-    project: async () => (DEV ? "null" : (await got(SERVED)).text()),
+    script: script ?? "",
+    wasm: async () => (await got("spillgate.wasm")).arrayBuffer(),
+    project: project ?? "null",
+  };
+}
+
+/** By Vite's server, with the module that `make lab` has left. */
+async function developed(): Promise<Loaded> {
+  return {
+    worker: () => new Worker("/src/engine/worker.ts", { type: "module" }),
+    wasm: async () => (await got("/dist/lab/spillgate.wasm")).arrayBuffer(),
+    project: "null",
   };
 }
 

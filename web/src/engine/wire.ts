@@ -5,7 +5,7 @@ import type { Diagnostic, Engine, Progress } from "./api";
 export type Method = keyof Engine;
 
 export type ToWorker =
-  | { begin: ArrayBuffer }
+  | { begin: WebAssembly.Module }
   | { call: number; method: Method; args: unknown[] }
   | { cancel: number };
 

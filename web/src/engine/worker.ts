@@ -7,7 +7,7 @@ import { methods } from "./methods";
 const desk = new Desk(
   (message, transfer) => postMessage(message, { transfer }),
   async (module) => {
-    await init({ module_or_path: await WebAssembly.compile(module) });
+    await init({ module_or_path: module });
     return methods;
   },
 );

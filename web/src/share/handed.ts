@@ -28,7 +28,7 @@ export function hand(next: Handed): void {
 /** Takes what the page was made or opened with; later links are followed as they come. */
 export async function beginHanded(parts: Parts): Promise<void> {
   try {
-    const own = read(await parts.project());
+    const own = read(parts.project);
     if (own) hand(own);
   } catch (error) {
     handedProblem.value = sentence(error);

@@ -12,9 +12,9 @@ inBrowser("the worker", (open) => {
     const voice = { path, files: Object.fromEntries(texts) };
     const { page } = await open("", { faulty: true });
     const found = await page.evaluate(async (project) => {
-      const worker = new Worker("worker.js");
-      const begin = await (await fetch("spillgate.wasm")).arrayBuffer();
-      worker.postMessage({ begin }, [begin]);
+      const script = await (await fetch("worker.js")).blob();
+      const worker = new Worker(URL.createObjectURL(script));
+      worker.postMessage({ begin: await WebAssembly.compileStreaming(fetch("spillgate.wasm")) });
       // biome-ignore lint/suspicious/noExplicitAny: what the worker says
       type Said = any;
       let calls = 0;

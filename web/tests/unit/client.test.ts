@@ -3,6 +3,9 @@ import { Crash, InputProblem } from "../../src/engine/api";
 import { Client } from "../../src/engine/client";
 import type { FromWorker, ToWorker } from "../../src/engine/wire";
 
+/** The shortest module there is. */
+const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
 /** A worker that answers what a test says. */
 class Played {
   onmessage: ((event: { data: FromWorker }) => void) | null = null;
@@ -23,17 +26,20 @@ class Played {
   }
 }
 
-function played() {
+function played(most = 1) {
   const workers: Played[] = [];
-  const client = new Client({
-    worker: () => {
-      const worker = new Played();
-      workers.push(worker);
-      return worker as unknown as Worker;
+  const client = new Client(
+    {
+      worker: () => {
+        const worker = new Played();
+        workers.push(worker);
+        return worker as unknown as Worker;
+      },
+      module: async () => new WebAssembly.Module(EMPTY),
+      project: "null",
     },
-    wasm: async () => new ArrayBuffer(8),
-    project: async () => "null",
-  });
+    most,
+  );
   const worker = () => workers.at(-1) as Played;
   return { client, workers, worker };
 }
@@ -79,5 +85,19 @@ describe("the page's side of the engine", () => {
     expect(workers).toHaveLength(2);
     worker().say({ call: 1, value: ["1 s"] });
     expect(await after).toEqual(["1 s"]);
+  });
+
+  it("starts another worker while the first one works, and not before", async () => {
+    const { client, workers } = played(2);
+    const first = client.run(project);
+    const second = client.format([1], "s");
+    const third = client.format([2], "s");
+    expect(workers).toHaveLength(2);
+    workers[1]?.say({ call: 0, value: ["1 s"] });
+    workers[0]?.say({ call: 1, value: ["2 s"] });
+    workers[0]?.say({ crash: "unreachable" });
+    expect(await Promise.all([second, third])).toEqual([["1 s"], ["2 s"]]);
+    await expect(first).rejects.toBeInstanceOf(Crash);
+    expect(workers.map((worker) => worker.ended)).toEqual([true, false]);
   });
 });

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { buffers, Desk, type Methods, type Task } from "../../src/engine/desk";
 import type { FromWorker, Method } from "../../src/engine/wire";
 
+const EMPTY = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
+
 /** A desk with one method that a test plays, as `run`. */
 async function desk(run: (task: Task) => unknown) {
   const said: FromWorker[] = [];
@@ -9,7 +11,7 @@ async function desk(run: (task: Task) => unknown) {
     (message) => said.push(message),
     async () => ({ run }) as unknown as Methods,
   );
-  await desk.heard({ begin: new ArrayBuffer(0) });
+  await desk.heard({ begin: EMPTY });
   return { desk, said };
 }
 
@@ -33,7 +35,7 @@ describe("the worker's side of the engine", () => {
     await early.heard(call(1, "format"));
     await early.heard({ cancel: 1 });
     expect(said).toEqual([]);
-    await early.heard({ begin: new ArrayBuffer(0) });
+    await early.heard({ begin: EMPTY });
     await Promise.resolve();
     expect(said).toEqual([{ call: 0, value: ["1 s"] }]);
   });
