@@ -6,12 +6,11 @@ import { Script } from "node:vm";
 const hash = (/** @type {string} */ text) =>
   `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-// CodeMirror writes a style element of its own, so that styles cannot be told by hashes.
 const ALWAYS =
-  "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; worker-src blob:";
+  "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:";
 
 /** What the served form may load: parts of its own server. */
-export const SERVED = `${ALWAYS}; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'`;
+export const SERVED = `${ALWAYS}; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'`;
 
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 4h14M1 12h14" stroke="#868e98"/>' +
@@ -60,8 +59,8 @@ export function servedPage() {
  */
 export function alonePage(parts) {
   const app = inScript(parts.app);
-  const policy = `${ALWAYS}; script-src ${hash(app)} 'wasm-unsafe-eval'; connect-src 'none'`;
   const css = parts.css.replaceAll("</style", "<\\/style");
+  const policy = `${ALWAYS}; style-src ${hash(css)}; script-src ${hash(app)} 'wasm-unsafe-eval'; connect-src 'none'`;
   return page(
     policy,
     `<style>${css}</style>`,

@@ -4,6 +4,7 @@ import "./app/style.css";
 import { Client } from "./engine/client";
 import { parts } from "./engine/parts";
 import { beginHanded } from "./share/handed";
+import { useTexts } from "./texts";
 
 /** Two runs are compared side by side; more workers would only take memory. */
 const WORKERS = 2;
@@ -17,4 +18,8 @@ async function begin(root: HTMLElement) {
 }
 
 const root = document.getElementById("app");
-if (root) begin(root);
+if (root) {
+  begin(root).catch((error) => {
+    root.textContent = useTexts().app.notLoaded(String(error));
+  });
+}

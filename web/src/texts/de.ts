@@ -17,6 +17,7 @@ export const de: Texts = {
     themes: { system: "Systemfarben", light: "Hell", dark: "Dunkel" },
     language: "Sprache",
     notFound: (route: string) => `Eine Seite „${route}“ gibt es nicht.`,
+    notLoaded: (why: string) => `Das Labor kann nicht geladen werden: ${why}`,
     noWasm:
       "Dieser Browser hat kein WebAssembly, das der Simulator braucht. Jeder aktuelle Firefox, Chrome, Edge oder Safari hat es; manche Sperrmodi schalten es ab.",
   },

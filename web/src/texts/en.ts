@@ -15,6 +15,7 @@ export const en = {
     themes: { system: "System theme", light: "Light", dark: "Dark" },
     language: "Language",
     notFound: (route: string) => `There is no page “${route}”.`,
+    notLoaded: (why: string) => `The lab cannot be loaded: ${why}`,
     noWasm:
       "This browser has no WebAssembly, which the simulator needs. Any current Firefox, Chrome, Edge or Safari has it; some lock-down modes switch it off.",
   },
