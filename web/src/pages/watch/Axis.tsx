@@ -1,15 +1,15 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Recording } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/Button";
 import type { ChartGroup } from "../../ui/charts";
 import { fixed, value } from "../../ui/format";
 import type { Clock } from "./clock";
 import { dropTimes, totalCurve } from "./curves";
-import type { View } from "./views";
 import { timeInWords } from "./words";
 
 interface Props {
-  views: readonly View[];
+  recordings: readonly Recording[];
   clock: Clock;
   group: ChartGroup;
   onStep: (by: number) => void;
@@ -21,13 +21,13 @@ const WIDTH = 1000;
 const MOST_DROPS = 1500;
 
 /** The axis of time, with what waits in it: it shows where one is, and goes elsewhere. */
-export function Axis({ views, clock, group, onStep }: Props) {
+export function Axis({ recordings, clock, group, onStep }: Props) {
   const t = useTexts().watch;
   const end = clock.end.value;
   const [from, to] = group.zoom.value ?? [0, end];
   const head = useRef<HTMLDivElement>(null);
-  const totals = useMemo(() => views.map(({ recording }) => totalCurve(recording)), [views]);
-  const drops = useMemo(() => views.map(({ recording }) => dropTimes(recording)), [views]);
+  const totals = useMemo(() => recordings.map((recording) => totalCurve(recording)), [recordings]);
+  const drops = useMemo(() => recordings.map((recording) => dropTimes(recording)), [recordings]);
   const most = Math.max(1, ...totals.map((values) => Math.max(...values)));
 
   useEffect(() => {

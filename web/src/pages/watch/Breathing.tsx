@@ -1,7 +1,7 @@
 import "./watch.css";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { PointBounds, Project, Recording } from "../../engine/api";
+import type { Outline, PointBounds, Project, Recording } from "../../engine/api";
 import { Crash, InputProblem, type Options } from "../../engine/api";
 import { useEngine } from "../../engine/context";
 import { useTexts } from "../../texts";
@@ -18,7 +18,7 @@ import { Knobs, MoreNumbers } from "./Knobs";
 import { knobOf, type Moved, type SliderSpec, setsOf, useNumbers } from "./knobs";
 import type { Grouping } from "./lanes";
 import { type Alternative, nameOf } from "./mechanisms";
-import { NONE } from "./model";
+import { endOf, NONE } from "./model";
 import { Outcomes } from "./Outcomes";
 import { PacketCard } from "./PacketCard";
 import { Stage } from "./Stage";
@@ -74,6 +74,7 @@ export interface BreathingProps {
 
 const NO_OPTIONS: Options = {};
 const NO_SLIDERS: readonly string[] = [];
+const NO_RECORDINGS: readonly Recording[] = [];
 
 /** A port that is watched as its queues fill and drain, with what changes it. */
 export function Breathing(props: BreathingProps) {
@@ -113,11 +114,14 @@ export function Breathing(props: BreathingProps) {
   });
   const { made } = making;
 
+  const recordings = made?.recordings ?? NO_RECORDINGS;
   const views = useViews(made, lanes);
-  const clock = useClock(props.speed, props.start, views);
+  const clock = useClock(props.speed, props.start, recordings);
   const group = useChartGroup();
   const scaler = useMemo(() => new Scaler(), []);
   const still = useStill();
+  // The picture is what a change is to be seen in first; charts and the table follow.
+  const later = useLater(recordings);
   const bounds = useBounds(made, !compact && (props.charts ?? chartNames).includes("delay"));
   const names = views.map(({ outline }, side) =>
     nameOf(made?.asked.alternatives[side] ?? null, outline?.name ?? t.asItIs),
@@ -204,7 +208,7 @@ export function Breathing(props: BreathingProps) {
         </div>
         {views.length > 0 && (
           <>
-            <Axis views={views} clock={clock} group={group} onStep={step} />
+            <Axis recordings={recordings} clock={clock} group={group} onStep={step} />
             <Transport clock={clock} onStep={step} />
             <Happened views={views} clock={clock} />
           </>
@@ -220,20 +224,20 @@ export function Breathing(props: BreathingProps) {
           {watched && props.actions?.(watched)}
           {made && !compact && <span class="watch-note">{noteOf(made, t)}</span>}
         </div>
-        {!compact && views.length > 0 && (
-          <Outcomes views={views} names={names} color={color} bounds={bounds} />
+        {!compact && later.length > 0 && (
+          <Outcomes recordings={later} names={names} color={color} bounds={bounds} />
         )}
       </div>
-      {views.length > 0 && (
+      {later.length > 0 && (
         <Charts
-          views={views}
+          recordings={later}
           names={names}
           charts={props.charts ?? (compact ? [] : chartNames)}
           clock={clock}
           group={group}
           color={color}
           bounds={bounds}
-          height={views.length > 1 || compact ? 120 : 150}
+          height={later.length > 1 || compact ? 120 : 150}
         />
       )}
     </div>
@@ -257,42 +261,74 @@ function withMore(shown: readonly Moved[], numbers: ReturnType<typeof useNumbers
   return [...shown, ...rest.map((knob) => ({ ...knob, also: [] }))];
 }
 
-/** The recordings as they are drawn, and drawn anew with their limits when these are known. */
+/**
+ * The recordings as they are drawn. Until it is known what stands at the port now, they have the
+ * limits of before.
+ */
 function useViews(made: Made | null, lanes: Grouping | undefined): View[] {
+  const before = useRef<(Outline | null)[]>([]);
+  const outlines = useMemo(() => {
+    if (made && made.descriptions.length > 0) {
+      before.current = made.recordings.map((recording, side) => {
+        const description = made.descriptions[side];
+        return description ? outlineAt(description, recording.link, recording.variant) : null;
+      });
+    }
+    return before.current;
+  }, [made]);
   return useMemo(
     () =>
-      (made?.recordings ?? []).map((recording, side) => {
-        const description = made?.descriptions[side] ?? made?.descriptions[0];
-        const outline = description
-          ? outlineAt(description, recording.link, recording.variant)
-          : null;
-        return viewOf(recording, outline, lanes);
-      }),
-    [made, lanes],
+      (made?.recordings ?? []).map((recording, side) =>
+        viewOf(recording, outlines[side] ?? null, lanes),
+      ),
+    [made?.recordings, outlines, lanes],
   );
 }
 
+/** How long what follows a change waits for the next, and how long it waits at most, ms. */
+const LATER = 40;
+const LATEST = 250;
+
+/** The same a moment later: once for several changes in a row, but not without end. */
+function useLater<T>(value: T): T {
+  const [later, setLater] = useState(value);
+  const since = useRef(0);
+  useEffect(() => {
+    const waits = Math.max(0, Math.min(LATER, since.current + LATEST - performance.now()));
+    const timer = setTimeout(() => {
+      since.current = performance.now();
+      setLater(value);
+    }, waits);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return later;
+}
+
 /** A clock that begins to run with the first recording, and keeps its time with later ones. */
-function useClock(speed: number | undefined, start: number | undefined, views: View[]): Clock {
+function useClock(
+  speed: number | undefined,
+  start: number | undefined,
+  recordings: readonly Recording[],
+): Clock {
   const glides = useRef(true);
   glides.current = !useStill();
   const clock = useMemo(() => new Clock(() => glides.current), []);
   const begun = useRef(false);
   useEffect(() => {
-    const [view] = views;
-    if (!view) {
+    const [recording] = recordings;
+    if (!recording) {
       return;
     }
-    clock.end.value = Math.max(...views.map(({ replay }) => replay.end));
+    clock.end.value = Math.max(...recordings.map(endOf));
     if (!begun.current) {
       begun.current = true;
-      clock.speed.value = speed ?? usualSpeed(view.recording);
+      clock.speed.value = speed ?? usualSpeed(recording);
       clock.seek(start ?? 0);
       clock.play();
     } else {
       clock.seek(Math.min(clock.time, clock.end.value));
     }
-  }, [views, clock, speed, start]);
+  }, [recordings, clock, speed, start]);
   useEffect(() => () => clock.dispose(), [clock]);
   return clock;
 }

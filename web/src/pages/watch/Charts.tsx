@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { PointBounds } from "../../engine/api";
+import type { PointBounds, Recording } from "../../engine/api";
 import { useTexts } from "../../texts";
 import type { ChartGroup } from "../../ui/charts";
 import { paint } from "../../ui/colors";
@@ -15,13 +15,13 @@ import {
   waitingCurves,
   windowCurves,
 } from "./curves";
-import { queueBounds, type View } from "./views";
+import { queueBounds } from "./views";
 
 export const chartNames = ["queue", "delay", "rates", "cwnd"] as const;
 export type ChartName = (typeof chartNames)[number];
 
 interface Props {
-  views: readonly View[];
+  recordings: readonly Recording[];
   /** Names of the sides, where there are two. */
   names: readonly string[];
   charts: readonly ChartName[];
@@ -48,7 +48,7 @@ const CURVES = {
 };
 
 /** Charts that go with the time of the pictures; a click on one goes to its time. */
-export function Charts({ views, names, charts, clock, group, color, bounds, height }: Props) {
+export function Charts({ recordings, names, charts, clock, group, color, bounds, height }: Props) {
   const t = useTexts().watch.charts;
   const over = useRef(false);
   useEffect(
@@ -69,25 +69,25 @@ export function Charts({ views, names, charts, clock, group, color, bounds, heig
   const range = [0, clock.end.value] as const;
   const sides = useMemo(
     () =>
-      views.map((view) => {
-        const keys = busiestKeys(view.recording, color);
-        return charts.map((chart) => linesOf(CURVES[chart](view.recording, color, keys)));
+      recordings.map((recording) => {
+        const keys = busiestKeys(recording, color);
+        return charts.map((chart) => linesOf(CURVES[chart](recording, color, keys)));
       }),
-    [views, charts, color],
+    [recordings, charts, color],
   );
   const levels = useMemo(
     () =>
-      views.map((view, side) => {
+      recordings.map((recording, side) => {
         const delays = sides[side]?.[charts.indexOf("delay")] ?? [];
         const longest = Math.max(0, ...delays.map((line) => gist(line)?.most ?? 0));
-        return levelsOf(bounds[side] ?? null, view, longest, t.bound);
+        return levelsOf(bounds[side] ?? null, recording, longest, t.bound);
       }),
-    [views, sides, charts, bounds, t],
+    [recordings, sides, charts, bounds, t],
   );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the charts in it have the role and keys.
     <div
-      class={`watch-charts watch-charts-${views.length}`}
+      class={`watch-charts watch-charts-${recordings.length}`}
       onPointerEnter={() => {
         over.current = true;
       }}
@@ -107,12 +107,12 @@ export function Charts({ views, names, charts, clock, group, color, bounds, heig
       }}
     >
       {charts.map((chart, at) =>
-        views.map((view, side) => {
+        recordings.map((recording, side) => {
           const lines = sides[side]?.[at] ?? [];
           return lines.length === 0 ? null : (
             <TimeChart
-              key={`${chart} ${names[side] ?? view.recording.variant}`}
-              title={views.length > 1 ? t.of(names[side] ?? "", t.short[chart]) : t[chart]}
+              key={`${chart} ${names[side] ?? recording.variant}`}
+              title={recordings.length > 1 ? t.of(names[side] ?? "", t.short[chart]) : t[chart]}
               unit={UNITS[chart]}
               lines={lines}
               levels={chart === "delay" ? (levels[side] ?? []) : []}
@@ -142,11 +142,11 @@ const TOO_FAR = 4;
 
 function levelsOf(
   bounds: PointBounds | null,
-  view: View,
+  recording: Recording,
   longest: number,
   name: (classes: string) => string,
 ): Level[] {
-  return queueBounds(bounds, view.recording.link)
+  return queueBounds(bounds, recording.link)
     .filter(({ delay }) => delay <= TOO_FAR * longest)
     .map(({ classes, delay }) => ({ name: name(classes.join(", ")), value: delay }));
 }

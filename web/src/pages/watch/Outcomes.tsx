@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
-import type { PointBounds } from "../../engine/api";
+import type { PointBounds, Recording } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { ceiling, value } from "../../ui/format";
 import { busiestKeys, type Key, type Outcome, outcomes } from "./curves";
-import { queueBounds, type View } from "./views";
+import { queueBounds } from "./views";
 
 interface Props {
-  views: readonly View[];
+  recordings: readonly Recording[];
   names: readonly string[];
   color: Key;
   /** What cannot be exceeded at the port, of each side. */
@@ -14,17 +14,17 @@ interface Props {
 }
 
 /** What became of each class (or flow) on each side, in a table. */
-export function Outcomes({ views, names, color, bounds }: Props) {
+export function Outcomes({ recordings, names, color, bounds }: Props) {
   const t = useTexts().watch.outcome;
   const sides = useMemo(
-    () => views.map(({ recording }) => outcomes(recording, color, busiestKeys(recording, color))),
-    [views, color],
+    () => recordings.map((recording) => outcomes(recording, color, busiestKeys(recording, color))),
+    [recordings, color],
   );
   const bounded = color === "class" && bounds.some((each) => each !== null);
   const heads = [t.rate, t.mean, t.p99, ...(bounded ? [t.bound] : []), t.loss, t.marked];
   // 0: nothing is proved.
   const boundOf = (side: number, name: string) =>
-    queueBounds(bounds[side] ?? null, views[side]?.recording.link ?? "")
+    queueBounds(bounds[side] ?? null, recordings[side]?.link ?? "")
       .filter(({ classes }) => classes.includes(name))
       .reduce((most, { delay }) => Math.max(most, delay), 0);
   return (
@@ -33,7 +33,7 @@ export function Outcomes({ views, names, color, bounds }: Props) {
         <caption>{t.title}</caption>
         <thead>
           <tr>
-            {views.length > 1 && <th scope="col">{t.queue}</th>}
+            {recordings.length > 1 && <th scope="col">{t.queue}</th>}
             <th scope="col">{color === "class" ? t.class : t.flow}</th>
             {heads.map((head) => (
               <th key={head} scope="col" class="number">
@@ -46,7 +46,7 @@ export function Outcomes({ views, names, color, bounds }: Props) {
           {sides.map((rows, side) =>
             rows.map((row, at) => (
               <tr key={`${names[side]} ${row.key}`} class={at === 0 ? "watch-first" : undefined}>
-                {views.length > 1 && <th scope="row">{at === 0 ? names[side] : ""}</th>}
+                {recordings.length > 1 && <th scope="row">{at === 0 ? names[side] : ""}</th>}
                 <Cells row={row} {...(bounded ? { bound: boundOf(side, row.name) } : {})} />
               </tr>
             )),

@@ -131,8 +131,7 @@ export class Replay {
 
   /** Time up to which the recording tells everything, s. */
   get end(): number {
-    const { count, leftOut, time, end } = this.recording;
-    return leftOut > 0 && count > 0 ? (time[count - 1] ?? end) : end;
+    return endOf(this.recording);
   }
 
   /** The last event at or before `time`; -1 if there is none. */
@@ -483,6 +482,11 @@ export class Replay {
     this.told = kept.told.slice();
     this.at = index * this.spacing - 1;
   }
+}
+
+/** Time up to which a recording tells everything, s: all of it, or as far as there was room. */
+export function endOf({ count, leftOut, time, end }: Recording): number {
+  return leftOut > 0 && count > 0 ? Math.min(end, time[count - 1] ?? end) : end;
 }
 
 function tells({ average, probability }: Recording, event: number): boolean {

@@ -82,7 +82,7 @@ class Latest {
 export function useRecordings(engine: Engine, asked: Asked): Making {
   const [making, setMaking] = useState<Making>({ made: null, busy: true, problem: null });
   const latest = useRef<Latest | null>(null);
-  const port = useRef({ link: "", rate: 0 });
+  const before = useRef<Made | null>(null);
   const { project, options, alternatives } = asked;
   const key = JSON.stringify([options, asked.link, alternatives]);
   useEffect(() => {
@@ -91,9 +91,9 @@ export function useRecordings(engine: Engine, asked: Asked): Making {
     setMaking((before) => ({ ...before, busy: true }));
     latest.current.do(async (signal) => {
       try {
-        const made = await make(engine, asked, port.current, since, signal);
+        const made = await make(engine, asked, before.current, since, signal);
         if (!signal.aborted) {
-          port.current = { link: made.link, rate: made.rate };
+          before.current = made;
           setMaking({ made, busy: false, problem: null });
           await describe(engine, made, setMaking);
         }
@@ -111,42 +111,81 @@ export function useRecordings(engine: Engine, asked: Asked): Making {
 async function make(
   engine: Engine,
   asked: Asked,
-  before: { link: string; rate: number },
+  before: Made | null,
   since: number,
   signal: AbortSignal,
 ): Promise<Made> {
   const { project, options, alternatives } = asked;
-  let { link, rate } = before;
-  let descriptions: Description[] = [];
+  const same = before !== null && before.asked.project === project;
+  let { link, rate } = same ? before : { link: "", rate: 0 };
   if (link === "" || (asked.link !== undefined && asked.link !== link)) {
     const { description } = await engine.check(project, options);
     link = asked.link ?? usualPort(description);
     rate = description.links.find(({ name }) => name === link)?.rate ?? 0;
-    descriptions = [description];
   }
-  const recordings: Recording[] = [];
-  const used: Options[] = [];
-  for (const alternative of alternatives) {
-    const full = alternative ? withAlternative(project, options, link, rate, alternative) : options;
-    const recording = await engine.watch(project, { ...full, link }, { signal });
-    recordings.push(recording);
-    used.push(full);
-    rate = recording.rate;
+  const optionsAt = (bps: number) =>
+    alternatives.map((alternative) =>
+      alternative ? withAlternative(project, options, link, bps, alternative) : options,
+    );
+  let used = optionsAt(rate);
+  // Where only numbers are others, the picture is first and what it is called follows.
+  const descriptions =
+    same && standsOf(before) === standsOf({ asked, link })
+      ? []
+      : await described(engine, project, used);
+  let recordings = await recorded(engine, project, used, link, signal);
+  const [first] = recordings;
+  if (first && first.rate !== rate && alternatives.some((other) => other && "mechanism" in other)) {
+    // A slider has moved the rate of the line, for which mechanisms are made.
+    used = optionsAt(first.rate);
+    recordings = await recorded(engine, project, used, link, signal);
   }
+  rate = first?.rate ?? rate;
   const seconds = (performance.now() - since) / 1000;
   return { asked, link, rate, recordings, options: used, descriptions, seconds };
 }
 
-/** Adds what stands at the port: it is needed for names and limits only, after the picture. */
+async function recorded(
+  engine: Engine,
+  project: Project,
+  used: readonly Options[],
+  link: string,
+  signal: AbortSignal,
+): Promise<Recording[]> {
+  const found: Recording[] = [];
+  for (const options of used) {
+    found.push(await engine.watch(project, { ...options, link }, { signal }));
+  }
+  return found;
+}
+
+/** Which queues are compared at which port, as a text. */
+function standsOf({ asked, link }: Pick<Made, "asked" | "link">): string {
+  return JSON.stringify([link, asked.options.variant, asked.alternatives]);
+}
+
+async function described(
+  engine: Engine,
+  project: Project,
+  used: readonly Options[],
+): Promise<Description[]> {
+  const found: Description[] = [];
+  for (const options of used) {
+    found.push((await engine.check(project, options)).description);
+  }
+  return found;
+}
+
+/** Adds what stands at the port where that is not known yet. */
 async function describe(
   engine: Engine,
   made: Made,
   setMaking: (change: (before: Making) => Making) => void,
 ): Promise<void> {
-  const descriptions: Description[] = [];
-  for (const options of made.options) {
-    descriptions.push((await engine.check(made.asked.project, options)).description);
+  if (made.descriptions.length > 0) {
+    return;
   }
+  const descriptions = await described(engine, made.asked.project, made.options);
   setMaking((before) =>
     before.made === made ? { ...before, made: { ...made, descriptions } } : before,
   );
