@@ -260,7 +260,7 @@ export const de: Texts = {
     ofVariant: (quantity: string, variant: string) => `${quantity}, ${variant}`,
     interval:
       "± ist das 95-%-Konfidenzintervall über die Läufe: So weit kann der Zufall den Mittelwert verschieben.",
-    chart: "Die Warteschlange im Lauf der Zeit",
+    chart: "Im Lauf der Zeit",
     questions: "Fragen",
     question: (n: number) => `Frage ${n}`,
     answer: "Antwort",
@@ -343,6 +343,7 @@ export const de: Texts = {
       at: "mittlere Warteschlange",
       queue: "Warteschlange",
       arrivals: "Ankünfte",
+      fill: "Rate der Token",
       bucket: "Eimer",
       size: "Burst",
       path: "Inhalt des Pfads",
@@ -763,7 +764,7 @@ export const de: Texts = {
         curves: { tokens_policer: "Token des Policers", tokens_shaper: "Token des Shapers" },
         questions: {
           passed: {
-            ask: "Ein Burst von {size} kommt mit 20 Mb/s bei einem Policer mit r = {rate} und vollem Eimer von b = {bucket} an. Wie viel davon kommt insgesamt durch, in kB?",
+            ask: "Ein Burst von {size} kommt mit 20 Mb/s bei einem Policer mit r = {fill} und vollem Eimer von b = {bucket} an. Wie viel davon kommt insgesamt durch, in kB?",
             hints: {
               bucket: "Während der Burst dauert, kommen neue Token.",
               first: "So viel kommt bis zum ersten Verlust durch. Auch danach kommen Token.",

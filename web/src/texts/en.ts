@@ -239,7 +239,7 @@ export const en = {
     theory: "Formula",
     ofVariant: (quantity: string, variant: string) => `${quantity}, ${variant}`,
     interval: "± is the 95 % interval over the runs: chance may put the mean so far off.",
-    chart: "The queue over time",
+    chart: "Over time",
     questions: "Questions",
     question: (n: number) => `Question ${n}`,
     answer: "Your answer",
@@ -322,6 +322,7 @@ export const en = {
       at: "average queue",
       queue: "queue",
       arrivals: "arrivals",
+      fill: "rate of tokens",
       bucket: "bucket",
       size: "burst",
       path: "what the path holds",
@@ -734,7 +735,7 @@ export const en = {
         curves: { tokens_policer: "Tokens of the policer", tokens_shaper: "Tokens of the shaper" },
         questions: {
           passed: {
-            ask: "A burst of {size} comes at 20 Mb/s to a policer with r = {rate} and a full bucket of b = {bucket}. How much of it passes in all, in kB?",
+            ask: "A burst of {size} comes at 20 Mb/s to a policer with r = {fill} and a full bucket of b = {bucket}. How much of it passes in all, in kB?",
             hints: {
               bucket: "While the burst lasts, new tokens come.",
               first: "So much passes until the first drop. Tokens come after that, too.",

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { ALONE, inBrowser, type Look, type Opened, SITE } from "./browser";
+import { serious, wider } from "./looks";
 
 /** Of the page as a whole, whatever is on it. */
 
@@ -159,8 +158,6 @@ async function link(text: string): Promise<string> {
   return Buffer.from(await new Response(stream).arrayBuffer()).toString("base64url");
 }
 
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
 inBrowser("every place", (open) => {
   it.each<[string, Look]>([
     ["narrow", { width: 400 }],
@@ -177,31 +174,9 @@ inBrowser("every place", (open) => {
 
   it.each(["light", "dark"])("can be read by everybody (%s)", async (theme) => {
     const opened = await open("", { dark: theme === "dark" });
-    await opened.page.evaluate(readFileSync(axe, "utf8"));
     for (const place of PLACES) {
       await visit(opened, place);
       expect([place, await serious(opened.page)]).toEqual([place, []]);
     }
   });
 });
-
-/** CSS pixels by which the page is wider than the window. */
-function wider(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    return scrollWidth - clientWidth;
-  });
-}
-
-/** What axe calls serious or critical: the rule, and where. */
-function serious(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    // biome-ignore lint/suspicious/noExplicitAny: axe defines it in the page
-    const { violations } = await (globalThis as any).axe.run();
-    return violations
-      .filter((v: { impact: string }) => v.impact === "serious" || v.impact === "critical")
-      .map((v: { id: string; nodes: { target: string[] }[] }) =>
-        [v.id, ...v.nodes.map((n) => n.target.join(" "))].join(" "),
-      );
-  });
-}

@@ -200,14 +200,14 @@ withModule("the lessons", (methods) => {
     for (const number of numbers) {
       const e = exercise("policer", number);
       const [passed, wait] = e.lesson.questions;
-      const { size = 0, rate = 0 } = e.parameters;
+      const { size = 0, fill = 0 } = e.parameters;
       const o = await e.outcome();
       const got = size * (1 - mean(o, "policer", "class", "burst", "loss_ratio"));
       // Less than a packet's tokens are left over, and none come before the first packet is there.
-      const allowed = 1 + rate / 20;
+      const allowed = 1 + fill / 20;
       expect(Math.abs(got - Number(await e.answer(passed as never)))).toBeLessThan(allowed);
       const late = mean(o, "shaper", "queue", "line/bursts", "sojourn_max") * 1e3;
-      const packet = 8 / rate;
+      const packet = 8 / fill;
       expect(Math.abs(late - Number(await e.answer(wait as never)))).toBeLessThan(packet);
     }
   });

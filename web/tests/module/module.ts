@@ -16,13 +16,15 @@ export function withModule(name: string, tests: (methods: () => Promise<Methods>
     describe.skip(name, () => tests(() => Promise.reject(new Error("the module is not built"))));
     return;
   }
-  let loaded: Promise<Methods> | undefined;
-  describe(name, () =>
-    tests(() => {
-      loaded ??= load();
-      return loaded;
-    }),
-  );
+  describe(name, () => tests(moduleMethods));
+}
+
+let loaded: Promise<Methods> | undefined;
+
+/** What the module can do; it is loaded once. */
+export function moduleMethods(): Promise<Methods> {
+  loaded ??= load();
+  return loaded;
 }
 
 async function load(): Promise<Methods> {

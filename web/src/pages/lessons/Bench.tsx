@@ -58,6 +58,10 @@ function Charts({ lesson, parameters, outcome }: Shown) {
     const named = Object.entries(lesson.levels?.(parameters) ?? {});
     return named.map(([name, value]) => ({ name: t.names[name] ?? name, value }));
   }, [lesson, parameters, t]);
+  const range = useMemo((): [number, number] | undefined => {
+    const from = lesson.warmup(parameters);
+    return lesson.shown === undefined ? undefined : [from, from + lesson.shown];
+  }, [lesson, parameters]);
   return (
     <>
       {groups.map((g) => (
@@ -67,6 +71,7 @@ function Charts({ lesson, parameters, outcome }: Shown) {
           unit={g.unit}
           lines={g.lines}
           levels={levels}
+          {...(range ? { range } : {})}
           group={together}
           height={groups.length > 2 ? 110 : groups.length > 1 ? 140 : 190}
         />

@@ -27,7 +27,7 @@ export function Overview({ number }: { number: string }) {
         ))}
       </ol>
       <YourNumber key={number} number={number} />
-      <Keeping number={number} work={work} onErase={() => replace({})} />
+      <Keeping number={number} work={work} onReplace={replace} />
       <p>
         <a href={placeOf("answers", NOBODY)}>{t.forTeachers}</a>
       </p>
@@ -87,22 +87,23 @@ function YourNumber({ number }: { number: string }) {
   );
 }
 
-function Keeping(props: { number: string; work: Work; onErase: () => void }) {
-  const { number, work, onErase } = props;
+function Keeping(props: { number: string; work: Work; onReplace: (work: Work) => void }) {
+  const { number, work, onReplace } = props;
   const t = useLessonTexts();
   const [said, setSaid] = useState("");
   const [sure, setSure] = useState(false);
   const open = async ([file]: File[]) => {
     const found = file && file.size < 1e6 ? readWork(await file.text()) : undefined;
     if (!found) return setSaid(t.notLoaded);
+    setSaid(t.loaded(found.number));
+    if (found.number === number) return onReplace(found.work);
     keepWork(found.number, found.work);
     keepNumber(found.number);
-    setSaid(t.loaded(found.number));
     go(`lessons?n=${found.number}`);
   };
   const erase = () => {
+    onReplace({});
     forgetWork(number);
-    onErase();
     setSure(false);
     setSaid(t.erased(number));
   };

@@ -25,6 +25,7 @@ export function Picture({ exercise, controls }: Props) {
       first={first}
       second={second}
       start={lesson.warmup(parameters)}
+      {...(lesson.speed ? { speed: lesson.speed } : {})}
     />
   );
 }

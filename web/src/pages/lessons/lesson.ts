@@ -85,6 +85,10 @@ export interface Lesson<P extends string = string, C extends string = string> {
   link: string;
   /** When the measured period begins, s: the picture of the port begins there. */
   warmup(p: Numbers<P>): number;
+  /** How long a part of the measured period the charts show, s; all if not given. */
+  shown?: number;
+  /** Seconds of the scenario in one of ours, in the picture; the picture's own choice if not given. */
+  speed?: number;
   /** Settings that make the scenario the student's own. */
   own(p: Numbers<P>): string[];
   /** Settings by the sliders, which come after. */

@@ -3,7 +3,7 @@ import scenario from "../../../scenarios/lesson-policer.yaml?raw";
 import { lesson, type Numbers } from "../lesson";
 import { mean } from "../outcome";
 
-type P = "rate" | "bucket" | "size";
+type P = "fill" | "bucket" | "size";
 
 /** Mb/s of the camera's link; bursts a second */
 const PEAK = 20;
@@ -16,18 +16,18 @@ const ms = (kB: number, rate: number) => (kB * 8) / rate;
 
 /** kB of a burst that find tokens: those in the bucket and those that come while it lasts. */
 export const passed = (p: Numbers<P>, bucket = p.bucket) =>
-  Math.min(p.size, bucket + kilobytes(p.rate, ms(p.size, PEAK)));
+  Math.min(p.size, bucket + kilobytes(p.fill, ms(p.size, PEAK)));
 
 /** ms that the last packet waits for its tokens. */
 export const lastWait = (p: Numbers<P>, bucket = p.bucket) =>
-  Math.max(0, ms(p.size - bucket, p.rate) - ms(p.size, PEAK));
+  Math.max(0, ms(p.size - bucket, p.fill) - ms(p.size, PEAK));
 
 const bucketed = (p: Numbers<P>, bucket: number) =>
   ["policer", "shaper"].flatMap((policy) =>
     ["bursts", "bulk"].flatMap((of) => {
       const meter = policy === "policer" ? "police" : "shape";
       const at = `policies.${policy}.classes.${of}.${meter}`;
-      return [`${at}.rate=${p.rate} Mb/s`, `${at}.burst=${bucket * 1e3} B`];
+      return [`${at}.rate=${p.fill} Mb/s`, `${at}.burst=${bucket * 1e3} B`];
     }),
   );
 
@@ -45,7 +45,7 @@ export const policer = lesson({
   scenario,
   link: "line",
   parameters: {
-    rate: { values: [4, 3, 5, 6], unit: "Mb/s" },
+    fill: { values: [4, 3, 5, 6], unit: "Mb/s" },
     bucket: { values: [20, 12, 15, 25], unit: "kB" },
     size: { values: [60, 70, 80, 90], unit: "kB" },
   },
@@ -53,6 +53,8 @@ export const policer = lesson({
     bucket: { kind: "range", min: 3, max: 100, unit: "kB", start: (p) => p.bucket },
   },
   warmup: () => 5,
+  shown: 2,
+  speed: 1 / 40,
   own: (p) => [
     `traffic.burst.source.rate=${(p.size * 8 * BURSTS) / 1e3} Mb/s`,
     ...bucketed(p, p.bucket),
@@ -84,7 +86,7 @@ export const policer = lesson({
       expected: (p) => passed(p),
       slips: (p) => ({
         bucket: p.bucket,
-        first: (p.bucket * PEAK) / (PEAK - p.rate),
+        first: (p.bucket * PEAK) / (PEAK - p.fill),
         dropped: p.size - passed(p),
         tokens: passed(p) - p.bucket,
         all: p.size,
@@ -97,9 +99,9 @@ export const policer = lesson({
       digits: 2,
       expected: (p) => lastWait(p),
       slips: (p) => ({
-        bucket: ms(p.size, p.rate) - ms(p.size, PEAK),
-        arrival: ms(p.size - p.bucket, p.rate),
-        both: ms(p.size, p.rate),
+        bucket: ms(p.size, p.fill) - ms(p.size, PEAK),
+        arrival: ms(p.size - p.bucket, p.fill),
+        both: ms(p.size, p.fill),
         propagation: lastWait(p) + 25,
       }),
     },
