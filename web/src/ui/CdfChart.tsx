@@ -36,8 +36,8 @@ interface Props {
 
 const LEFT = 56;
 const RIGHT = 12;
-const TOP = 8;
-const BOTTOM = 40;
+const TOP = 24;
+const BOTTOM = 38;
 const NO_MARKS: readonly Mark[] = [];
 
 /** From delays and shares to pixels. */
@@ -147,8 +147,8 @@ export function CdfChart({ title, curves, marks = NO_MARKS, height = 260 }: Prop
           {curves.map((c, i) => (
             <Curve key={c.name} curve={c} scales={scales} drawn={c.paint ?? paint(i)} />
           ))}
-          {marks.map((m) => (
-            <MarkSign key={`${m.name} ${m.delay}`} mark={m} scales={scales} />
+          {marks.map((m, i) => (
+            <MarkSign key={`${m.name} ${m.delay}`} mark={m} row={i} scales={scales} />
           ))}
           {at !== null && (
             <line
@@ -215,7 +215,7 @@ function Curve({ curve, scales, drawn }: { curve: Delays; scales: Scales; drawn:
   );
 }
 
-function MarkSign({ mark, scales }: { mark: Mark; scales: Scales }) {
+function MarkSign({ mark, row, scales }: { mark: Mark; row: number; scales: Scales }) {
   const x = scales.x(mark.delay);
   const color = mark.paint?.color ?? "var(--bad)";
   const left = x > scales.right - 140;
@@ -227,7 +227,7 @@ function MarkSign({ mark, scales }: { mark: Mark; scales: Scales }) {
     return (
       <g>
         <line x1={x} x2={x} y1={TOP} y2={scales.bottom} stroke={color} stroke-dasharray="6 4" />
-        <text {...label} y={TOP + 10}>
+        <text {...label} y={TOP + 10 + 14 * row}>
           {mark.name}
         </text>
       </g>
@@ -279,8 +279,8 @@ function Axes({ scales, log, height }: { scales: Scales; log: boolean; height: n
       <text x={right} y={height - 6} text-anchor="end">
         {`${words.delay} (${unit.unit})`}
       </text>
-      <text x={LEFT} y={height - 6}>
-        ↑ {words.share}
+      <text x={LEFT - 6} y={12}>
+        {words.share}
       </text>
     </g>
   );

@@ -1,6 +1,6 @@
 import "./ui.css";
 import { setDiagnostics } from "@codemirror/lint";
-import { Compartment, EditorState } from "@codemirror/state";
+import { Annotation, Compartment, EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import type { MutableRef } from "preact/hooks";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
@@ -29,6 +29,9 @@ interface Props {
   readOnly?: boolean;
   class?: string;
 }
+
+/** Marks a change that the page made, not the user. */
+const byPage = Annotation.define<boolean>();
 
 const NO_PROBLEMS: readonly Problem[] = [];
 
@@ -67,7 +70,8 @@ export function Editor(props: Props) {
           parts.language.of(languageOf(language, schema, words)),
           EditorState.readOnly.of(readOnly),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) changed.current(update.state.doc.toString());
+            const own = update.transactions.some((t) => t.docChanged && !t.annotation(byPage));
+            if (own) changed.current(update.state.doc.toString());
           }),
         ],
       }),
@@ -90,7 +94,10 @@ export function Editor(props: Props) {
   useEffect(() => {
     const now = view.current;
     if (!now || now.state.doc.toString() === text) return;
-    now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } });
+    now.dispatch({
+      changes: { from: 0, to: now.state.doc.length, insert: text },
+      annotations: byPage.of(true),
+    });
   }, [text]);
 
   useEffect(() => {

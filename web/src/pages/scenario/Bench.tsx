@@ -87,7 +87,7 @@ export function Bench({ first }: { first: Draft }) {
           ran={runner.ran}
           current={runner.ran?.project === project}
           running={runner.stage.at === "running"}
-          findings={check.problems}
+          findings={check.checked && check.problems}
           onGo={go}
         />
       </section>

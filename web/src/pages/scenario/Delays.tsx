@@ -4,6 +4,7 @@ import { useTexts } from "../../texts";
 import { CdfChart, type Delays as Curve, type Mark } from "../../ui/CdfChart";
 import { paint, paints } from "../../ui/colors";
 import { Select } from "../../ui/Field";
+import { ceiling } from "../../ui/format";
 
 /** The share above a percentile: 0.01 of `owd_p99`; none of a maximum. */
 export function shareOf(metric: string): number | undefined | null {
@@ -24,7 +25,7 @@ export function marksOf(outcome: Outcome, cls: string, variants: readonly string
   });
   const bounds = outcome.bounds.flatMap((b): Mark[] =>
     b.class === cls && b.owd !== null && variants.includes(b.variant)
-      ? [{ name: `${variants.length > 1 ? b.variant : cls} ≤`, delay: b.owd }]
+      ? [{ name: `${cls} ≤ ${ceiling(b.owd, "s")}`, delay: b.owd }]
       : [],
   );
   return [...required, ...bounds];

@@ -8,6 +8,17 @@ function keyOf(v: VerdictRow): string {
   return [v.whose, v.requirement, v.dscp, v.certain].join("\u0000");
 }
 
+/** What a class's metric cannot exceed in a variant, whatever happens; null if nothing is known. */
+function boundOf({ summary }: Outcome, v: VerdictRow): number | null {
+  if (v.cannot_exceed !== null) return v.cannot_exceed;
+  if (v.site !== null || v.dscp !== null || v.side === "min") return null;
+  const row = summary.find(
+    (r) =>
+      r.scope === "class" && r.variant === v.variant && r.name === v.class && r.metric === v.metric,
+  );
+  return row?.bound ?? null;
+}
+
 /** Requirements by row, variants by column. */
 export function Requirements({ outcome }: { outcome: Outcome }) {
   const t = useTexts().scenario;
@@ -37,7 +48,7 @@ export function Requirements({ outcome }: { outcome: Outcome }) {
           </thead>
           <tbody>
             {[...rows].map(([key, row]) => (
-              <Row key={key} row={row} variants={variants} />
+              <Row key={key} row={row} outcome={outcome} />
             ))}
           </tbody>
         </table>
@@ -46,7 +57,7 @@ export function Requirements({ outcome }: { outcome: Outcome }) {
   );
 }
 
-function Row({ row, variants }: { row: Map<string, VerdictRow>; variants: string[] }) {
+function Row({ row, outcome }: { row: Map<string, VerdictRow>; outcome: Outcome }) {
   const [one] = row.values();
   if (!one) return null;
   return (
@@ -54,25 +65,27 @@ function Row({ row, variants }: { row: Map<string, VerdictRow>; variants: string
       <th scope="row" title={one.basis ?? one.requirement}>
         <span class="requirements-class">{one.whose}</span> {one.words}
       </th>
-      {variants.map((name) => (
-        <td key={name}>
-          <Judged verdict={row.get(name)} />
-        </td>
-      ))}
+      {outcome.description.variants.map((name) => {
+        const verdict = row.get(name);
+        return (
+          <td key={name}>
+            {verdict ? <Judged verdict={verdict} bound={boundOf(outcome, verdict)} /> : "–"}
+          </td>
+        );
+      })}
     </tr>
   );
 }
 
 /** The verdict, what was measured, and what cannot be exceeded. */
-function Judged({ verdict: v }: { verdict: VerdictRow | undefined }) {
+function Judged({ verdict: v, bound }: { verdict: VerdictRow; bound: number | null }) {
   const t = useTexts().scenario;
-  if (!v) return <>–</>;
   return (
     <div title={v.why ?? v.note ?? undefined}>
       <Verdict verdict={v.verdict} said={v.said} />
       <div class="requirements-measured">{v.measured}</div>
-      {v.cannot_exceed !== null && (
-        <div class="requirements-more">{t.cannotExceed(ceiling(v.cannot_exceed, v.unit))}</div>
+      {bound !== null && (
+        <div class="requirements-more">{t.cannotExceed(ceiling(bound, v.unit))}</div>
       )}
       {v.advice && <div class="requirements-more">{v.advice}</div>}
       {v.note && <div class="requirements-more">{v.note}</div>}

@@ -19,8 +19,8 @@ interface Props {
   /** Whether the results are of what is written now. */
   current: boolean;
   running: boolean;
-  /** What is wrong or doubtful in what is written. */
-  findings: readonly Problem[];
+  /** What is doubtful in what is written; null while that is not known. */
+  findings: readonly Problem[] | null;
   onGo: (problem: Problem) => void;
 }
 
@@ -38,7 +38,6 @@ type View =
 export function Results({ ran, current, running, findings, onGo }: Props) {
   const t = useTexts().scenario;
   const [view, setView] = useState<View>("requirements");
-  const notes = findings.filter((p) => p.severity !== "error");
   const views: View[] = ran
     ? [
         "requirements",
@@ -65,11 +64,12 @@ export function Results({ ran, current, running, findings, onGo }: Props) {
         onSelect={(id) => setView(id as View)}
         tabs={views.map((id) => ({
           id,
-          label: id === "findings" ? `${t.views[id]} (${notes.length})` : t.views[id],
+          label:
+            id === "findings" && findings ? `${t.views[id]} (${findings.length})` : t.views[id],
         }))}
       >
         {shown === "findings" || !ran ? (
-          <Findings problems={notes} onGo={onGo} />
+          <Findings problems={findings} onGo={onGo} />
         ) : (
           <Shown view={shown} ran={ran} />
         )}
@@ -128,8 +128,9 @@ function Conclusion({ ran, current }: { ran: Ran; current: boolean }) {
   );
 }
 
-function Findings({ problems, onGo }: { problems: Problem[]; onGo: Props["onGo"] }) {
+function Findings({ problems, onGo }: { problems: Props["findings"]; onGo: Props["onGo"] }) {
   const t = useTexts().scenario;
+  if (!problems) return <p class="results-none">{t.findingsLater}</p>;
   if (problems.length === 0) return <p class="results-none">{t.noFindings}</p>;
   return <Problems label={t.views.findings} problems={problems} onGo={onGo} />;
 }

@@ -1,7 +1,7 @@
 import type { Description, Estimate, Options } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/Button";
-import { general, value } from "../../ui/format";
+import { general, rough } from "../../ui/format";
 import { Problems } from "../../ui/Problems";
 import { aboutTime, excess, shorter, shorterOptions } from "./shorter";
 import type { Runner } from "./useRun";
@@ -70,7 +70,7 @@ function Offer(props: {
   const t = useTexts().scenario;
   const less = shorter(estimate, description);
   const why = excess(estimate);
-  const memory = value(estimate.memoryBytes, "B");
+  const memory = rough(estimate.memoryBytes, "B");
   return (
     <div class="run-offer" role="alert">
       <p>{why === "memory" ? t.tooMuch(memory) : t.tooLong(aboutTime(estimate.seconds), memory)}</p>

@@ -1,7 +1,7 @@
 import type { Options } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/Button";
-import { value } from "../../ui/format";
+import { rough } from "../../ui/format";
 import { type Problem, Problems } from "../../ui/Problems";
 import type { Verdict } from "./useCheck";
 
@@ -27,7 +27,7 @@ export function Status({ check, options, onOptions, onGo }: Props) {
               ✓
             </span>{" "}
             {t.valid(d.variants.length, d.classes.length, d.flows, d.runs)}{" "}
-            {t.memory(value(checked.memoryBytes, "B"))}
+            {t.memory(rough(checked.memoryBytes, "B"))}
           </>
         )}
         {!stale && errors.length > 0 && (

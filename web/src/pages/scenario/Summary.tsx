@@ -3,7 +3,7 @@ import type { Outcome, SummaryRow } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { useCatalog, wordOf } from "../../ui/catalog";
 import { type Column, DataTable } from "../../ui/DataTable";
-import { Select, TextField } from "../../ui/Field";
+import { Check, Select, TextField } from "../../ui/Field";
 import { ceiling, withInterval } from "../../ui/format";
 
 /** One metric of one thing, in every variant. */
@@ -23,6 +23,7 @@ export function linesOf(
   scope: string,
   metric: string,
   name: string,
+  zeros = true,
 ): Line[] {
   const found = new Map<string, Line>();
   const sought = name.trim().toLowerCase();
@@ -34,7 +35,8 @@ export function linesOf(
     line.byVariant.set(row.variant, row);
     found.set(key, line);
   }
-  return [...found.values()];
+  const lines = [...found.values()];
+  return zeros ? lines : lines.filter((l) => [...l.byVariant.values()].some((r) => r.mean));
 }
 
 /** Every value that was measured, with its interval, chosen by scope, metric and name. */
@@ -47,13 +49,17 @@ export function Summary({ outcome }: { outcome: Outcome }) {
   const [chosen, setScope] = useState("class");
   const [metric, setMetric] = useState("");
   const [name, setName] = useState("");
+  const [zeros, setZeros] = useState(false);
   const scope = scopes.includes(chosen) ? chosen : (scopes[0] ?? "");
   const metrics = useMemo(
     () => [...new Set(summary.filter((r) => r.scope === scope).map((r) => r.metric))],
     [summary, scope],
   );
   const of = metrics.includes(metric) ? metric : "";
-  const rows = useMemo(() => linesOf(summary, scope, of, name), [summary, scope, of, name]);
+  const rows = useMemo(
+    () => linesOf(summary, scope, of, name, zeros),
+    [summary, scope, of, name, zeros],
+  );
   const columns: Column<Line>[] = [
     { key: "name", label: wordOf(catalog, "scopes", scope, "short"), value: (r) => r.name },
     {
@@ -87,6 +93,7 @@ export function Summary({ outcome }: { outcome: Outcome }) {
           onChange={setMetric}
         />
         <TextField label={t.filter} value={name} onInput={setName} />
+        <Check label={t.zeros} checked={zeros} onChange={setZeros} />
       </div>
       <DataTable
         caption={t.views.summary}

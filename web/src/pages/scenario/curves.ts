@@ -37,6 +37,10 @@ export function partsOf(place: string): { group: string; name: string } {
     : { group: place.slice(0, at), name: place.slice(at + 1) };
 }
 
+function nameOf(curve: Curve): string {
+  return partsOf(curve.place).name;
+}
+
 function inParts<T>(list: readonly T[], size: number): T[][] {
   const parts: T[][] = [];
   for (let i = 0; i < list.length; i += size) parts.push(list.slice(i, i + size));
@@ -62,12 +66,13 @@ export function chartsOfVariant(
     if (list) list.push(curve);
     else groups.set(group, [curve]);
   }
-  const colors = paints([...classes, ...mine.map((c) => partsOf(c.place).name)]);
+  // Routers write the names of classes in capitals, scenarios do not.
+  const colors = paints([...classes, ...mine.map(nameOf)].map((n) => n.toLowerCase()));
   return [...groups].flatMap(([group, curves]) =>
     inParts(curves, MOST).map((part) => ({
       title: group,
       unit: part[0]?.unit ?? "",
-      lines: part.map((c) => lineOf(c, partsOf(c.place).name, colors.get(partsOf(c.place).name))),
+      lines: part.map((c) => lineOf(c, nameOf(c), colors.get(nameOf(c).toLowerCase()))),
     })),
   );
 }

@@ -7,7 +7,7 @@ import { examples } from "./examples";
 
 /** What was handed over, else what was written before, else an example. */
 function begun(): Draft {
-  return handed("scenario") ?? recalled() ?? { project: examples["home-line"], options: {} };
+  return handed("scenario") ?? recalled() ?? { project: examples.first, options: {} };
 }
 
 /** Editor, check, run, results. */

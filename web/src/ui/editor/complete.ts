@@ -30,7 +30,7 @@ function detailOf(place: Place): string {
   const types = [...place.types()].filter((t) => t !== "null");
   const choices = place.choices().map((c) => c.value);
   if (choices.length > 0 && choices.length < 4) return choices.join(" | ");
-  return types[0] ?? "";
+  return types.filter((t) => t !== "object" && t !== "array").join(", ");
 }
 
 /** Whether a value below a key is a map or a list, which begins on the next line. */

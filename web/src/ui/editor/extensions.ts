@@ -61,7 +61,7 @@ export function common(label: string, phrases: Record<string, string>): Extensio
     EditorState.tabSize.of(2),
     EditorState.phrases.of(phrases),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": label }),
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     tooltips({ position: "fixed" }),
     keymap.of([
       ...closeBracketsKeymap,
