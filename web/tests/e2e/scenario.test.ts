@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { serious, wider } from "./access";
 import { inBrowser } from "./browser";
+import { serious, wider } from "./looks";
 
 /** The text in the editor, through its root of its own. */
 function editor(page: Page): Locator {

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, it } from "vitest";
-import { serious, wider } from "./access";
 import { ALONE, inBrowser, type Look, type Opened, SITE } from "./browser";
 import { serious, wider } from "./looks";
 
