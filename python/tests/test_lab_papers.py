@@ -20,7 +20,7 @@ POINTS = {
     "shrivastav": {
         f"{x} (speedup={s})": f"4 x 4, parallel, {x}, {s}, 800" for x in SCHEMES for s in SPEEDUPS
     },
-    "zheng": {x: f"UBR, {x}" for x in ("DSRED", "RED")},
+    "zheng": {x: f"nrt-VBR, {x}" for x in ("DSRED", "RED")},
 }
 """The names of points in the lab, and in the paper."""
 SECONDS = {"chien": 12, "domzal": 65, "mitroi": 1, "shrivastav": 8, "zheng": 4}

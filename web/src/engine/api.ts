@@ -1,4 +1,5 @@
 import type {
+  AdmissionRow,
   BoundRow,
   Catalog,
   DelayCurve,
@@ -12,6 +13,7 @@ import type {
   Profile,
   Question,
   RunRow,
+  SampleRow,
   SummaryRow,
   Understood,
   VerdictRow,
@@ -50,6 +52,14 @@ export interface Diagnostic {
   hint?: string;
   /** The line of the file. */
   source?: string;
+}
+
+/** What of runs is told beside their summary. */
+export interface Details {
+  /** Scopes of which the value of each run is told: `queue`, `class`. */
+  samples?: readonly string[];
+  /** Whether it is told what flow admission did to each flow. */
+  admission?: boolean;
 }
 
 /** Bad input, with the places. */
@@ -132,7 +142,7 @@ export interface Engine {
   bounds(p: Project, o?: Options): Promise<PointBounds[]>;
   /** Runs a first slice to tell how long all of it takes. */
   estimate(p: Project, o?: Options): Promise<Estimate>;
-  run(p: Project, o?: Options, g?: Going): Promise<Outcome>;
+  run(p: Project, o?: Options & Details, g?: Going): Promise<Outcome>;
   watch(
     p: Project,
     o: Options & { run?: number; link: string; limit?: number },
@@ -168,6 +178,10 @@ export interface Outcome {
   runs: RunRow[];
   series: Curve[];
   distributions: DelayCurve[];
+  /** As asked for. */
+  samples?: SampleRow[];
+  /** As asked for. */
+  admission?: AdmissionRow[];
   partial: boolean;
   /** How long it ran. */
   seconds: number;

@@ -1,5 +1,5 @@
 import * as wasm from "spillgate-wasm";
-import type { About, Curve, Options, Outcome, Project, Recording, SummaryRow } from "./api";
+import type { About, Curve, Details, Options, Outcome, Project, Recording, SummaryRow } from "./api";
 import type { Methods, Task } from "./desk";
 import { InputFault, translated } from "./faults";
 import { Pace, remaining } from "./pace";
@@ -53,7 +53,7 @@ export const methods: Methods = {
         task.progress({ fraction, runsDone, runs, events, remaining: remaining(fraction, passed) });
         return false;
       });
-      const outcome = await freeing(job.results(), (results) => told(task, job, results));
+      const outcome = await freeing(job.results(), (results) => told(task, job, results, options));
       return { ...outcome, seconds: (performance.now() - begin) / 1000 };
     }),
   watch: (task, project, options) =>
@@ -174,6 +174,7 @@ async function told(
   task: Task,
   job: wasm.Job,
   results: wasm.Results,
+  { samples = [], admission = false }: Details = {},
 ): Promise<Omit<Outcome, "seconds">> {
   const next = async (text: string) => {
     await task.pause();
@@ -190,6 +191,8 @@ async function told(
     runs: await next(results.runs()),
     series: curves(results),
     distributions: await next(results.distributions()),
+    ...(samples.length > 0 && { samples: await next(results.samples(samples.join(" "))) }),
+    ...(admission && { admission: await next(results.admission()) }),
     partial: results.is_partial(),
   };
 }

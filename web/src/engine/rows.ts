@@ -226,6 +226,38 @@ export interface RunRow {
   packets: number;
 }
 
+/** The values of a metric in each run. */
+export interface SampleRow {
+  variant: string;
+  scope: string;
+  name: string;
+  metric: string;
+  unit: string;
+  /** Numbers of the runs, ascending. */
+  runs: number[];
+  values: Cell[];
+}
+
+/** What a link with flow admission did to a flow in a run. */
+export interface AdmissionRow {
+  variant: string;
+  run: number;
+  link: string;
+  flow: string;
+  class: string;
+  direction: "data" | "acknowledgments";
+  /** s, from the start of the run; as `admitted_s`, `null` if it was not admitted */
+  offered_s: number;
+  admitted_s: Cell;
+  /** s; to the end of the run if it was not admitted */
+  waiting_s: number;
+  refused: number;
+  refused_total: number;
+  admissions: number;
+  removals: number;
+  timeouts: number;
+}
+
 /** Quantiles of the one-way delay of a class: the mean over runs, the least and the most. */
 export interface DelayCurve {
   variant: string;

@@ -1199,5 +1199,242 @@ export const de: Texts = {
   },
 
   // Figures of the papers.
-  papers: {},
+  papers: {
+    title: "Fünf Aufsätze, nachgerechnet",
+    intro:
+      "Jede Seite hat eine Abbildung eines Aufsatzes. Der Simulator rechnet sie hier, während sie gezeichnet wird. Regler ändern das, wovon die Abbildung handelt.",
+    all: "Alle Aufsätze",
+    counts: (reproduced: number, all: number) =>
+      `${reproduced} von ${all} Behauptungen reproduziert`,
+    claimed: "Was der Aufsatz behauptet",
+    foundTitle: "Was die Reproduktion ergab",
+    docs: (name: string) =>
+      `Alle Behauptungen, alle anderen Annahmen und was sie ändern: docs/papers/${name}.md; auf der Kommandozeile spillgate reproduce ${name}.`,
+    settings: "Einstellungen",
+    reset: "Zurücksetzen",
+    run: "Rechnen",
+    cancel: "Abbrechen",
+    running: (done: number, all: number) => `Es rechnet: ${done} von ${all} Punkten`,
+    cancelled: (done: number, all: number) =>
+      `Abgebrochen: ${done} von ${all} Punkten sind gezeichnet.`,
+    done: (points: number, seconds: string) => `${points} Punkte, simuliert in ${seconds} s.`,
+    kept: (points: number) => `${points} Punkte, schon vorher simuliert.`,
+    progress: "Fortschritt",
+    failed: "Der Lauf ist gescheitert.",
+    openScenario: "Auf der Szenarioseite öffnen",
+    values: "Die Werte",
+    place: "Bei",
+    before: "wie in der Reproduktion",
+    stated: "im Aufsatz genannt",
+    measured: "Behauptungen zu dieser Abbildung",
+    columns: {
+      says: "Der Aufsatz sagt",
+      what: "Gemessen",
+      paper: "Aufsatz",
+      ours: "Reproduktion",
+      verdict: "Urteil",
+      here: "Hier",
+    },
+    interval: "± und Balken: 95-%-Intervall über die Läufe.",
+    hereNote:
+      "„Hier“ kommt aus den kurzen Läufen oben und folgt den Reglern. Die Urteile stammen aus der ganzen Reproduktion.",
+    verdicts: {
+      reproduced: "reproduziert",
+      "shape only": "nur der Form nach",
+      "not reproduced": "nicht reproduziert",
+      undecided: "unentschieden",
+    },
+    chartAlt: (panel: string, lines: string) =>
+      `${panel}, nach ${lines}. Die Werte stehen in der Tabelle darunter.`,
+    set: {
+      mitroi: {
+        title: "Verlust am Rand des Kundennetzes",
+        figure: "Abbildung 8",
+        brief:
+          "50 Ströme bieten mehr an, als eine Mietleitung trägt. Welche Policy rettet Sprache und Video?",
+        claim:
+          "Eine Mietleitung mit 100 Mb/s verbindet zwei Standorte; 50 Ströme bieten 123 Mb/s an. Abbildung 8 zeigt, was Sprache und Video unter jeder Policy verlieren: über 10 % der Sprache und etwa 20 % des Videos unter FIFO oder WFQ, fast nichts, sobald jede Klasse ihren Anteil hat (CBWFQ), allein oder mit Warteschlange für niedrige Latenz (LLQ), WRED oder MPLS-VPN.",
+        found: [
+          "Dass Klassen Sprache und Video retten, kommt heraus. Dass Sprache unter FIFO weniger verliert als Video, nicht: beginnen die Ströme zufällig, entscheidet der Zufall, wer verliert. Beginnen sie in der Reihenfolge der Tabelle des Aufsatzes, kommt es heraus, obwohl sich sonst nichts ändert.",
+          "Fast nichts ist nicht nichts: im MPLS-VPN zählt der Policer der LLQ auch die Labels, für die seine Rate keinen Platz hat. So geht ein wenig Sprache verloren.",
+        ],
+        effort: "Zehn Läufe von 3 s nach 1 s, statt 60 s nach 5 s.",
+        marks:
+          "Hohle Zeichen: die Zahlen des Aufsatzes in Worten (Behauptungen M1 bis M3). Die Balken seiner Abbildung haben wir nicht als Daten.",
+        controls: { start: "Die Ströme beginnen", load: "Angebot", limit: "Grenze der FIFO" },
+        options: {
+          random: "zufällig, 10 % Jitter",
+          order: "in der Reihenfolge von Tabelle 1, je 0,09 ms später",
+          together: "alle zugleich",
+        },
+        x: "Policy",
+        panels: { loss: "Verlorene Pakete" },
+        lines: { voice: "Sprache", video: "Video" },
+        marksOf: {},
+        says: {
+          M1: "FIFO oder WFQ verliert über 10 % der IP-Telefonie",
+          M2: "FIFO oder WFQ verliert etwa 20 % der Videokonferenz",
+          M3: "Mit CBWFQ, allein oder mit LLQ, WRED, MPLS, verlieren Sprache und Video fast nichts",
+        },
+        readings: {
+          M1: "verlorene Sprache unter FIFO",
+          M2: "verlorenes Video unter FIFO",
+          M3: "größter Verlust beider mit Klassen",
+        },
+      },
+      domzal: {
+        title: "Warten auf Zulassung",
+        figure: "Abbildungen 7 bis 9",
+        brief: "Ein Router lässt bei Überlast keinen neuen Strom zu: wie lange wartet ein Anruf?",
+        claim:
+          "In Flow-Aware Networking lässt eine überlastete Leitung keinen neuen Strom zu. Drei Verfahren (EFM, RAEF, RBAEF) nehmen elastische Ströme von der Liste der geschützten, wenn ein Anruf auf Überlast trifft. Die Abbildungen 7 bis 9 zeigen: die Wartezeit eines Anrufs wächst linear mit dem Timer des Verfahrens und ist etwa halb so lang, denn ein Anruf kommt irgendwann zwischen zwei Räumungen. Nach Tabelle I werden Anrufe bei einem Timer von 5 s in weniger als einer Sekunde zugelassen.",
+        found: [
+          "Die Gerade kommt heraus, mit einer Steigung von etwa einhalb. Jeder kleine Punkt ist ein Anruf: sie füllen den Bereich von null bis zum Timer; darum ist das Mittel die Hälfte.",
+          "Die Hälfte von 5 s ist nicht weniger als eine Sekunde: Abbildungen 7 bis 9 und Tabelle I des Aufsatzes widersprechen sich, wie das hohle Zeichen zeigt. Unsere Werte folgen der Geraden. Der Aufsatz lässt offen, was aus dem Paket wird, das eine Räumung auslöst; wird es sofort zugelassen, sinken die Wartezeiten mit RAEF und RBAEF auf die der Tabelle I.",
+        ],
+        effort:
+          "Ein Lauf von 170 s mit einem Fünftel der Raten, statt zwanzig von 210 s. Ein Lauf hat kein Intervall.",
+        marks:
+          "Hohles Zeichen: Tabelle I des Aufsatzes bei R2, PFQ, mit ihrem Intervall. Gestrichelt: der halbe Timer.",
+        controls: {
+          mechanism: "Verfahren",
+          trigger: "Das Paket, das eine Räumung auslöst,",
+          flows: "Elastische Ströme",
+        },
+        options: {
+          EFM: "EFM (Abbildung 7)",
+          RAEF: "RAEF (Abbildung 8)",
+          RBAEF: "RBAEF (Abbildung 9)",
+          dropped: "wird verworfen",
+          admitted: "wird zugelassen",
+        },
+        x: "Timer des Verfahrens",
+        panels: { wait: "Mittlere Wartezeit eines Anrufs bei R2" },
+        lines: {},
+        marksOf: { half: "der halbe Timer" },
+        says: {
+          D3: "Mit EFM, RAEF, RBAEF wird ein Anruf bei R2 in weniger als einer Sekunde zugelassen",
+          D7: "Mit EFM wächst die Wartezeit linear mit pfl_flushing_timer, etwa halb so lang (Abbildung 7)",
+          D8: "Mit RAEF und RBAEF ebenso gegen active_time (Abbildungen 8 und 9)",
+        },
+        readings: {
+          D3: "mittlere Wartezeit bei einem Timer von 5 s; in der Reproduktion die des langsamsten Verfahrens",
+          D7: "Steigung der Geraden",
+          D8: "Steigung der Geraden; in der Reproduktion mit RAEF",
+        },
+      },
+      shrivastav: {
+        title: "RED, das die Eingänge eines Switches sieht",
+        figure: "Abbildung 2",
+        brief: "Pakete warten auch an den Eingängen eines Switches. Soll RED am Ausgang sie sehen?",
+        claim:
+          "Ist die Fabric eines Switches kaum schneller als seine Leitungen, warten Pakete an den Eingängen wie an den Ausgängen. Modifiziertes RED beurteilt die Warteschlange des Ausgangs und dazu ν-mal das, was an allen Eingängen auf ihn wartet. Abbildung 2 zeigt die Warteschlangen eines 4 x 4-Switches nach Speedup: bei kleinem Speedup hält modifiziertes RED die des Ausgangs deutlich kürzer als RED, die der Eingänge bleiben etwa gleich, und ab einem Speedup von 2 treffen sich beide.",
+        found: [
+          "Die kürzere Warteschlange des Ausgangs bei kleinem Speedup kommt heraus, deutlicher als im Aufsatz: mit seinem Gewicht ν verwirft RED schon wegen der Eingänge, während der Ausgang leer steht. Mit ν = 0.125 bleibt wenig davon.",
+          "Ab einem Speedup von 2 treffen sich die Kurven nicht ganz, und die Warteschlangen der Eingänge sind nicht so kurz wie im Aufsatz: in seiner Fabric wartet jede virtuelle Ausgangswarteschlange auf ihren eigenen Anteil, auch wenn alle anderen leer sind. Mit einem Crossbar, der bedient, was wartet, kommt beides heraus.",
+        ],
+        effort: "Drei Läufe von 40 s, statt zwanzig von 100 s.",
+        marks:
+          "Der Aufsatz gibt diese Abbildung nur als Kurven. Keiner ihrer Werte ist in unseren Daten, darum ist keiner eingezeichnet.",
+        controls: {
+          nu: "Gewicht ν der Eingänge",
+          sessions: "Sitzungen in 100 s",
+          fabric: "Fabric",
+        },
+        options: {
+          parallel: "parallele Leitungen, wie im Aufsatz",
+          crossbar: "Crossbar mit iSLIP",
+        },
+        x: "Speedup",
+        panels: {
+          output: "Warteschlange eines Ausgangs, Mittel",
+          input: "Warteschlange eines Eingangs, Mittel",
+        },
+        lines: { "modified RED": "modifiziertes RED" },
+        marksOf: {},
+        says: {
+          S1: "Die Warteschlangen der Eingänge sind mit Drop-tail, RED und modifiziertem RED etwa gleich",
+          S2: "Sie fallen mit dem Speedup und sind ab einem Speedup von 2 sehr kurz",
+          S3: "Drop-tail hat die längste Warteschlange am Ausgang, RED eine kürzere",
+          S4: "Bei kleinem Speedup ist die des Ausgangs mit modifiziertem RED deutlich kürzer als mit RED",
+          S5: "Ab einem Speedup von 2 nähern sich die mit RED und mit modifiziertem RED einander",
+        },
+        readings: {
+          S1: "Eingang bei 1.1, Drop-tail / RED",
+          S2: "Eingang mit RED, bei 2 / bei 1.1",
+          S3: "Ausgang bei 1.1, Drop-tail minus RED",
+          S4: "Ausgang bei 1.1, modifiziertes RED / RED",
+          S5: "Ausgang bei 2, modifiziertes RED / RED",
+        },
+      },
+      chien: {
+        title: "Best Effort neben einer stillen Garantie",
+        figure: "Abbildung 6",
+        brief: "Ein zugesicherter Strom schweigt oft. Wer bekommt, was er übrig lässt?",
+        claim:
+          "Ein zugesicherter Strom mit 4 Mb/s teilt sich eine Leitung von 10 Mb/s mit Best Effort. RIO verwirft, was über das Profil geht, früh, bei festen niedrigen Schwellen; so bleibt die Leitung zum Teil leer, solange der zugesicherte Strom schweigt. Adaptives RIO (A-RIO) verschiebt diese Schwellen mit der Last. Abbildung 6 zeigt: unter A-RIO nutzt Best Effort immer mehr, und um so mehr, je länger der zugesicherte Strom schweigt.",
+        found: [
+          "All das kommt heraus. Von den sieben Behauptungen des Aufsatzes ist nur die zu Abbildung 4 unentschieden, dass ein TCP-Strom seine ganzen 4 Mb/s bekommt: der Eimer am Rand ist kleiner als ein Schub von TCP.",
+          "Aber die Anpassung ist nicht der Grund. Bekommt RIO fest die höhere Schwelle, bis zu der A-RIO ginge, 70 Pakete, ist der Gewinn weg.",
+        ],
+        effort: "Vier Läufe von 100 s bei fünf Längen der Stille, statt zehn von 400 s bei sieben.",
+        marks:
+          "Der Aufsatz gibt diese Abbildung nur als Kurven. Keiner ihrer Werte ist in unseren Daten, darum ist keiner eingezeichnet.",
+        controls: {
+          fixed: "RIO: max_th für Pakete außerhalb des Profils",
+          highest: "A-RIO: das höchste max_th",
+          flows: "Verbindungen mit Best Effort",
+        },
+        options: {},
+        x: "mittlere Stille des zugesicherten Stroms",
+        panels: { use: "Von Best Effort genutzt", gain: "Gewinn von A-RIO gegen RIO" },
+        lines: {},
+        marksOf: {},
+        says: {
+          C4: "Neben einem Strom, der an und aus ist, nutzt Best Effort unter A-RIO immer mehr (Abbildung 6)",
+          C5: "Je länger der zugesicherte Strom schweigt, desto größer der Gewinn",
+        },
+        readings: {
+          C4: "Gewinn von A-RIO gegen RIO bei 60 s",
+          C5: "Gewinn bei 60 s weniger Gewinn bei 10 s",
+        },
+      },
+      zheng: {
+        title: "RED mit zwei Steigungen vor einem Circuit",
+        figure: "Abbildungen 6 und 11",
+        brief: "Hält RED mit zwei Steigungen die Warteschlange kürzer?",
+        claim:
+          "Vier TCP-Verbindungen senden über einen Router in einen ATM-Circuit. Der Router verwirft nach RED oder nach DSRED, dessen Wahrscheinlichkeit mit zwei Steigungen wächst. Abbildungen 6 (nrt-VBR) und 11 (UBR) zeigen die Warteschlange: DSRED hält sie niedriger, mit einer Spitze von 100 Paketen gegen 118, und gewartet wird wenig mehr als halb so lang.",
+        found: [
+          "Mit dem Gewicht, das der Aufsatz nennt, 0.07, folgt das Mittel der Warteschlange so schnell, dass sie nie überschießt: beide Spitzen liegen weit unter denen des Aufsatzes. Die von DSRED ist wie dort die niedrigere, seine mittlere Warteschlange und Wartezeit aber nicht.",
+          "Mit dem Gewicht 0.002 der Autoren von RED hinkt das Mittel nach, Slow Start schießt über, und die Spitzen kommen denen des Aufsatzes nahe. Mit max_p = 0.02 für RED dazu wartet DSRED auch kürzer. Das RED des Aufsatzes lief wohl nicht so, wie sein Text sagt.",
+        ],
+        effort: "Fünf Läufe von 10 s, statt zehn von 300 s. Die Kurven sind vom ersten.",
+        marks: "Gestrichelt: die Spitze, die Tabelle 1 des Aufsatzes nennt.",
+        controls: {
+          weight: "Gewicht des Mittels, beide",
+          max_p: "RED: max_p",
+          contract: "Vertrag",
+        },
+        options: {
+          "nrt-VBR": "nrt-VBR, die halbe Leitung (Abbildung 6)",
+          UBR: "UBR, die ganze Leitung (Abbildung 11)",
+        },
+        x: "Zeit",
+        panels: {},
+        lines: { queue: "Warteschlange", average: "Mittel" },
+        marksOf: { peak: "Spitze im Aufsatz" },
+        says: {
+          Z2: "Die Wartezeit ist 0.30 s mit DSRED und 0.55 s mit RED (Tabelle 1; 0.35 s im Text)",
+          Z3: "Die Warteschlange hat höchstens 100 Pakete mit DSRED und 118 mit RED",
+          Z6: "DSRED hält die Warteschlange niedriger (Abbildungen 6 und 11)",
+        },
+        readings: {
+          Z2: "Wartezeit, DSRED / RED",
+          Z3: "längste Warteschlange, DSRED / RED",
+          Z6: "mittlere Warteschlange, DSRED / RED",
+        },
+      },
+    },
+  },
 };

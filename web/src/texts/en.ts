@@ -1161,7 +1161,248 @@ export const en = {
   },
 
   // Figures of the papers.
-  papers: {},
+  papers: {
+    title: "Five papers, recomputed",
+    intro:
+      "Each page has one figure of a paper, computed here by the simulator while it is drawn. Sliders move the parameter that the figure is about.",
+    all: "All papers",
+    counts: (reproduced: number, all: number) => `${reproduced} of ${all} claims reproduced`,
+    claimed: "What the paper claims",
+    foundTitle: "What the reproduction found",
+    docs: (name: string) =>
+      `All claims, all other choices and what they change: docs/papers/${name}.md; on the command line spillgate reproduce ${name}.`,
+    settings: "Settings",
+    reset: "Reset",
+    run: "Run",
+    cancel: "Cancel",
+    running: (done: number, all: number) => `Running: ${done} of ${all} points`,
+    cancelled: (done: number, all: number) => `Cancelled: ${done} of ${all} points are drawn.`,
+    done: (points: number, seconds: string) => `${points} points, simulated in ${seconds} s.`,
+    kept: (points: number) => `${points} points, simulated before.`,
+    progress: "Progress",
+    failed: "The run failed.",
+    openScenario: "Open in the scenario page",
+    values: "The values",
+    place: "At",
+    before: "as the reproduction has it",
+    stated: "stated in the paper",
+    measured: "Claims beside this figure",
+    columns: {
+      says: "The paper says",
+      what: "Measured",
+      paper: "Paper",
+      ours: "Reproduction",
+      verdict: "Verdict",
+      here: "Here",
+    },
+    interval: "± and bars: 95 % interval over the runs.",
+    hereNote:
+      "“Here” is from the brief runs above and follows the sliders. Verdicts are from the full reproduction.",
+    verdicts: {
+      reproduced: "reproduced",
+      "shape only": "shape only",
+      "not reproduced": "not reproduced",
+      undecided: "undecided",
+    } as Record<string, string>,
+    chartAlt: (panel: string, lines: string) =>
+      `${panel}, by ${lines}. The values stand in the table below.`,
+    set: {
+      mitroi: {
+        title: "Loss in the customer-edge node",
+        figure: "Figure 8",
+        brief:
+          "50 flows offer more than a leased line carries. Which policy saves voice and video?",
+        claim:
+          "Two sites are joined by a leased line of 100 Mb/s, and 50 flows offer 123 Mb/s. Figure 8 shows what voice and video lose under each policy of the node: over 10 % of voice and about 20 % of video under FIFO or WFQ, almost nothing once each class has its share (CBWFQ), alone or with a low-latency queue (LLQ), WRED or an MPLS VPN.",
+        found: [
+          "That classes save voice and video comes out. That under FIFO voice loses less than video does not: with streams that start at random, who loses is chance. Let the streams start in the order of the paper’s table and it does come out, though nothing else has changed.",
+          "Nearly nothing is not nothing: inside the MPLS VPN the policer of the low-latency queue counts labels, for which its rate has no room, so that a little voice is lost.",
+        ],
+        effort: "Ten runs of 3 s after 1 s, in place of 60 s after 5 s.",
+        marks:
+          "Hollow marks: the paper’s numbers in words (claims M1 to M3). Bars of its figure are not in our data.",
+        controls: { start: "The streams start", load: "Offered", limit: "Limit of FIFO" } as Record<
+          string,
+          string
+        >,
+        options: {
+          random: "at random, 10 % jitter",
+          order: "in the order of table 1, 0.09 ms apart",
+          together: "all together",
+        } as Record<string, string>,
+        x: "policy",
+        panels: { loss: "Packets lost" } as Record<string, string>,
+        lines: { voice: "voice", video: "video" } as Record<string, string>,
+        marksOf: {} as Record<string, string>,
+        says: {
+          M1: "FIFO or WFQ loses over 10 % of IP telephony",
+          M2: "FIFO or WFQ loses about 20 % of videoconference",
+          M3: "Voice and video loss is almost zero with CBWFQ, alone or with LLQ, WRED, MPLS",
+        } as Record<string, string>,
+        readings: {
+          M1: "voice lost under FIFO",
+          M2: "video lost under FIFO",
+          M3: "largest loss of both with classes",
+        } as Record<string, string>,
+      },
+      domzal: {
+        title: "Waiting for admission",
+        figure: "Figures 7 to 9",
+        brief: "A router that admits no new flow while it is congested: how long does a call wait?",
+        claim:
+          "In Flow-Aware Networking a congested link admits no new flow. Three mechanisms (EFM, RAEF, RBAEF) take elastic flows off the list of protected ones when a call meets congestion. Figures 7 to 9 show that the wait of a call grows linearly with the mechanism’s timer and is about half of it: a call comes at any time between two removals. Table I says that with a timer of 5 s calls are accepted in less than a second.",
+        found: [
+          "The straight line comes out, with a slope of about a half. Each small dot is one call: they fill the range from nothing to the timer, which is why the mean is half of it.",
+          "Half of 5 s is not less than a second: figures 7 to 9 and table I of the paper contradict each other, as the hollow mark shows. Ours follows the line. The paper leaves open what becomes of the packet that triggers a removal; if it is admitted at once, waits with RAEF and RBAEF come down to those of table I.",
+        ],
+        effort:
+          "One run of 170 s at a fifth of the paper’s rates, in place of twenty of 210 s. One run has no interval.",
+        marks:
+          "Hollow mark: the paper’s table I at R2, PFQ, with its interval. Dashed: half of the timer.",
+        controls: {
+          mechanism: "Mechanism",
+          trigger: "The packet that triggers a removal",
+          flows: "Elastic flows",
+        } as Record<string, string>,
+        options: {
+          EFM: "EFM (figure 7)",
+          RAEF: "RAEF (figure 8)",
+          RBAEF: "RBAEF (figure 9)",
+          dropped: "is dropped",
+          admitted: "is admitted",
+        } as Record<string, string>,
+        x: "timer of the mechanism",
+        panels: { wait: "Mean wait of a call at R2" } as Record<string, string>,
+        lines: {} as Record<string, string>,
+        marksOf: { half: "half of the timer" } as Record<string, string>,
+        says: {
+          D3: "With EFM, RAEF, RBAEF a stream is accepted at R2 in less than one second",
+          D7: "With EFM the wait grows linearly with pfl_flushing_timer, about half of it (figure 7)",
+          D8: "With RAEF and RBAEF it is the same against active_time (figures 8 and 9)",
+        } as Record<string, string>,
+        readings: {
+          D3: "mean wait with a timer of 5 s; in the reproduction that of the slowest mechanism",
+          D7: "slope of the line",
+          D8: "slope of the line; in the reproduction with RAEF",
+        } as Record<string, string>,
+      },
+      shrivastav: {
+        title: "RED that sees the inputs of a switch",
+        figure: "Figure 2",
+        brief: "Packets queue at the inputs of a switch, too. Should RED at the output see them?",
+        claim:
+          "A switch whose fabric is not much faster than its lines queues packets at its inputs as well as at its outputs. Modified RED judges the output’s queue plus ν times what waits for it at all inputs. Figure 2 shows the queues of a 4 x 4 switch by speedup: at low speedup modified RED keeps the output queue significantly shorter than RED does, input queues stay about the same, and from a speedup of 2 on both REDs meet.",
+        found: [
+          "The shorter output queue at low speedup comes out, more clearly than the paper says: with its weight ν the input queues alone keep RED dropping while the output idles. Move ν to 0.125 and see how little is left of it.",
+          "From a speedup of 2 on the curves do not quite meet, and input queues are not as short as the paper has them, since in its fabric a virtual output queue waits for its own share even while all others are empty. With a crossbar that serves whatever waits both come out.",
+        ],
+        effort: "Three runs of 40 s, in place of twenty of 100 s.",
+        marks:
+          "The paper gives this figure as curves only. None of its values are in our data, so none are marked.",
+        controls: {
+          nu: "Weight ν of the input queues",
+          sessions: "Sessions in 100 s",
+          fabric: "Fabric",
+        } as Record<string, string>,
+        options: {
+          parallel: "parallel links, as in the paper",
+          crossbar: "crossbar with iSLIP",
+        } as Record<string, string>,
+        x: "speedup",
+        panels: { output: "Queue of an output, mean", input: "Queue of an input, mean" } as Record<
+          string,
+          string
+        >,
+        lines: {} as Record<string, string>,
+        marksOf: {} as Record<string, string>,
+        says: {
+          S1: "Input queue lengths are about the same for drop-tail, RED and modified RED",
+          S2: "Input queues fall with speedup and are very short from a speedup of 2",
+          S3: "Drop-tail has the longest output queue, RED a shorter one",
+          S4: "At low speedup the output queue of modified RED is significantly shorter than RED's",
+          S5: "The output queues of RED and modified RED approach each other from a speedup of 2",
+        } as Record<string, string>,
+        readings: {
+          S1: "input queue at 1.1, drop-tail / RED",
+          S2: "input queue with RED, at 2 / at 1.1",
+          S3: "output queue at 1.1, drop-tail minus RED",
+          S4: "output queue at 1.1, modified RED / RED",
+          S5: "output queue at 2, modified RED / RED",
+        } as Record<string, string>,
+      },
+      chien: {
+        title: "Best effort beside a silent guarantee",
+        figure: "Figure 6",
+        brief: "An assured flow is often idle. Who gets what it leaves?",
+        claim:
+          "An assured flow of 4 Mb/s shares a core of 10 Mb/s with best effort. RIO drops what is out of profile early, by fixed low thresholds, so that the line stays partly idle while the assured flow is silent. Adaptive RIO (A-RIO) moves these thresholds with the load. Figure 6 shows that best effort always uses more under A-RIO, and the more the longer the assured flow is silent.",
+        found: [
+          "All of this comes out. Of the paper’s seven claims only that of figure 4, that a TCP flow gets all of its 4 Mb/s, is undecided: the edge’s bucket is smaller than a TCP burst.",
+          "But adaptation is not what does it. Give RIO the higher fixed threshold that A-RIO would reach, 70 packets, and the gain is gone.",
+        ],
+        effort: "Four runs of 100 s at five lengths of silence, in place of ten of 400 s at seven.",
+        marks:
+          "The paper gives this figure as curves only. None of its values are in our data, so none are marked.",
+        controls: {
+          fixed: "RIO: max_th for packets out of profile",
+          highest: "A-RIO: the highest max_th",
+          flows: "Best-effort connections",
+        } as Record<string, string>,
+        options: {} as Record<string, string>,
+        x: "mean silence of the assured flow",
+        panels: { use: "Core used by best effort", gain: "Gain of A-RIO over RIO" } as Record<
+          string,
+          string
+        >,
+        lines: {} as Record<string, string>,
+        marksOf: {} as Record<string, string>,
+        says: {
+          C4: "With on-off assured traffic best-effort utilization is always better under A-RIO (figure 6)",
+          C5: "The longer the assured flow is idle, the larger the gain",
+        } as Record<string, string>,
+        readings: {
+          C4: "gain of A-RIO over RIO at 60 s",
+          C5: "gain at 60 s less gain at 10 s",
+        } as Record<string, string>,
+      },
+      zheng: {
+        title: "Double-slope RED before a circuit",
+        figure: "Figures 6 and 11",
+        brief: "Does RED with two slopes keep a shorter queue?",
+        claim:
+          "Four TCP connections send over an edge router into an ATM circuit. The router drops under RED, or under DSRED, whose drop probability rises with two slopes. Figures 6 (nrt-VBR) and 11 (UBR) show the queue: DSRED keeps it lower, with a peak of 100 packets against 118, and waiting falls to little more than half.",
+        found: [
+          "With the weight that the paper states, 0.07, the average follows the queue so fast that it never overshoots: both peaks are far below the paper’s. DSRED’s is the lower one, as in the paper, but its mean queue and delay are not lower.",
+          "Move the weight to 0.002, that of RED’s authors: the average lags, slow start overshoots, and the peaks come near those that the paper reports. With RED’s max_p at 0.02 beside it DSRED waits less, too. The paper’s RED was probably not run as its text says.",
+        ],
+        effort: "Five runs of 10 s, in place of ten of 300 s. Curves are of the first run.",
+        marks: "Dashed: the peak that the paper’s table 1 states.",
+        controls: {
+          weight: "Weight of the average, both",
+          max_p: "RED: max_p",
+          contract: "Contract",
+        } as Record<string, string>,
+        options: {
+          "nrt-VBR": "nrt-VBR, half of the line (figure 6)",
+          UBR: "UBR, all of the line (figure 11)",
+        } as Record<string, string>,
+        x: "time",
+        panels: {} as Record<string, string>,
+        lines: { queue: "queue", average: "average" } as Record<string, string>,
+        marksOf: { peak: "the paper’s peak" } as Record<string, string>,
+        says: {
+          Z2: "Queueing delay is 0.30 s with DSRED and 0.55 s with RED (table 1; 0.35 s in the text)",
+          Z3: "The peak queue is 100 packets with DSRED and 118 with RED",
+          Z6: "DSRED keeps the instantaneous queue lower (figures 6 and 11)",
+        } as Record<string, string>,
+        readings: {
+          Z2: "queueing delay, DSRED / RED",
+          Z3: "peak queue, DSRED / RED",
+          Z6: "mean queue, DSRED / RED",
+        } as Record<string, string>,
+      },
+    },
+  },
 };
 
 export type Texts = typeof en;

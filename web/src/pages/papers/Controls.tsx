@@ -1,0 +1,81 @@
+import { Button } from "../../ui/Button";
+import { Select } from "../../ui/Field";
+import { plain } from "../../ui/format";
+import { Slider } from "../../ui/Slider";
+import {
+  allowed,
+  type ChoiceControl,
+  type Figure,
+  isStart,
+  type Settings,
+  type SliderControl,
+  startOf,
+} from "./figure";
+import type { FigureWords } from "./words";
+
+interface Props {
+  figure: Figure;
+  settings: Settings;
+  words: FigureWords;
+  /** What the button says that sets all back. */
+  reset: string;
+  onChange: (settings: Settings) => void;
+}
+
+/** The controls of a figure, and back to the start. */
+export function Controls({ figure, settings, words, reset, onChange }: Props) {
+  const set = (key: string, value: number | string) => onChange({ ...settings, [key]: value });
+  return (
+    <>
+      {figure.controls.map((c) =>
+        c.kind === "slider" ? (
+          <OfNumber key={c.key} control={c} settings={settings} words={words} set={set} />
+        ) : (
+          <OfChoice key={c.key} control={c} settings={settings} words={words} set={set} />
+        ),
+      )}
+      <Button disabled={isStart(figure, settings)} onClick={() => onChange(startOf(figure))}>
+        {reset}
+      </Button>
+    </>
+  );
+}
+
+interface One<C> {
+  control: C;
+  settings: Settings;
+  words: FigureWords;
+  set: (key: string, value: number | string) => void;
+}
+
+function OfNumber({ control, settings, words, set }: One<SliderControl>) {
+  const { key, unit, range } = control;
+  const text = (x: number) => (unit ? `${plain(x)} ${unit}` : plain(x));
+  const parse = (typed: string) => {
+    const digits = typed.replace(unit, "").trim().replace(",", ".");
+    const x = Number(digits);
+    return digits !== "" && Number.isFinite(x) ? allowed(control, x) : undefined;
+  };
+  return (
+    <Slider
+      label={words.controls[key] ?? key}
+      value={Number(settings[key])}
+      range={range}
+      text={text}
+      parse={parse}
+      onInput={(x) => set(key, x)}
+    />
+  );
+}
+
+function OfChoice({ control, settings, words, set }: One<ChoiceControl>) {
+  const { key, options } = control;
+  return (
+    <Select
+      label={words.controls[key] ?? key}
+      value={String(settings[key])}
+      choices={options.map((o) => ({ value: o, label: words.options[o] ?? o }))}
+      onChange={(chosen) => set(key, chosen)}
+    />
+  );
+}
