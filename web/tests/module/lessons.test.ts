@@ -41,6 +41,16 @@ withModule("the lessons", (methods) => {
     },
   );
 
+  // Who has the file only, on the command line, has the standard exercise.
+  it.each(lessons.map((l) => [l.name, l] as const))(
+    "%s is as the file for nobody",
+    async (_, l) => {
+      const e = new Exercise(l, "0", engine);
+      const digests = (o: Outcome) => o.runs.map((r) => r.digest);
+      expect(digests(await engine.run(e.project))).toEqual(digests(await e.outcome()));
+    },
+  );
+
   it.each(lessons.map((l) => [l.name, l] as const))("%s accepts what is right", async (_, l) => {
     for (const number of numbers) {
       const e = new Exercise(l, number, engine);
