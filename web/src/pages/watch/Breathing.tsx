@@ -95,6 +95,12 @@ export function Breathing(props: BreathingProps) {
   const [lanes, setLanes] = useState(props.lanes);
   const [picked, setPicked] = useState<{ side: number; packet: number } | null>(null);
 
+  useChanged([props.first, props.second], () =>
+    setSides([props.first ?? null, props.second ?? null]),
+  );
+  useChanged(props.link, () => setLink(props.link));
+  useChanged(project, () => setValues(new Map()));
+
   const shown = useMemo(
     () =>
       [...sliders, ...numbers.slice(0, firstSliders).map(({ path }) => path)]
@@ -285,6 +291,18 @@ function useViews(made: Made | null, lanes: Grouping | undefined): View[] {
   );
 }
 
+/** Calls `follow` where what is given is another than before. */
+function useChanged(given: unknown, follow: () => void): void {
+  const text = JSON.stringify(given);
+  const before = useRef(text);
+  useEffect(() => {
+    if (before.current !== text) {
+      before.current = text;
+      follow();
+    }
+  }, [text]);
+}
+
 /** How long what follows a change waits for the next, and how long it waits at most, ms. */
 const LATER = 40;
 const LATEST = 250;
@@ -459,7 +477,10 @@ function Trouble({ problem }: { problem: unknown }) {
 function noteOf(made: Made, t: ReturnType<typeof useTexts>["watch"]): string {
   const events = made.recordings.reduce((sum, recording) => sum + recording.count, 0);
   const left = made.recordings.reduce((sum, recording) => sum + recording.leftOut, 0);
-  const said = [t.took(value(made.seconds, "s")), t.events(count(events))];
+  const said = [t.events(count(events))];
+  if (!Number.isNaN(made.seconds)) {
+    said.unshift(t.took(value(made.seconds, "s")));
+  }
   if (left > 0) {
     const [recording] = made.recordings;
     const end = recording?.time[recording.count - 1] ?? 0;

@@ -128,12 +128,14 @@ export function Charts({ recordings, names, charts, clock, group, color, bounds,
 }
 
 function linesOf(curves: readonly KeyedCurve[]): Line[] {
-  return curves.map(({ name, key, start, step, values }) => ({
+  const colors = new Set(curves.map(({ key }) => key)).size;
+  return curves.map(({ name, key, start, step, values }, at) => ({
     name,
     start,
     step,
     values,
-    paint: paint(key),
+    // Flows of one class share its color, and are told apart by their dashes.
+    paint: colors < curves.length ? { ...paint(key), dash: paint(at).dash } : paint(key),
   }));
 }
 

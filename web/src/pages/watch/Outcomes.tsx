@@ -28,7 +28,8 @@ export function Outcomes({ recordings, names, color, bounds }: Props) {
       .filter(({ classes }) => classes.includes(name))
       .reduce((most, { delay }) => Math.max(most, delay), 0);
   return (
-    <div class="watch-outcomes">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys, too.
+    <section class="watch-outcomes" aria-label={t.title} tabIndex={0}>
       <table class="watch-table">
         <caption>{t.title}</caption>
         <thead>
@@ -46,14 +47,18 @@ export function Outcomes({ recordings, names, color, bounds }: Props) {
           {sides.map((rows, side) =>
             rows.map((row, at) => (
               <tr key={`${names[side]} ${row.key}`} class={at === 0 ? "watch-first" : undefined}>
-                {recordings.length > 1 && <th scope="row">{at === 0 ? names[side] : ""}</th>}
+                {recordings.length > 1 && (
+                  <th scope="row" class="watch-queue">
+                    {at === 0 ? names[side] : ""}
+                  </th>
+                )}
                 <Cells row={row} {...(bounded ? { bound: boundOf(side, row.name) } : {})} />
               </tr>
             )),
           )}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

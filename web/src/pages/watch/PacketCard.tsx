@@ -40,12 +40,10 @@ export function PacketCard({ replay, packet, time, onClose }: Props) {
   }
   return (
     <section class="watch-packet" aria-label={t.title(packet)}>
-      <header>
-        <h3>{t.title(packet)}</h3>
-        <Button kind="quiet" label={t.close} title={t.close} onClick={onClose}>
-          ×
-        </Button>
-      </header>
+      <h3>{t.title(packet)}</h3>
+      <Button kind="quiet" label={t.close} title={t.close} onClick={onClose}>
+        ×
+      </Button>
       <dl>
         {rows.map(([name, said]) => (
           <div key={name}>

@@ -33,6 +33,7 @@ export function Stage(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const painter = useRef<Painter | null>(null);
   const width = useWidth(canvas);
+  const seen = useSeen(canvas, clock);
   const dark = isDark();
   const layout = useMemo(
     () => layoutOf(width, view.lanes.length, view.buckets.length),
@@ -55,6 +56,9 @@ export function Stage(props: Props) {
     const { replay } = view;
     painter.current = new Painter(context);
     const show = (time: number, elapsed: number) => {
+      if (!seen.current) {
+        return;
+      }
       replay.seek(time);
       const room = layout.right - layout.left;
       const scale = scaler.at(
@@ -143,6 +147,27 @@ function StateInWords({ view, clock, name }: { view: View; clock: Clock; name: s
       {name}: {words}
     </p>
   );
+}
+
+/** Whether an element is in the window: nobody sees what is drawn elsewhere. */
+function useSeen(element: { current: HTMLElement | null }, clock: Clock): { current: boolean } {
+  const seen = useRef(true);
+  useEffect(() => {
+    const found = element.current;
+    if (!found || !globalThis.IntersectionObserver) {
+      return;
+    }
+    const observer = new IntersectionObserver((entries) => {
+      const before = seen.current;
+      seen.current = entries.at(-1)?.isIntersecting ?? true;
+      if (seen.current && !before) {
+        clock.refresh();
+      }
+    });
+    observer.observe(found);
+    return () => observer.disconnect();
+  }, [element, clock]);
+  return seen;
 }
 
 /** The width of an element in pixels, as it changes. */

@@ -131,13 +131,19 @@ export function delayCurves(recording: Recording, by: Key, keys: number[]): Keye
   return held(curves);
 }
 
-/** Steps in which nothing left keep the value before them, so that curves have no holes. */
+/** Steps without a value that keep the one before; more in a row are a hole in the curve. */
+const MOST_HELD = 12;
+
 function held(curves: KeyedCurve[]): KeyedCurve[] {
   for (const { values } of curves) {
-    let last = Number.NaN;
+    let last = -1;
     for (let sample = 0; sample < values.length; sample++) {
-      last = Number.isNaN(values[sample]) ? last : (values[sample] ?? last);
-      values[sample] = last;
+      if (!Number.isNaN(values[sample])) {
+        // Only what is known on both sides is joined.
+        const holds = last >= 0 && sample - last <= MOST_HELD;
+        values.fill(values[last] ?? Number.NaN, last + 1, holds ? sample : last + 1);
+        last = sample;
+      }
     }
   }
   return curves;

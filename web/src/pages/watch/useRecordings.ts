@@ -26,7 +26,7 @@ export interface Made {
   options: Options[];
   /** The scenario with each alternative: what stands at the port. */
   descriptions: Description[];
-  /** From the change to the recordings, s. */
+  /** From the change to the recordings, s; NaN of the first, for which the module is loaded. */
   seconds: number;
 }
 
@@ -141,7 +141,7 @@ async function make(
     recordings = await recorded(engine, project, used, link, signal);
   }
   rate = first?.rate ?? rate;
-  const seconds = (performance.now() - since) / 1000;
+  const seconds = before ? (performance.now() - since) / 1000 : Number.NaN;
   return { asked, link, rate, recordings, options: used, descriptions, seconds };
 }
 
