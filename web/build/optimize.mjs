@@ -1,6 +1,6 @@
 /** Makes the module smaller and faster by Binaryen: `spillgate_wasm_opt.wasm` beside it. */
 
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { rmSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -17,8 +17,19 @@ if (process.env.QUICK) {
   const begin = performance.now();
   const level = process.env.WASM_OPT ?? "-O3";
   const program = path("../node_modules/binaryen/bin/wasm-opt");
-  // Features are those that the module says it uses.
-  execFileSync(process.execPath, [program, level, input, "-o", output], { stdio: "inherit" });
+  // Those that Rust's target has; a stripped module does not say which it uses.
+  const features = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-float-to-int"]
+    .concat(["reference-types", "sign-ext"])
+    .map((feature) => `--enable-${feature}`);
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [program, ...features, level, input, "-o", output],
+    { encoding: "utf8", maxBuffer: 1e9 },
+  );
+  if (status !== 0) {
+    console.error(`error: wasm-opt: ${stderr.slice(0, 2000)}`);
+    process.exit(1);
+  }
   const [before, after] = [statSync(input).size, statSync(output).size];
   const seconds = ((performance.now() - begin) / 1000).toFixed(0);
   console.log(`wasm-opt ${level}: ${before} to ${after} bytes in ${seconds} s`);
