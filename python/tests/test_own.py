@@ -10,33 +10,15 @@ from pathlib import Path
 
 import own_aqms
 import pytest
+from own_line import scenario as line
 
 import spillgate
 from spillgate import own
 from spillgate.own import DROP, MARK, PASS
 
-SCENARIO = """
-schema_version: 1
-topology:
-  nodes: [a, b]
-  links:
-    wan: {{from: a, to: b, rate: 10 Mb/s, delay: 10 ms, policy: Q, duplex: true}}
-policies:
-  Q: {policy}
-traffic:
-  - flow: {{name: bulk, count: 4, from: a, to: b, tcp: {{cc: cubic, ecn: {ecn}}}}}
-  - flow:
-      name: bursts
-      from: a
-      to: b
-      source: {{on-off: {{peak: 20 Mb/s, packet: 700 B, on: 20 ms, off: 80 ms}}}}
-measurement: {{warmup: 0 s, duration: 8 s}}
-runs: {{count: 2}}
-"""
-
 
 def digests(policy, aqm=None, *, ecn="off", **options):
-    results = spillgate.run(SCENARIO.format(policy=policy, ecn=ecn), aqm=aqm, **options)
+    results = spillgate.run(line(policy, ecn=ecn), aqm=aqm, **options)
     return [run.digest for run in results.runs]
 
 
@@ -86,7 +68,7 @@ def test_each_queue_has_an_instance_and_axes_reach_its_settings():
             super().__init__(n)
             made.append(n)
 
-    both = SCENARIO.format(policy=FAIR, ecn="off") + (
+    both = line(FAIR) + (
         "axes: [{name: every, set: policies.Q.drr.aqm.every.n, values: [10, 20]}]\n"
     )
     results = spillgate.run(both, aqm={"every": Counted}, runs=1)
@@ -99,7 +81,7 @@ def test_each_queue_has_an_instance_and_axes_reach_its_settings():
     # One to see whether it takes its settings, and one for each of five flows.
     assert {n: made.count(n) for n in set(made)} == {10: 6, 20: 6}
     alone = spillgate.run(
-        SCENARIO.format(policy=FAIR, ecn="off"),
+        line(FAIR),
         aqm={"every": Every},
         runs=1,
         set={"policies.Q.drr.aqm.every.n": 20},
@@ -108,7 +90,7 @@ def test_each_queue_has_an_instance_and_axes_reach_its_settings():
 
 
 def test_a_saved_run_is_read_without_the_class(tmp_path):
-    results = spillgate.run(SCENARIO.format(policy=FAIR, ecn="off"), aqm={"every": Every}, runs=1)
+    results = spillgate.run(line(FAIR), aqm={"every": Every}, runs=1)
     results.save(tmp_path / "run")
     again = spillgate.load(tmp_path / "run")
     assert [r.digest for r in again.runs] == [r.digest for r in results.runs]
@@ -116,7 +98,7 @@ def test_a_saved_run_is_read_without_the_class(tmp_path):
 
 
 def test_runs_are_used_again_only_with_a_version(tmp_path):
-    scenario = SCENARIO.format(policy="{fifo: {aqm: mine}}", ecn="off")
+    scenario = line("{fifo: {aqm: mine}}")
 
     def stored(cls):
         kept = []
@@ -142,7 +124,7 @@ def test_runs_are_used_again_only_with_a_version(tmp_path):
 
 
 def fails(cls, policy="{fifo: {aqm: mine}}", **options):
-    scenario = SCENARIO.format(policy=policy, ecn="off")
+    scenario = line(policy)
     with pytest.raises(spillgate.AqmError) as caught:
         spillgate.run(scenario, aqm={"mine": cls}, runs=1, **options)
     return caught.value
@@ -252,13 +234,13 @@ def test_a_mark_is_a_drop_where_nothing_can_be_marked():
 )
 def test_what_cannot_be_an_aqm_is_refused(aqm, policy, wanted):
     with pytest.raises(spillgate.InputError) as caught:
-        spillgate.run(SCENARIO.format(policy=policy, ecn="off"), aqm=aqm)
+        spillgate.run(line(policy), aqm=aqm)
     for text in wanted:
         assert text in str(caught.value)
 
 
 def test_an_aqm_that_no_queue_has_is_a_warning():
-    found = spillgate.check(SCENARIO.format(policy="{fifo: {}}", ecn="off"), aqm={"mine": Every})
+    found = spillgate.check(line("{fifo: {}}"), aqm={"mine": Every})
     assert any("no queue has the AQM `mine`" in w for w in found.warnings)
 
 
@@ -430,7 +412,7 @@ def test_studies_of_several_processes_need_a_version(tmp_path):
     (tmp_path / "plain.py").write_text(
         "class Plain:\n    def on_enqueue(self, packet, queue):\n        return None\n"
     )
-    (tmp_path / "s.yaml").write_text(SCENARIO.format(policy="{fifo: {aqm: plain}}", ecn="off"))
+    (tmp_path / "s.yaml").write_text(line("{fifo: {aqm: plain}}"))
     shard = ("sweep", "s.yaml", "--shard", "1/2", "--store", "store", "--quiet", "--aqm")
     done = command(*shard, "plain=plain:Plain", cwd=tmp_path)
     assert done.returncode == 2
@@ -444,7 +426,7 @@ def test_check_takes_a_class(tmp_path):
     (tmp_path / "plain.py").write_text(
         "class Plain:\n    def on_enqueue(self, packet, queue):\n        return None\n"
     )
-    (tmp_path / "s.yaml").write_text(SCENARIO.format(policy="{fifo: {aqm: plain}}", ecn="off"))
+    (tmp_path / "s.yaml").write_text(line("{fifo: {aqm: plain}}"))
     found = command("check", "s.yaml", cwd=tmp_path)
     assert found.returncode == 2
     assert "or give one of your own: `--aqm NAME=MODULE:CLASS`" in found.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 import own_schedulers
 import pytest
 from bad_schedulers import MISTAKES
+from own_line import scenario
 from own_schedulers import Fifo
 
 import spillgate
@@ -20,30 +21,6 @@ from spillgate.own import DROP, FULL, MARK, PASS
 EXAMPLE = Path(__file__).parents[2] / "examples/own-scheduler"
 TURNS = own.named([f"{EXAMPLE / 'turns.py'}:Turns"], "scheduler")["Turns"]
 """The class of the example, which is DRR."""
-
-SCENARIO = """
-schema_version: 1
-topology:
-  nodes: [a, b]
-  links:
-    wan: {{from: a, to: b, rate: 10 Mb/s, delay: 10 ms, policy: Q, duplex: true}}
-policies:
-  Q: {policy}
-traffic:
-  - flow: {{name: bulk, count: 4, from: a, to: b, tcp: {{cc: cubic, ecn: {ecn}}}}}
-  - flow:
-      name: bursts
-      from: a
-      to: b
-      dscp: ef
-      source: {{on-off: {{peak: {peak}, packet: 700 B, on: 20 ms, off: 80 ms}}}}
-measurement: {{warmup: 0 s, duration: 8 s}}
-runs: {{count: 2}}
-"""
-
-
-def scenario(policy, *, ecn="off", peak="20 Mb/s"):
-    return SCENARIO.format(policy=policy, ecn=ecn, peak=peak)
 
 
 def failing(policy):
