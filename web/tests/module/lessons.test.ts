@@ -4,7 +4,7 @@ import type { Task } from "../../src/engine/desk";
 import { Exercise } from "../../src/pages/lessons/exercise";
 import { expectedOf } from "../../src/pages/lessons/expected";
 import { judge, tolerance } from "../../src/pages/lessons/judge";
-import { type Lesson, startOf } from "../../src/pages/lessons/lesson";
+import { type Lesson, type NumberQuestion, startOf } from "../../src/pages/lessons/lesson";
 import { curves, mean, measured, measureRow, row } from "../../src/pages/lessons/outcome";
 import { lessons } from "../../src/pages/lessons/set";
 import { queues } from "../../src/pages/lessons/set/queues";
@@ -36,6 +36,9 @@ withModule("the lessons", (methods) => {
             expect(measureRow(o, v, m)?.mean, m.name).toBeTypeOf("number");
           }
         }
+        const { variants, links } = o.description;
+        expect(links.map((link) => link.name)).toContain(l.link);
+        for (const v of l.watched) expect(variants).toContain(v);
         for (const { place, metric } of l.drawn) expect(curves(o, place, metric)).not.toEqual([]);
       }
     },
@@ -219,6 +222,24 @@ withModule("the lessons", (methods) => {
       const late = mean(o, "shaper", "queue", "line/bursts", "sojourn_max") * 1e3;
       const packet = 8 / fill;
       expect(Math.abs(late - Number(await e.answer(wait as never)))).toBeLessThan(packet);
+    }
+  });
+
+  it("DualPI2 drops with the square that the formula gives for its marks", async () => {
+    for (const number of numbers) {
+      const e = exercise("l4s", number);
+      const [q] = e.lesson.questions as [NumberQuestion<string>];
+      const o = await e.outcome();
+      const [base] = curves(o, "down/dualpi2", "base_probability");
+      const [drops] = curves(o, "down/dualpi2", "drop_probability");
+      if (!base || !drops) throw new Error("no probabilities");
+      expect(base.values.filter((p) => p > 0).length).toBeGreaterThan(100);
+      for (const [i, p] of base.values.entries()) {
+        if (Number.isNaN(p)) continue;
+        // The coupling marks with 2 p'.
+        const percent = q.expected({ ...e.parameters, marked: 200 * p }, []);
+        expect(drops.values[i]).toBeCloseTo(percent / 100, 12);
+      }
     }
   });
 

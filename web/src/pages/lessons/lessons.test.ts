@@ -116,8 +116,10 @@ describe.each(Object.entries(languages))("the words in %s", (_, t) => {
     expect(keys(words.measures)).toEqual(l.measures.map((m) => m.name).sort());
     expect(new Set(keys(words.curves))).toEqual(new Set(l.drawn.map((d) => d.metric)));
     expect(keys(words.questions)).toEqual(l.questions.map((q) => q.name).sort());
-    for (const k of keys(l.parameters)) expect(t.names).toHaveProperty(k);
     const p = parametersOf(l, "0");
+    for (const k of [...keys(l.parameters), ...keys(l.levels?.(p) ?? {})]) {
+      expect(t.names).toHaveProperty(k);
+    }
     const given = parameterWords(t as never, l, p);
     for (const q of l.questions) {
       const asked = words.questions[q.name];
