@@ -161,8 +161,12 @@ interface Drawn {
 
 /** Keeps a plot in an element, drawn anew where what it shows is another. */
 function usePlot(area: { current: HTMLDivElement | null }, drawn: Drawn): void {
-  const { lines, levels, height, group, scale, dark } = drawn;
+  const { lines, height, group, dark } = drawn;
   const [from, to] = drawn.all ?? [0, 1];
+  const latest = useRef(drawn);
+  latest.current = drawn;
+  const renew = useRef<(() => void) | null>(null);
+  const shape = shapeOf(drawn);
   // `dark` changes the resolved colors.
   useEffect(() => {
     const element = area.current;
@@ -171,19 +175,21 @@ function usePlot(area: { current: HTMLDivElement | null }, drawn: Drawn): void {
     const view = (): [number, number] => group.zoom.peek() ?? [from, to > from ? to : from + 1];
     const data = () => {
       const [a, b] = view();
-      const table = outline(lines, a, b, width());
+      const table = outline(latest.current.lines, a, b, width());
       return [table.times, ...table.columns] as uPlot.AlignedData;
     };
-    const options = optionsOf(element, drawn, view, width());
+    const options = optionsOf(element, latest.current, view, width());
     const plot = new uPlot(options, data(), element);
+    const show = () =>
+      plot.batch(() => {
+        plot.setData(data(), false);
+        const [min, max] = view();
+        plot.setScale("x", { min, max });
+      });
     const stop = [
       effect(() => {
         group.zoom.value;
-        plot.batch(() => {
-          plot.setData(data(), false);
-          const [min, max] = view();
-          plot.setScale("x", { min, max });
-        });
+        show();
       }),
       effect(() => {
         const at = group.at.value;
@@ -209,12 +215,26 @@ function usePlot(area: { current: HTMLDivElement | null }, drawn: Drawn): void {
       plot.redraw();
     });
     observer.observe(element);
+    renew.current = show;
     return () => {
       observer.disconnect();
       for (const each of stop) each();
+      renew.current = null;
       plot.destroy();
     };
-  }, [area, lines, levels, from, to, height, group, scale, dark]);
+  }, [area, shape, from, to, height, group, dark]);
+  // After the effect that makes the plot: other curves of the same shape are shown in it.
+  const shown = useRef(lines);
+  useEffect(() => {
+    if (shown.current !== lines) renew.current?.();
+    shown.current = lines;
+  }, [lines]);
+}
+
+/** All that a plot is made for, besides the values of its curves. */
+function shapeOf({ lines, levels, painted, scale }: Drawn): string {
+  const curves = lines.map((l) => [l.name, painted.get(l), l.stepped, l.values.length === 1]);
+  return JSON.stringify([curves, levels, scale]);
 }
 
 function optionsOf(

@@ -237,9 +237,8 @@ inBrowser("watching a queue", (open) => {
     });
     await page.locator(".watch-scrub").focus();
     for (let pages = 0; pages < 8; pages++) await page.keyboard.press("PageDown");
-    await expect
-      .poll(() => page.locator('.watch-stage [role="status"]').textContent())
-      .toMatch(/: (1000|99\d) packets wait/);
+    const words = page.locator('.watch-stage [role="status"]');
+    await soon(() => words.textContent()).toMatch(/: (1000|99\d) packets wait/);
     const frames = await page.evaluate(async () => {
       const all = (window as unknown as { frames: number[] }).frames;
       all.length = 0;

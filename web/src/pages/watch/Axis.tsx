@@ -3,7 +3,7 @@ import type { Recording } from "../../engine/api";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/Button";
 import type { ChartGroup } from "../../ui/charts";
-import { fixed, value } from "../../ui/format";
+import { value } from "../../ui/format";
 import type { Clock } from "./clock";
 import { dropTimes, totalCurve } from "./curves";
 import { timeInWords } from "./words";
@@ -63,7 +63,13 @@ export function Axis({ recordings, clock, group, onStep }: Props) {
       move();
     }
   };
-  const x = (time: number) => ((time - from) / Math.max(1e-12, to - from)) * WIDTH;
+  const paths = useMemo(() => {
+    const x = (time: number) => ((time - from) / Math.max(1e-12, to - from)) * WIDTH;
+    return {
+      totals: totals.map((values, at) => area(values, end, from, to, most, at === 0)),
+      drops: drops.map((times, at) => dropMarks(times, x, at)),
+    };
+  }, [totals, drops, end, from, to, most]);
   return (
     <div class="watch-axis">
       <div
@@ -89,15 +95,11 @@ export function Axis({ recordings, clock, group, onStep }: Props) {
           aria-hidden="true"
           focusable="false"
         >
-          {totals.map((values, at) => (
-            <path
-              key={at}
-              class={`watch-total watch-total-${at}`}
-              d={area(values, end, from, to, most, at === 0)}
-            />
+          {paths.totals.map((path, at) => (
+            <path key={at} class={`watch-total watch-total-${at}`} d={path} />
           ))}
-          {drops.map((times, at) => (
-            <path key={at} class="watch-drops" d={dropMarks(times, x, at)} />
+          {paths.drops.map((path, at) => (
+            <path key={at} class="watch-drops" d={path} />
           ))}
         </svg>
         <div class="watch-head" ref={head} />
@@ -151,6 +153,10 @@ export function zoom(group: ChartGroup, clock: Clock, by: number): void {
   group.zoom.value = [begin, begin + width];
 }
 
+function tenths(x: number): number {
+  return Math.round(x * 10) / 10;
+}
+
 /** The backlog as an area (of the first side) or a line, in the part of time that is shown. */
 function area(
   values: Float64Array,
@@ -170,7 +176,7 @@ function area(
   for (let at = first; at <= last; at++) {
     const x = ((at * step - from) / Math.max(1e-12, to - from)) * WIDTH;
     const y = HEIGHT - 2 - ((values[at] ?? 0) / most) * (HEIGHT - 12);
-    points.push(`${fixed(x, 1)},${fixed(y, 1)}`);
+    points.push(`${tenths(x)},${tenths(y)}`);
   }
   const line = `M${points.join("L")}`;
   return closed ? `${line}V${HEIGHT}H0Z` : line;
@@ -181,6 +187,6 @@ function dropMarks(times: readonly number[], x: (time: number) => number, side: 
   const shown = times.filter((_, at) => at % every === 0).map(x);
   return shown
     .filter((at) => at >= 0 && at <= WIDTH)
-    .map((at) => `M${fixed(at, 1)},${side * 5}v4`)
+    .map((at) => `M${tenths(at)},${side * 5}v4`)
     .join("");
 }

@@ -95,11 +95,12 @@ export function Breathing(props: BreathingProps) {
   const [lanes, setLanes] = useState(props.lanes);
   const [picked, setPicked] = useState<{ side: number; packet: number } | null>(null);
 
-  useChanged([props.first, props.second], () =>
+  useChanged(JSON.stringify([props.first, props.second]), () =>
     setSides([props.first ?? null, props.second ?? null]),
   );
   useChanged(props.link, () => setLink(props.link));
-  useChanged(project, () => setValues(new Map()));
+  const scenario = project.files[project.path];
+  useChanged(typeof scenario === "string" ? scenario : project.path, () => setValues(new Map()));
 
   const shown = useMemo(
     () =>
@@ -291,9 +292,8 @@ function useViews(made: Made | null, lanes: Grouping | undefined): View[] {
   );
 }
 
-/** Calls `follow` where what is given is another than before. */
-function useChanged(given: unknown, follow: () => void): void {
-  const text = JSON.stringify(given);
+/** Calls `follow` where a text is another than before. */
+function useChanged(text: string | undefined, follow: () => void): void {
   const before = useRef(text);
   useEffect(() => {
     if (before.current !== text) {

@@ -126,7 +126,7 @@ export function Stage(props: Props) {
 function StateInWords({ view, clock, name }: { view: View; clock: Clock; name: string }) {
   const { said } = useTexts().watch;
   const playing = clock.playing.value;
-  const [slow, setSlow] = useState(0);
+  const [slow, setSlow] = useState(clock.time);
   useEffect(() => {
     if (!playing) {
       return;
