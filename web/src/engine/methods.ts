@@ -1,5 +1,14 @@
 import * as wasm from "spillgate-wasm";
-import type { About, Curve, Details, Options, Outcome, Project, Recording, SummaryRow } from "./api";
+import type {
+  About,
+  Curve,
+  Details,
+  Options,
+  Outcome,
+  Project,
+  Recording,
+  SummaryRow,
+} from "./api";
 import type { Methods, Task } from "./desk";
 import { InputFault, translated } from "./faults";
 import { Pace, remaining } from "./pace";

@@ -1211,6 +1211,7 @@ export const de: Texts = {
     docs: (name: string) =>
       `Alle Behauptungen, alle anderen Annahmen und was sie ändern: docs/papers/${name}.md; auf der Kommandozeile spillgate reproduce ${name}.`,
     settings: "Einstellungen",
+    tries: "Ausprobieren",
     reset: "Zurücksetzen",
     run: "Rechnen",
     cancel: "Abbrechen",
@@ -1267,6 +1268,11 @@ export const de: Texts = {
           order: "in der Reihenfolge von Tabelle 1, je 0,09 ms später",
           together: "alle zugleich",
         },
+        tries: {
+          order: "Ströme in der Reihenfolge von Tabelle 1",
+          limit: "FIFO mit 300 Paketen",
+          load: "98 Mb/s Angebot",
+        },
         x: "Policy",
         panels: { loss: "Verlorene Pakete" },
         lines: { voice: "Sprache", video: "Video" },
@@ -1308,6 +1314,7 @@ export const de: Texts = {
           dropped: "wird verworfen",
           admitted: "wird zugelassen",
         },
+        tries: { raef: "RAEF", admitted: "RAEF, das Paket wird zugelassen" },
         x: "Timer des Verfahrens",
         panels: { wait: "Mittlere Wartezeit eines Anrufs bei R2" },
         lines: {},
@@ -1330,7 +1337,7 @@ export const de: Texts = {
         claim:
           "Ist die Fabric eines Switches kaum schneller als seine Leitungen, warten Pakete an den Eingängen wie an den Ausgängen. Modifiziertes RED beurteilt die Warteschlange des Ausgangs und dazu ν-mal das, was an allen Eingängen auf ihn wartet. Abbildung 2 zeigt die Warteschlangen eines 4 x 4-Switches nach Speedup: bei kleinem Speedup hält modifiziertes RED die des Ausgangs deutlich kürzer als RED, die der Eingänge bleiben etwa gleich, und ab einem Speedup von 2 treffen sich beide.",
         found: [
-          "Die kürzere Warteschlange des Ausgangs bei kleinem Speedup kommt heraus, deutlicher als im Aufsatz: mit seinem Gewicht ν verwirft RED schon wegen der Eingänge, während der Ausgang leer steht. Mit ν = 0.125 bleibt wenig davon.",
+          "Die kürzere Warteschlange des Ausgangs bei kleinem Speedup kommt heraus, deutlicher als im Aufsatz: mit seinem Gewicht ν verwirft RED schon wegen der Eingänge, während der Ausgang leer steht. Mit einem Viertel dieses Gewichts bleibt viel weniger davon.",
           "Ab einem Speedup von 2 treffen sich die Kurven nicht ganz, und die Warteschlangen der Eingänge sind nicht so kurz wie im Aufsatz: in seiner Fabric wartet jede virtuelle Ausgangswarteschlange auf ihren eigenen Anteil, auch wenn alle anderen leer sind. Mit einem Crossbar, der bedient, was wartet, kommt beides heraus.",
         ],
         effort: "Drei Läufe von 40 s, statt zwanzig von 100 s.",
@@ -1345,6 +1352,7 @@ export const de: Texts = {
           parallel: "parallele Leitungen, wie im Aufsatz",
           crossbar: "Crossbar mit iSLIP",
         },
+        tries: { nu: "Ein Viertel des Gewichts", crossbar: "Ein Crossbar mit iSLIP" },
         x: "Speedup",
         panels: {
           output: "Warteschlange eines Ausgangs, Mittel",
@@ -1386,6 +1394,7 @@ export const de: Texts = {
           flows: "Verbindungen mit Best Effort",
         },
         options: {},
+        tries: { fixed: "RIO mit fester Schwelle von 70" },
         x: "mittlere Stille des zugesicherten Stroms",
         panels: { use: "Von Best Effort genutzt", gain: "Gewinn von A-RIO gegen RIO" },
         lines: {},
@@ -1420,6 +1429,7 @@ export const de: Texts = {
           "nrt-VBR": "nrt-VBR, die halbe Leitung (Abbildung 6)",
           UBR: "UBR, die ganze Leitung (Abbildung 11)",
         },
+        tries: { weight: "Gewicht 0.002", both: "Gewicht 0.002 und max_p 0.02" },
         x: "Zeit",
         panels: {},
         lines: { queue: "Warteschlange", average: "Mittel" },

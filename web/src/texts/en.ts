@@ -1172,6 +1172,7 @@ export const en = {
     docs: (name: string) =>
       `All claims, all other choices and what they change: docs/papers/${name}.md; on the command line spillgate reproduce ${name}.`,
     settings: "Settings",
+    tries: "Try",
     reset: "Reset",
     run: "Run",
     cancel: "Cancel",
@@ -1230,6 +1231,11 @@ export const en = {
           order: "in the order of table 1, 0.09 ms apart",
           together: "all together",
         } as Record<string, string>,
+        tries: {
+          order: "Streams in the order of table 1",
+          limit: "FIFO with 300 packets",
+          load: "98 Mb/s offered",
+        } as Record<string, string>,
         x: "policy",
         panels: { loss: "Packets lost" } as Record<string, string>,
         lines: { voice: "voice", video: "video" } as Record<string, string>,
@@ -1271,6 +1277,7 @@ export const en = {
           dropped: "is dropped",
           admitted: "is admitted",
         } as Record<string, string>,
+        tries: { raef: "RAEF", admitted: "RAEF, the packet is admitted" } as Record<string, string>,
         x: "timer of the mechanism",
         panels: { wait: "Mean wait of a call at R2" } as Record<string, string>,
         lines: {} as Record<string, string>,
@@ -1293,7 +1300,7 @@ export const en = {
         claim:
           "A switch whose fabric is not much faster than its lines queues packets at its inputs as well as at its outputs. Modified RED judges the output’s queue plus ν times what waits for it at all inputs. Figure 2 shows the queues of a 4 x 4 switch by speedup: at low speedup modified RED keeps the output queue significantly shorter than RED does, input queues stay about the same, and from a speedup of 2 on both REDs meet.",
         found: [
-          "The shorter output queue at low speedup comes out, more clearly than the paper says: with its weight ν the input queues alone keep RED dropping while the output idles. Move ν to 0.125 and see how little is left of it.",
+          "The shorter output queue at low speedup comes out, more clearly than the paper says: with its weight ν the input queues alone keep RED dropping while the output idles. With a quarter of that weight much less is left of it.",
           "From a speedup of 2 on the curves do not quite meet, and input queues are not as short as the paper has them, since in its fabric a virtual output queue waits for its own share even while all others are empty. With a crossbar that serves whatever waits both come out.",
         ],
         effort: "Three runs of 40 s, in place of twenty of 100 s.",
@@ -1308,6 +1315,10 @@ export const en = {
           parallel: "parallel links, as in the paper",
           crossbar: "crossbar with iSLIP",
         } as Record<string, string>,
+        tries: { nu: "A quarter of the weight", crossbar: "A crossbar with iSLIP" } as Record<
+          string,
+          string
+        >,
         x: "speedup",
         panels: { output: "Queue of an output, mean", input: "Queue of an input, mean" } as Record<
           string,
@@ -1349,6 +1360,7 @@ export const en = {
           flows: "Best-effort connections",
         } as Record<string, string>,
         options: {} as Record<string, string>,
+        tries: { fixed: "RIO with a fixed threshold of 70" } as Record<string, string>,
         x: "mean silence of the assured flow",
         panels: { use: "Core used by best effort", gain: "Gain of A-RIO over RIO" } as Record<
           string,
@@ -1386,6 +1398,10 @@ export const en = {
           "nrt-VBR": "nrt-VBR, half of the line (figure 6)",
           UBR: "UBR, all of the line (figure 11)",
         } as Record<string, string>,
+        tries: { weight: "Weight 0.002", both: "Weight 0.002 and max_p 0.02" } as Record<
+          string,
+          string
+        >,
         x: "time",
         panels: {} as Record<string, string>,
         lines: { queue: "queue", average: "average" } as Record<string, string>,

@@ -52,7 +52,7 @@ export function Claims({ figure, settings, of, t, words }: Props) {
                     <th scope="row">{id}</th>
                     <td class="figure-says">{words.says[id]}</td>
                     <td class="figure-cell" data-label={head.what}>
-                      {words.readings[id]}
+                      {together(words.readings[id] ?? "")}
                     </td>
                     <td class="figure-cell figure-number" data-label={head.paper}>
                       {claim.paper}
@@ -90,6 +90,11 @@ function Found({ claim, words }: { claim: Claim; words: Readonly<Record<string, 
       {words[claim.verdict] ?? claim.verdict}
     </span>
   );
+}
+
+/** A number and its unit on one line. */
+function together(text: string): string {
+  return text.replaceAll(/(\d) (?=[a-z%])/gi, "$1\u00a0");
 }
 
 /** A mean with its interval; percent and plain numbers are as they stand. */

@@ -11,19 +11,19 @@ import {
   type SliderControl,
   startOf,
 } from "./figure";
-import type { FigureWords } from "./words";
+import type { FigureWords, PapersWords } from "./words";
 
 interface Props {
   figure: Figure;
   settings: Settings;
   words: FigureWords;
-  /** What the button says that sets all back. */
-  reset: string;
+  t: PapersWords;
   onChange: (settings: Settings) => void;
 }
 
 /** The controls of a figure, and back to the start. */
-export function Controls({ figure, settings, words, reset, onChange }: Props) {
+export function Controls({ figure, settings, words, t, onChange }: Props) {
+  const start = startOf(figure);
   const set = (key: string, value: number | string) => onChange({ ...settings, [key]: value });
   return (
     <>
@@ -34,9 +34,22 @@ export function Controls({ figure, settings, words, reset, onChange }: Props) {
           <OfChoice key={c.key} control={c} settings={settings} words={words} set={set} />
         ),
       )}
-      <Button disabled={isStart(figure, settings)} onClick={() => onChange(startOf(figure))}>
-        {reset}
+      <Button disabled={isStart(figure, settings)} onClick={() => onChange(start)}>
+        {t.reset}
       </Button>
+      <fieldset class="figure-tries">
+        <legend>{t.tries}</legend>
+        {Object.entries(figure.tries).map(([key, tried]) => (
+          <Button
+            key={key}
+            kind="quiet"
+            pressed={Object.entries({ ...start, ...tried }).every(([k, v]) => settings[k] === v)}
+            onClick={() => onChange({ ...start, ...tried })}
+          >
+            {words.tries[key] ?? key}
+          </Button>
+        ))}
+      </fieldset>
     </>
   );
 }

@@ -23,7 +23,22 @@ const MARGIN = { left: 48, right: 14, top: 10, bottom: 42 };
 /** Pixels from the first and last place to the sides. */
 const ROOM = 14;
 
+/** Pixels that the name of a place needs. */
+const NAME = 30;
+
 type Place = (value: number) => number;
+
+/** Places whose names do not run into those before them. */
+function apart(xs: readonly number[], x: Place): Set<number> {
+  let last = Number.NEGATIVE_INFINITY;
+  return new Set(
+    xs.filter((at) => {
+      if (x(at) - last < NAME) return false;
+      last = x(at);
+      return true;
+    }),
+  );
+}
 
 /** Means with intervals by a number. */
 export function CurvesChart(props: Props) {
@@ -38,6 +53,7 @@ export function CurvesChart(props: Props) {
   const x = along(...ends, least, Math.max(...xs));
   const y = along(bottom, MARGIN.top, axis.least, axis.most);
   const right = width - MARGIN.right;
+  const shown = apart(xs, x);
   // Places of lines lie a little beside each other, so that intervals do not cover each other.
   const shift = (i: number) => (i - (lines.length - 1) / 2) * 5;
   return (
@@ -59,9 +75,11 @@ export function CurvesChart(props: Props) {
           {[...places].map(([at, name]) => (
             <g key={at}>
               <path class="chart-grid" d={`M${x(at)} ${bottom}v5`} />
-              <text x={x(at)} y={bottom + 18} text-anchor="middle">
-                {name}
-              </text>
+              {shown.has(at) && (
+                <text x={x(at)} y={bottom + 18} text-anchor="middle">
+                  {name}
+                </text>
+              )}
             </g>
           ))}
           <text x={(MARGIN.left + right) / 2} y={height - 4} text-anchor="middle">
@@ -97,7 +115,12 @@ function Line({ line, x, y }: { line: Drawn; x: Place; y: Place }) {
         <Interval key={s.x} at={x(s.x)} spot={s} y={y} />
       ))}
       {line.spots.map((s) => (
-        <path key={s.x} d={shape(line.index, x(s.x), y(s.value.mean), 4)} stroke="none" />
+        <path
+          key={s.x}
+          class="figure-mean"
+          d={shape(line.index, x(s.x), y(s.value.mean), 4)}
+          stroke="none"
+        />
       ))}
     </g>
   );

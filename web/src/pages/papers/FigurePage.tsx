@@ -45,13 +45,7 @@ export function FigurePage({ figure, query }: { figure: Figure; query: URLSearch
       <div class="figure-body">
         <section class="figure-settings" aria-labelledby="figure-settings">
           <h2 id="figure-settings">{t.settings}</h2>
-          <Controls
-            figure={figure}
-            settings={settings}
-            words={words}
-            reset={t.reset}
-            onChange={set}
-          />
+          <Controls figure={figure} settings={settings} words={words} t={t} onChange={set} />
           <Going runs={runs} t={t} />
           <p class="figure-note">{words.effort}</p>
         </section>

@@ -20,7 +20,7 @@ const MARGIN = { top: 4, bottom: 28, right: 16 };
 export function RowsChart({ title, unit, lines, marks, rows, alt }: Props) {
   const area = useRef<HTMLDivElement>(null);
   const width = useWidth(area, 600);
-  const left = width < 480 ? 138 : 160;
+  const left = width < 480 ? 150 : 168;
   const axis = axisOf(unit, extent(lines, marks), width < 480 ? 4 : 8);
   const height = MARGIN.top + rows.length * ROW + MARGIN.bottom;
   const bottom = height - MARGIN.bottom;
@@ -103,7 +103,7 @@ function Row(props: { line: Drawn; spot: Spot; x: (value: number) => number; y: 
     <g stroke={color} fill={color}>
       <path class="figure-stem" d={`M${x(0)} ${y}H${x(mean)}`} />
       {half !== null && <path d={`M${low} ${y - 4}v8M${high} ${y - 4}v8M${low} ${y}H${high}`} />}
-      <path d={shape(line.index, x(mean), y, 4)} stroke="none" />
+      <path class="figure-mean" d={shape(line.index, x(mean), y, 4)} stroke="none" />
     </g>
   );
 }

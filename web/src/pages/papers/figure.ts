@@ -88,6 +88,8 @@ interface Common {
   /** Values of the scenario that are others, for all of it. */
   set: (s: Settings) => readonly string[];
   details: Details;
+  /** Settings that show what the texts tell, by name; others are as at the start. */
+  tries: Readonly<Record<string, Settings>>;
   measure: (o: Outcome) => Measured;
   readings: readonly Reading[];
 }

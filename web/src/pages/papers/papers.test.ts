@@ -104,6 +104,12 @@ describe.each(each)("the figure of %s", (name, figure) => {
         if (c.kind === "choice")
           for (const o of c.options) expect(words.options).toHaveProperty([o]);
       }
+      for (const [key, tried] of Object.entries(figure.tries)) {
+        expect(words.tries).toHaveProperty([key]);
+        const there = { ...startOf(figure), ...tried };
+        expect(at(figure, writeSettings(figure, there))).toEqual(there);
+        expect(writeSettings(figure, there)).not.toBe("");
+      }
       if (figure.kind !== "times") {
         for (const p of figure.panels) expect(words.panels).toHaveProperty([p.name]);
       }
@@ -276,6 +282,19 @@ describe("lines", () => {
   it("have an axis that ends at 100 % for shares, and is there without any", () => {
     expect(axisOf("1", [0, 0.99], 5).most).toBe(1);
     expect(axisOf("packets", extent([] as Drawn[], []), 5).most).toBeGreaterThan(0);
+  });
+});
+
+describe("settings", () => {
+  // Python runs these, and the papers' own points that they are to be (`test_lab_papers.py`).
+  const known = parse(
+    readFileSync(new URL("../../../tests/fixtures/papers/points.json", import.meta.url), "utf8"),
+  ) as { paper: string; query: string; variant: string; set: string[] }[];
+
+  it.each(known)("of $paper mean what they meant: $query", ({ paper, query, variant, set }) => {
+    const figure = figures.find((f) => f.name === paper);
+    const points = figure?.points(at(figure, query)) ?? [];
+    expect(points.find((p) => p.variant === variant)?.set).toEqual(set);
   });
 });
 

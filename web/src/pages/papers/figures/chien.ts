@@ -65,6 +65,7 @@ export const chien: Curves = {
     ),
   set: (s) => [...new Set(SCHEMES.flatMap((line) => settings(line, s)))],
   details: { samples: ["class", "link"] },
+  tries: { fixed: { fixed: 70 } },
   measure: (o) => {
     // What arrived of best effort over the rate of the core's link.
     const received = sample(o, "class", "best-effort", "throughput");

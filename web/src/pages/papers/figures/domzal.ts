@@ -67,6 +67,7 @@ export const domzal: Curves = {
     }),
   set: settings,
   details: { admission: true },
+  tries: { raef: { mechanism: "RAEF" }, admitted: { mechanism: "RAEF", trigger: "admitted" } },
   measure: (o) => {
     const rows = waits(o);
     const runs = [...new Set(rows.map((r) => r.run))].sort((a, b) => a - b);

@@ -100,6 +100,7 @@ export const mitroi: Rows = {
     POLICIES.map((variant, x): Point => ({ variant, line: "", x, set: settings(variant, s) })),
   set: (s) => settings("FIFO", s),
   details: { samples: ["class"] },
+  tries: { order: { start: "order" }, limit: { limit: 300 }, load: { load: 98 } },
   measure: (o) => ({
     values: Object.fromEntries(REAL_TIME.map((c) => [c, sample(o, "class", c, "loss_ratio")])),
   }),

@@ -61,6 +61,7 @@ export const shrivastav: Curves = {
     ),
   set: (s) => settings(MODIFIED, s),
   details: { samples: ["queue", "switch-input"] },
+  tries: { nu: { nu: 0.125 }, crossbar: { fabric: "crossbar" } },
   measure: (o) => {
     // A port may have several queues.
     const output = summed(sampled(o, "queue", BACKLOG, (name) => name.startsWith("out-")));

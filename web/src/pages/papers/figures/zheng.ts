@@ -66,6 +66,7 @@ export const zheng: Times = {
     SCHEMES.map((line): Point => ({ variant: line, line, x: 0, set: settings(line, s) })),
   set: (s) => [...new Set(SCHEMES.flatMap((line) => settings(line, s)))],
   details: { samples: ["queue"] },
+  tries: { weight: { weight: 0.002 }, both: { weight: 0.002, max_p: 0.02 } },
   measure: (o) => ({
     values: Object.fromEntries(
       Object.entries(QUANTITIES).map(([key, metric]) => [key, sample(o, "queue", PLACE, metric)]),
