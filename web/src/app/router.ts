@@ -34,3 +34,9 @@ globalThis.addEventListener?.("hashchange", () => {
 export function go(place: string): void {
   location.hash = `#/${place}`;
 }
+
+/** Begins at a place, in the place of the start: there is no way back to that. */
+export function beginAt(place: string): void {
+  history.replaceState(null, "", `#/${place}`);
+  route.value = parseRoute(location.hash);
+}

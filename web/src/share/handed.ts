@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
-import { route } from "../app/router";
+import { beginAt, route } from "../app/router";
 import type { Parts } from "../engine/parts";
-import { type Handed, NoProject, read } from "../engine/project";
+import { type Handed, type Kind, NoProject, read } from "../engine/project";
 import { unpack } from "./fragment";
 
 /** What is handed to a page from outside: by `spillgate lab FILE`, a saved page or a link. */
@@ -25,11 +25,18 @@ export function hand(next: Handed): void {
   current.value = { handed: next, times: current.peek().times + 1 };
 }
 
+/** The page that begins with a kind. */
+const PAGES: Record<Kind, string> = { scenario: "scenario", config: "router", show: "router" };
+
 /** Takes what the page was made or opened with; later links are followed as they come. */
 export async function beginHanded(parts: Parts): Promise<void> {
   try {
     const own = read(parts.project);
-    if (own) hand(own);
+    if (own) {
+      hand(own);
+      // A saved page is opened without a route.
+      if (route.peek().page === "") beginAt(PAGES[own.kind]);
+    }
   } catch (error) {
     handedProblem.value = sentence(error);
   }
