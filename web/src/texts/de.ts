@@ -555,7 +555,7 @@ export const de: Texts = {
         tries: [
           "Den Puffer klein machen. Auf die Auslastung der Leitung achten.",
           "Ihn auf 200 % stellen. Die Leitung ist immer belegt, und das Warten hört nie auf.",
-          "CUBIC wählen. Sein Fenster wächst weit weg vom letzten Verlust schnell, nahe daran langsam.",
+          "CUBIC wählen. Sein Fenster wächst weit unter dem Fenster des letzten Verlusts schnell und nahe daran langsam.",
         ],
         controls: {
           buffer: "Puffer, gemessen am Inhalt des Pfads",
@@ -686,7 +686,7 @@ export const de: Texts = {
         tries: [
           "Beim üblichen Gewicht 0,002 Warteschlange und Mittelwert ansehen: Der Mittelwert kommt spät, die Warteschlange schießt über.",
           "0,02 wählen. Der Mittelwert folgt der Warteschlange.",
-          "Die Zahl der Ströme erhöhen, dann die höchste Wahrscheinlichkeit. Wann kommt die Warteschlange zur Ruhe?",
+          "Die höchste Wahrscheinlichkeit auf 2 % senken. Der Regelkreis antwortet schwächer: Die Warteschlange ist länger und schwingt weniger. Gilt das auch bei 30 Strömen?",
         ],
         controls: {
           weight: "Gewicht des Mittelwerts",

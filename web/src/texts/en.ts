@@ -532,7 +532,7 @@ export const en = {
         tries: [
           "Make the buffer small. Watch the utilization of the line.",
           "Make it 200 %. The line is always busy, and the wait never ends.",
-          "Choose CUBIC. Its window grows fast far from the last loss, slowly near it.",
+          "Choose CUBIC. Its window grows fast far below the window of the last loss, and slowly near it.",
         ],
         controls: { buffer: "Buffer, of what the path holds", sender: "Congestion control" },
         options: { newreno: "NewReno", cubic: "CUBIC" },
@@ -661,7 +661,7 @@ export const en = {
         tries: [
           "Watch queue and average with the standard weight 0.002: the average comes late, and the queue overshoots.",
           "Choose 0.02. The average follows the queue.",
-          "Raise the number of flows, then the highest probability. When does the queue come to rest?",
+          "Lower the highest probability to 2 %. The loop answers less: the queue is longer and swings less. Is that still so with 30 flows?",
         ],
         controls: { weight: "Weight of the average", most: "Highest probability", flows: "Flows" },
         options: {},
