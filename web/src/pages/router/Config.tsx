@@ -78,39 +78,41 @@ function Beside({ bench }: { bench: Bench }) {
   const capture = bench.capture.value;
   const problem = bench.fileProblem.value;
   return (
-    <ul class="config-beside" role="status">
-      {show && (
-        <li>
-          {t.shown(show.policies.map((p) => `${p.policy} ${p.interface}`).join(", "))}{" "}
-          <button type="button" class="link" onClick={() => bench.dropShow()}>
-            {t.leaveOut}
-          </button>
-        </li>
-      )}
-      {capture && (
-        <li>
-          {t.captured(capture.file, capture.packets, value(capture.length, "s"))}{" "}
-          <button type="button" class="link" onClick={() => bench.dropCapture()}>
-            {t.leaveOut}
-          </button>
-        </li>
-      )}
-      {problem && (
-        <li class="config-wrong">
-          ✗{" "}
-          {problem.tooLarge
-            ? t.tooLarge(problem.name, value(problem.bytes, "B"), value(problem.most, "B"))
-            : problem.why}
-          {problem.command !== "" && (
-            <>
-              {" "}
-              <code>{problem.command}</code>
-            </>
-          )}
-        </li>
-      )}
-      {bench.reading.value && <li>{t.reading}</li>}
-      {bench.crash.value && <li class="config-wrong">✗ {t.crash(bench.crash.value)}</li>}
-    </ul>
+    <div role="status">
+      <ul class="config-beside">
+        {show && (
+          <li>
+            {t.shown(show.policies.map((p) => `${p.policy} ${p.interface}`).join(", "))}{" "}
+            <button type="button" class="link" onClick={() => bench.dropShow()}>
+              {t.leaveOut}
+            </button>
+          </li>
+        )}
+        {capture && (
+          <li>
+            {t.captured(capture.file, capture.packets, value(capture.length, "s"))}{" "}
+            <button type="button" class="link" onClick={() => bench.dropCapture()}>
+              {t.leaveOut}
+            </button>
+          </li>
+        )}
+        {problem && (
+          <li class="config-wrong">
+            ✗{" "}
+            {problem.tooLarge
+              ? t.tooLarge(problem.name, value(problem.bytes, "B"), value(problem.most, "B"))
+              : problem.why}
+            {problem.command !== "" && (
+              <>
+                {" "}
+                <code>{problem.command}</code>
+              </>
+            )}
+          </li>
+        )}
+        {bench.reading.value && <li>{t.reading}</li>}
+        {bench.crash.value && <li class="config-wrong">✗ {t.crash(bench.crash.value)}</li>}
+      </ul>
+    </div>
   );
 }
