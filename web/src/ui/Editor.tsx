@@ -52,6 +52,8 @@ export function Editor(props: Props) {
   // The editor outlives renderings: it calls what the last one gave.
   const changed = useRef(onChange);
   changed.current = onChange;
+  // What was typed and has not come back as `text` yet: it comes later than the next key.
+  const echoes = useRef<string[]>([]);
   const readOnly = props.readOnly ?? false;
 
   // What changes later is reconfigured below.
@@ -71,7 +73,10 @@ export function Editor(props: Props) {
           EditorState.readOnly.of(readOnly),
           EditorView.updateListener.of((update) => {
             const own = update.transactions.some((t) => t.docChanged && !t.annotation(byPage));
-            if (own) changed.current(update.state.doc.toString());
+            if (!own) return;
+            const typed = update.state.doc.toString();
+            echoes.current.push(typed);
+            changed.current(typed);
           }),
         ],
       }),
@@ -93,7 +98,9 @@ export function Editor(props: Props) {
 
   useEffect(() => {
     const now = view.current;
-    if (!now || now.state.doc.toString() === text) return;
+    const echo = echoes.current.indexOf(text);
+    echoes.current = echo < 0 ? [] : echoes.current.slice(echo + 1);
+    if (!now || echo >= 0 || now.state.doc.toString() === text) return;
     now.dispatch({
       changes: { from: 0, to: now.state.doc.length, insert: text },
       annotations: byPage.of(true),

@@ -26,6 +26,9 @@ function drop(page: Page, name: string, content: string | Buffer): Promise<void>
     .setInputFiles({ name, mimeType: "application/octet-stream", buffer });
 }
 
+/** As `expect.poll`, with patience for a machine that does other things, too. */
+const until = <T>(what: () => T | Promise<T>) => expect.poll(what, { timeout: 20_000 });
+
 const run = (page: Page) => page.getByRole("button", { name: "Run", exact: true });
 
 /** The cell of a table by the words of its row and column. */
@@ -40,7 +43,7 @@ async function cell(page: Page, table: string, row: string, column: string): Pro
 inBrowser("the router page", (open) => {
   test("goes from a configuration to a verdict, and back to its lines", async () => {
     const { page, requests } = await open("#/router");
-    await expect.poll(() => page.getByText("Nothing leaves this page").count()).toBe(1);
+    await until(() => page.getByText("Nothing leaves this page").count()).toBe(1);
     await paste(page, EDGE);
 
     // Findings, each with its rule, why and what to do; its line is one click away.
@@ -67,7 +70,7 @@ inBrowser("the router page", (open) => {
     const calls = page.getByRole("textbox", { name: "calls of VOICE" });
     expect(await calls.inputValue()).toBe("17");
     await drop(page, "show.txt", SHOW);
-    await expect.poll(() => calls.inputValue()).toBe("12");
+    await until(() => calls.inputValue()).toBe("12");
     await calls.fill("25");
     await calls.blur();
     expect(await page.locator(".loads tbody tr").first().textContent()).toContain("you");
@@ -81,7 +84,7 @@ inBrowser("the router page", (open) => {
     // Less priority than the calls need: they fail, and that is the line to paste.
     const slider = page.getByRole("slider", { name: "priority percent" });
     await slider.fill("9");
-    await expect.poll(() => cell(page, "Before and after", "VOICE", "Verdict")).toContain("fail");
+    await until(() => cell(page, "Before and after", "VOICE", "Verdict")).toContain("fail");
     const lines = page.getByRole("region", { name: "Changed lines" });
     expect((await lines.textContent())?.trim()).toBe(
       "policy-map WAN\n class VOICE\n  priority percent 10",
@@ -122,7 +125,7 @@ inBrowser("the router page", (open) => {
     await allow.check();
     expect(await page.locator(".share button").count()).toBeGreaterThan(1);
     await page.getByRole("button", { name: "Open in the scenario page" }).click();
-    await expect.poll(() => page.url()).toMatch(/#\/scenario$/);
+    await until(() => page.url()).toMatch(/#\/scenario$/);
   });
 
   test("says what is wrong with what is no configuration", async () => {
@@ -143,7 +146,7 @@ inBrowser("the router page", (open) => {
       .getByText("There is no interface with a policy, and no policy-map to try.")
       .waitFor();
     await paste(page, "");
-    await expect.poll(() => page.locator(".facts").count()).toBe(0);
+    await until(() => page.locator(".facts").count()).toBe(0);
   });
 
   test("refuses a capture of 2 GB unread, with the command that reads it", async () => {
@@ -166,7 +169,7 @@ inBrowser("the router page", (open) => {
     await drop(page, "office.pcap", readFileSync(fileURLToPath(capture)));
     await page.getByText(/Loads from the capture office.pcap: 4,159 packets/).waitFor();
     const kind = page.getByRole("combobox", { name: "Traffic of VOICE" });
-    await expect.poll(() => kind.inputValue()).toBe("captured");
+    await until(() => kind.inputValue()).toBe("captured");
     await run(page).click();
     await page.getByRole("heading", { name: "Verdict" }).waitFor();
   });
@@ -201,16 +204,25 @@ inBrowser("the router page", (open) => {
       (_, i) =>
         `interface Vlan${i}\n description x\n ip address 10.0.${i % 250}.1 255.255.255.0\n!\n`,
     );
-    await drop(page, "big.cfg", `${lines.join("")}${EDGE}`);
     const facts = page.locator(".facts");
-    await expect.poll(() => facts.textContent()).toContain("50,0");
-    expect(Number(/in (\d+) ms/.exec((await facts.textContent()) ?? "")?.[1])).toBeLessThan(1000);
-    await page.getByRole("textbox", { name: "Configuration of the router" }).click();
-    const begin = performance.now();
-    await page.keyboard.type("! quick", { delay: 0 });
-    // Seven keys of a few ms each, with the way of each to the browser and back.
-    expect(performance.now() - begin).toBeLessThan(1500);
-  });
+    // Of several times the least: the machine may do other things, too.
+    const times = { read: Number.POSITIVE_INFINITY, type: Number.POSITIVE_INFINITY };
+    for (let i = 0; i < 4; i++) {
+      const text = `${lines.join("")}${EDGE}${"!\n".repeat(i)}`;
+      await drop(page, "big.cfg", text);
+      const count = text.split("\n").length.toLocaleString("en");
+      await until(() => facts.textContent()).toContain(count);
+      const read = Number(/in (\d+) ms/.exec((await facts.textContent()) ?? "")?.[1]);
+      times.read = Math.min(times.read, read);
+      await page.getByRole("textbox", { name: "Configuration of the router" }).click();
+      const begin = performance.now();
+      await page.keyboard.type("! quick", { delay: 0 });
+      times.type = Math.min(times.type, performance.now() - begin);
+    }
+    expect(times.read).toBeLessThan(1000);
+    // Seven keys, each with its way to the browser and back.
+    expect(times.type).toBeLessThan(1000);
+  }, 120_000);
 
   test("has nothing serious by axe, and fits 400 px", async () => {
     const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
