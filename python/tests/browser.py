@@ -115,7 +115,7 @@ class Browser:
             self.events.append(self._message(until))
 
     def open(self, path, *, width=1280, height=900, dark=False, script=True):
-        """Opens a file in a window of this size."""
+        """Opens a file, or an address, in a window of this size."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media="", features=[scheme])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
@@ -127,7 +127,7 @@ class Browser:
             mobile=False,
         )
         self.events = []
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         self.wait("Page.loadEventFired")
 
     def run(self, code):
@@ -137,6 +137,14 @@ class Browser:
         )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
+
+    def until(self, code):
+        """Waits until an expression in the page is true."""
+        until = time.monotonic() + 60
+        while not self.run(code):
+            if time.monotonic() > until:
+                raise TimeoutError(code)
+            time.sleep(0.1)
 
     def key(self, key, **more):
         """Presses and releases a key."""
