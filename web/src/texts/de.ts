@@ -1143,6 +1143,7 @@ export const de: Texts = {
     findingsLater: "Die Regeln werden angewandt, sobald es keine Fehler gibt.",
     noFindings: "Keine Regel hat etwas zu sagen.",
     noRequirements: "Das Szenario verlangt nichts: `sla` sagt, was das Ergebnis erfüllen muss.",
+    alwaysZero: (what: string) => `Immer null: ${what}.`,
     noSeries: "Es gibt keine Kurven über die Zeit.",
     views: {
       requirements: "Anforderungen",

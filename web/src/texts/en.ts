@@ -1112,6 +1112,7 @@ export const en = {
     findingsLater: "Rules are applied once there are no errors.",
     noFindings: "No rule has anything to say.",
     noRequirements: "The scenario requires nothing: `sla` says what the result must satisfy.",
+    alwaysZero: (what: string) => `Nothing but zero: ${what}.`,
     noSeries: "There are no curves over time.",
     views: {
       requirements: "Requirements",

@@ -10,7 +10,7 @@ import { type ChartGroup, onKey, useChartGroup } from "./charts";
 import { type Paint, paint, resolved } from "./colors";
 import { fitting, number, type Scale, value } from "./format";
 import { Legend } from "./Legend";
-import { gist, outline, type Samples, span, valueAt } from "./outline";
+import { type Gist, gist, outline, type Samples, span, valueAt } from "./outline";
 import { useWords } from "./words";
 
 /** A curve of a chart. */
@@ -53,7 +53,11 @@ export function TimeChart(props: Props) {
   const group = props.group ?? own;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const shown = useMemo(() => lines.filter((l) => !hidden.has(l.name)), [lines, hidden]);
-  const scale = useMemo(() => fitOf(unit, shown, levels), [unit, shown, levels]);
+  const gists = useMemo(() => new Map(lines.map((l) => [l, gist(l)])), [lines]);
+  const scale = useMemo(() => {
+    const tops = shown.map((l) => gists.get(l)?.most);
+    return fitting(unit, [...tops, ...levels.map((l) => l.value)]);
+  }, [unit, shown, gists, levels]);
   const all = props.range ?? span(lines);
   const painted = useMemo(() => paintOf(lines), [lines]);
   const area = useRef<HTMLDivElement>(null);
@@ -119,7 +123,7 @@ export function TimeChart(props: Props) {
       />
       <ul class="unseen">
         {lines.map((l) => (
-          <li key={l.name}>{summary(l, unit, words)}</li>
+          <li key={l.name}>{summary(l.name, gists.get(l), unit, words)}</li>
         ))}
       </ul>
     </figure>
@@ -132,20 +136,19 @@ function pointed(at: number | null, lines: readonly Line[], unit: string): strin
   return `${value(at, "s")}: ${values.join(", ")}`;
 }
 
-function summary(line: Line, unit: string, words: ReturnType<typeof useWords>["chart"]): string {
-  const g = gist(line);
-  if (!g) return words.none(line.name);
+function summary(
+  name: string,
+  g: Gist | null | undefined,
+  unit: string,
+  words: ReturnType<typeof useWords>["chart"],
+): string {
+  if (!g) return words.none(name);
   const text = (x: number) => value(x, unit);
-  return words.summary(line.name, text(g.least), text(g.mean), text(g.most), value(g.when, "s"));
+  return words.summary(name, text(g.least), text(g.mean), text(g.most), value(g.when, "s"));
 }
 
 function paintOf(lines: readonly Line[]): Map<Line, Paint> {
   return new Map(lines.map((l, i) => [l, l.paint ?? paint(i)]));
-}
-
-function fitOf(unit: string, lines: readonly Line[], levels: readonly Level[]): Scale {
-  const tops = lines.map((l) => gist(l)?.most);
-  return fitting(unit, [...tops, ...levels.map((l) => l.value)]);
 }
 
 interface Drawn {

@@ -87,6 +87,7 @@ function halfToEven(text: string, more: string, decimals: number): string {
 
 /** A number with some decimals, ties to even. */
 export function fixed(x: number, decimals: number): string {
+  if (!Number.isFinite(x)) return NONE;
   const places = Math.max(0, decimals);
   if (Math.abs(x) >= 1e21) {
     const zeros = places > 0 ? `.${"0".repeat(places)}` : "";

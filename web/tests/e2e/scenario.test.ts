@@ -90,6 +90,38 @@ inBrowser("the scenario page", (open) => {
     await page.locator(".conclusion-old").waitFor();
   });
 
+  it("points and zooms in charts over time by keyboard, all of them together", async () => {
+    const { page } = await open("#/scenario");
+    await example(page, "first");
+    await runButton(page).click();
+    await page.locator(".conclusion-head").waitFor();
+    await page.getByRole("tab", { name: "Over time" }).click();
+    const results = page.getByRole("tabpanel").last();
+    await results.getByLabel("Shown").selectOption({ label: "llq" });
+    const pointer = results.getByRole("slider").first();
+    await pointer.focus();
+    await page.keyboard.press("End");
+    await expect
+      .poll(() => pointer.getAttribute("aria-valuetext"))
+      .toMatch(/^21 s: voice \d+ packets/);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("+");
+    const whole = results.getByRole("button", { name: "Show all of it" });
+    await whole.waitFor();
+    await page.keyboard.press("0");
+    await expect.poll(() => whole.count()).toBe(0);
+
+    // The same by mouse.
+    const box = await results.locator(".u-over").boundingBox();
+    if (!box) throw new Error("no chart");
+    await page.mouse.move(box.x + 50, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 150, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await whole.click();
+    await expect.poll(() => whole.count()).toBe(0);
+  });
+
   it("stops a run within 100 ms, and can run again", async () => {
     const { page } = await open("#/scenario");
     await write(page, SMALL("5 packets", "1000000 s"));

@@ -32,6 +32,8 @@ export function Bench({ first }: { first: Draft }) {
   const { handle, go } = usePlaces(project, file, setFile);
   useAutosave(draft);
 
+  // A digest is of what was run, which a shorter run is not as written.
+  const ran = runner.ran?.project === project ? runner.ran : undefined;
   const load = (next: Project) => {
     runner.cancel();
     setProject(next);
@@ -77,15 +79,13 @@ export function Bench({ first }: { first: Draft }) {
           />
           <ShareButtons
             project={project}
-            options={options}
-            digest={
-              runner.ran?.project === project ? runner.ran.outcome.runs[0]?.digest : undefined
-            }
+            options={ran?.options ?? options}
+            digest={ran?.outcome.runs[0]?.digest}
           />
         </div>
         <Results
           ran={runner.ran}
-          current={runner.ran?.project === project}
+          current={ran !== undefined}
           running={runner.stage.at === "running"}
           findings={check.checked && check.problems}
           onGo={go}

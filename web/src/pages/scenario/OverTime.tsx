@@ -5,7 +5,7 @@ import { useCatalog, wordOf } from "../../ui/catalog";
 import { useChartGroup } from "../../ui/charts";
 import { Select } from "../../ui/Field";
 import { TimeChart } from "../../ui/TimeChart";
-import { chartOfPlace, chartsOfVariant, metricsOf, placesOf, runsOf } from "./curves";
+import { chartOfPlace, chartsOfVariant, isEmpty, metricsOf, placesOf, runsOf } from "./curves";
 
 /** The value of a choice that is still there, else the first. */
 function still<T>(chosen: T | undefined, list: readonly T[]): T | undefined {
@@ -36,6 +36,8 @@ export function OverTime({ outcome }: { outcome: Outcome }) {
       : chartsOfVariant(series, metric, of.slice(8), run, classes);
   }, [series, metric, of, run, variants, classes]);
   if (metric === undefined) return <p class="results-none">{t.noSeries}</p>;
+  // What is nothing but zero takes a line of text, not a chart.
+  const empty = charts.filter(isEmpty);
   const named = (title: string) => {
     const label = wordOf(catalog, "series", metric, "label");
     return title ? `${title}: ${label}` : label;
@@ -73,16 +75,21 @@ export function OverTime({ outcome }: { outcome: Outcome }) {
       </div>
       <p class="note-line">{wordOf(catalog, "series", metric, "summary")}</p>
       <div class="charts">
-        {charts.map((c) => (
-          <TimeChart
-            key={`${metric} ${of} ${c.title} ${c.lines[0]?.name}`}
-            title={named(c.title)}
-            unit={c.unit}
-            lines={c.lines}
-            group={group}
-          />
-        ))}
+        {charts
+          .filter((c) => !empty.includes(c))
+          .map((c) => (
+            <TimeChart
+              key={`${metric} ${of} ${c.title} ${c.lines[0]?.name}`}
+              title={named(c.title)}
+              unit={c.unit}
+              lines={c.lines}
+              group={group}
+            />
+          ))}
       </div>
+      {empty.length > 0 && (
+        <p class="note-line">{t.alwaysZero(empty.map((c) => c.title).join(", "))}</p>
+      )}
     </>
   );
 }

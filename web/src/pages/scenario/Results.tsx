@@ -11,6 +11,7 @@ import { Differences } from "./Differences";
 import { resultsJson, save, seriesCsv, summaryCsv } from "./download";
 import { OverTime } from "./OverTime";
 import { Requirements } from "./Requirements";
+import { saidOf } from "./Status";
 import { Summary } from "./Summary";
 import type { Ran } from "./useRun";
 
@@ -104,10 +105,19 @@ function Conclusion({ ran, current }: { ran: Ran; current: boolean }) {
   const t = useTexts().scenario;
   const { words, partial } = ran.outcome;
   const { conclusion, remarks } = words;
+  const otherwise = saidOf(ran.options);
   return (
     <div class="conclusion">
       {!current && <p class="conclusion-old">{t.old}</p>}
       {partial && <p class="conclusion-old">{t.partial}</p>}
+      {otherwise.length > 0 && (
+        <p class="conclusion-old">
+          {t.overridden}{" "}
+          {otherwise.map((s) => (
+            <code key={s}>{s} </code>
+          ))}
+        </p>
+      )}
       {conclusion && (
         <>
           <p class={`conclusion-head verdict-${conclusion.verdict}`}>

@@ -46,15 +46,20 @@ export function Status({ check, options, onOptions, onGo }: Props) {
   );
 }
 
+/** What options change, as the command line writes it. */
+export function saidOf({ set = [], runs, seed, variant }: Options): string[] {
+  return [
+    ...set.map((s) => `--set ${s}`),
+    ...(runs === undefined ? [] : [`--runs ${runs}`]),
+    ...(seed === undefined ? [] : [`--seed ${seed}`]),
+    ...(variant === undefined ? [] : [variant]),
+  ];
+}
+
 /** What is run otherwise than it is written. */
 function Overrides({ options, onOptions }: Pick<Props, "options" | "onOptions">) {
   const t = useTexts().scenario;
-  const said = [
-    ...(options.set ?? []).map((s) => `--set ${s}`),
-    ...(options.runs === undefined ? [] : [`--runs ${options.runs}`]),
-    ...(options.seed === undefined ? [] : [`--seed ${options.seed}`]),
-    ...(options.variant === undefined ? [] : [options.variant]),
-  ];
+  const said = saidOf(options);
   if (said.length === 0) return null;
   return (
     <p class="status-overrides">

@@ -77,6 +77,11 @@ export function chartsOfVariant(
   );
 }
 
+/** Whether a chart shows nothing but zeros. */
+export function isEmpty({ lines }: Chart): boolean {
+  return lines.every((l) => l.values.every((v) => v === 0 || Number.isNaN(v)));
+}
+
 /** One place in all variants. */
 export function chartOfPlace(
   series: readonly Curve[],

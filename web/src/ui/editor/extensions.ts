@@ -61,6 +61,7 @@ export function common(label: string, phrases: Record<string, string>): Extensio
     EditorState.tabSize.of(2),
     EditorState.phrases.of(phrases),
     EditorView.lineWrapping,
+    EditorView.domEventHandlers({ beforeinput: replaceSelected }),
     EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     tooltips({ position: "fixed" }),
     keymap.of([
@@ -76,6 +77,25 @@ export function common(label: string, phrases: Record<string, string>): Extensio
     syntaxHighlighting(colors),
     theme,
   ];
+}
+
+/**
+ * Takes what is typed over a selection from the browser, which would keep the look of what it
+ * replaces by an attribute `style`: the security policy of the page forbids those.
+ */
+function replaceSelected(event: InputEvent, view: EditorView): boolean {
+  const { data, inputType } = event;
+  const { from, to, empty } = view.state.selection.main;
+  if (inputType !== "insertText" || !data || empty || view.composing) return false;
+  event.preventDefault();
+  const insert = () =>
+    view.state.update(view.state.replaceSelection(data), {
+      userEvent: "input.type",
+      scrollIntoView: true,
+    });
+  const handlers = view.state.facet(EditorView.inputHandler);
+  if (!handlers.some((handle) => handle(view, from, to, data, insert))) view.dispatch(insert());
+  return true;
 }
 
 /** What a language has: colors, and with a schema completion and hover. */
