@@ -86,6 +86,29 @@ wheel: $(NATIVE) ## Build a wheel into dist, and try it in an empty environment 
 	$(BIN)/maturin build --release --locked --quiet --out dist
 	PYTHON=$(CURDIR)/$(BIN)/python .ci/wheel
 
+WEB_DEPS := web/node_modules/.package-lock.json
+WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/wasm/spillgate_wasm.wasm
+LAB := python/spillgate/_lab
+
+.PHONY: lab
+lab: ## Build the lab, the simulator as a page, for `spillgate lab` (needs Node and rustup; QUICK=1: a larger page).
+	@web/build/needs
+	@$(MAKE) --no-print-directory $(WEB_DEPS)
+	cargo build --profile wasm --locked -p spillgate-wasm --target wasm32-unknown-unknown
+	cargo run --quiet --locked --manifest-path web/bindgen/Cargo.toml -- $(WASM) web/dist/wasm
+	cd web && npm run --silent site
+	@rm -rf $(LAB)
+	@cp -r web/dist/lab $(LAB)
+	@echo "$(LAB)/spillgate-lab.html"
+
+.PHONY: test-web
+test-web: $(WEB_DEPS) ## Check and test the lab's page (in a browser, too, after `make lab`).
+	cd web && npx biome check --error-on-warnings && npx tsc --noEmit && npx vitest run
+
+$(WEB_DEPS): web/package.json web/package-lock.json web/.npmrc
+	@echo "installing what the lab is built with"
+	@cd web && npm ci --loglevel error
+
 AUDIT := target/audit
 .PHONY: audit
 audit: $(VENV)/pyvenv.cfg ## Check licenses, duplicates, sources and known vulnerabilities of dependencies (needs cargo-deny).
@@ -139,7 +162,7 @@ lock: $(DEV_DEPS) ## Resolve the Python requirements anew (needs uv).
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed.
-	rm -rf $(VENV) target docs/_build
+	rm -rf $(VENV) target docs/_build web/node_modules web/dist web/bindgen/target $(LAB)
 	find python -name '_native*.so' -delete
 
 # The environment. Its first line names the first Python that is new enough.

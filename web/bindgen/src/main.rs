@@ -23,6 +23,9 @@ fn write(input: &str, out: &str) -> Result<(), Box<dyn Error>> {
     let mut bindgen = Bindgen::new();
     bindgen.input_path(input).out_name("spillgate_wasm");
     bindgen.typescript(false).omit_default_module_path(true);
+    bindgen
+        .remove_name_section(true)
+        .remove_producers_section(true);
     bindgen.web(true)?.generate(out)?;
     Ok(())
 }

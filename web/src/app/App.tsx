@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import type { Engine } from "../engine/api";
 import { EngineProvider } from "../engine/context";
 import { type PageName, pages } from "../pages/table";
@@ -37,6 +38,10 @@ function Content() {
   const t = useTexts().app;
   const name = current();
   const Page = pages.get(name);
+  const title = t.pages[name as PageName];
+  useEffect(() => {
+    document.title = title ? `${title} – ${t.name}` : t.name;
+  }, [title, t.name]);
   // A page reads what it begins with when it is mounted.
   return Page ? (
     <Page key={`${name}-${handedTimes.value}`} route={route.value} />

@@ -103,6 +103,13 @@ inBrowser("the page", (open) => {
     });
   });
 
+  it("says in its title what it shows", async () => {
+    const opened = await open("#/lessons");
+    await expect.poll(() => opened.page.title()).toBe("Lessons – Spillgate");
+    await visit(opened, "#/nowhere");
+    await expect.poll(() => opened.page.title()).toBe("Spillgate");
+  });
+
   it("keeps theme and language", async () => {
     const { page } = await open("", { locale: "de-AT" });
     const root = page.locator("html");
