@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -583,8 +584,17 @@ def refresh_tcp_over_atm():
     path.write_text(text, encoding="utf-8")
 
 
-def picture(report, target):
-    """What one sees of a report at first, if there is a browser."""
+def picture(page, target, *, width=1280, height=800, ready="true", after=0.0):
+    """What one sees of a page at first, if there is a browser.
+
+    Args:
+        page: A file, or an address.
+        target: The picture.
+        width: Of the window, in pixels.
+        height: Likewise.
+        ready: What is true in the page when there is something to see.
+        after: Seconds to wait then.
+    """
     sys.path.insert(0, str(ROOT / "python/tests"))
     import browser
 
@@ -594,9 +604,46 @@ def picture(report, target):
         return
     with tempfile.TemporaryDirectory() as profile:
         opened = browser.Browser(program, profile)
-        opened.open(report, width=1280, height=800)
+        opened.open(page, width=width, height=height)
+        opened.until(ready)
+        time.sleep(after)
         opened.screenshot(target, whole=False)
         opened.close()
+
+
+def refresh_lab():
+    """Replaces the picture of the lab, if it is built."""
+    from spillgate import lab
+
+    if not (lab.SITE / "index.html").is_file():
+        print("SKIPPED: docs/img/lab.png: `make lab` has not built the lab", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        file = Path(temporary) / "lab.html"
+        lab.save(file)
+        address = f"{file.as_uri()}#/watch"
+        moving = "document.querySelector('canvas') !== null"
+        picture(address, ROOT / "docs/img/lab.png", height=860, ready=moving, after=14.0)
+
+
+def refresh_notebook():
+    """Replaces the picture of what a notebook shows."""
+    import spillgate
+
+    text = (ROOT / NOTEBOOK).read_text(encoding="utf-8")
+    cell = re.search(r"```python\n(.*?)\n\w+\n```", text, re.DOTALL)[1]
+    names = {"spillgate": spillgate}
+    exec(cell, names)
+    with tempfile.TemporaryDirectory() as temporary:
+        file = Path(temporary) / "cell.html"
+        shown = names["results"]._repr_html_()
+        body = f"<!doctype html><meta charset=utf-8><body style='font-family:sans-serif'>{shown}"
+        file.write_text(body, encoding="utf-8")
+        picture(file, ROOT / "docs/img/notebook.png", width=900, height=860)
+
+
+NOTEBOOK = "docs/howto/notebook.md"
+"""The page about notebooks, whose first snippet is a cell."""
 
 
 COMPARED = ("diffserv", "oc1", "ns2", "ns3", "linux")
@@ -722,6 +769,8 @@ ALL = {
     "cioq": refresh_cioq,
     "suites": refresh_suites,
     "tcp-over-atm": refresh_tcp_over_atm,
+    "lab": refresh_lab,
+    "notebook": refresh_notebook,
 }
 """What is refreshed when nothing is named, beside figures and papers, by name."""
 
