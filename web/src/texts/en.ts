@@ -1174,6 +1174,7 @@ export const en = {
       `All claims, all other choices and what they change: docs/papers/${name}.md; on the command line spillgate reproduce ${name}.`,
     settings: "Settings",
     tries: "Try",
+    units: {} as Record<string, string>,
     reset: "Reset",
     run: "Run",
     cancel: "Cancel",

@@ -11,7 +11,7 @@ import {
   type SliderControl,
   startOf,
 } from "./figure";
-import type { FigureWords, PapersWords } from "./words";
+import { type FigureWords, inWords, type PapersWords } from "./words";
 
 interface Props {
   figure: Figure;
@@ -29,7 +29,7 @@ export function Controls({ figure, settings, words, t, onChange }: Props) {
     <>
       {figure.controls.map((c) =>
         c.kind === "slider" ? (
-          <OfNumber key={c.key} control={c} settings={settings} words={words} set={set} />
+          <OfNumber key={c.key} control={c} settings={settings} words={words} t={t} set={set} />
         ) : (
           <OfChoice key={c.key} control={c} settings={settings} words={words} set={set} />
         ),
@@ -61,8 +61,9 @@ interface One<C> {
   set: (key: string, value: number | string) => void;
 }
 
-function OfNumber({ control, settings, words, set }: One<SliderControl>) {
-  const { key, unit, range } = control;
+function OfNumber({ control, settings, words, t, set }: One<SliderControl> & { t: PapersWords }) {
+  const { key, range } = control;
+  const unit = inWords(control.unit, t);
   const text = (x: number) => (unit ? `${plain(x)} ${unit}` : plain(x));
   const parse = (typed: string) => {
     const digits = typed.replace(unit, "").trim().replace(",", ".");

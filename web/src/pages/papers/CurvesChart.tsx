@@ -1,8 +1,9 @@
 import { useRef } from "preact/hooks";
 import { paint } from "../../ui/colors";
 import { useWidth } from "../../ui/useWidth";
-import { along, axisOf, type Drawn, extent, type Spot, shape, spread } from "./draw";
+import { along, axisOf, type Drawn, extent, type Spot, said, shape, spread } from "./draw";
 import type { Mark } from "./figure";
+import { inWords, usePapersWords } from "./words";
 
 interface Props {
   title: string;
@@ -44,6 +45,7 @@ function apart(xs: readonly number[], x: Place): Set<number> {
 export function CurvesChart(props: Props) {
   const { title, unit, difference, lines, marks, places, xTitle, height = 300 } = props;
   const xs = [...places.keys()];
+  const t = usePapersWords();
   const area = useRef<HTMLDivElement>(null);
   const width = useWidth(area, 600);
   const axis = axisOf(unit, extent(lines, marks), 6, difference);
@@ -53,6 +55,8 @@ export function CurvesChart(props: Props) {
   const x = along(...ends, least, Math.max(...xs));
   const y = along(bottom, MARGIN.top, axis.least, axis.most);
   const right = width - MARGIN.right;
+  const told = (l: Drawn, s: Spot) =>
+    `${l.label}, ${places.get(s.x)}: ${inWords(said(s.value, unit, difference), t)}`;
   const shown = apart(xs, x);
   // Places of lines lie a little beside each other, so that intervals do not cover each other.
   const shift = (i: number) => (i - (lines.length - 1) / 2) * 5;
@@ -60,15 +64,15 @@ export function CurvesChart(props: Props) {
     <figure class="chart">
       <figcaption class="chart-title">
         {title}
-        {axis.scale.unit && ` (${axis.scale.unit})`}
+        {axis.scale.unit && ` (${inWords(axis.scale.unit, t)})`}
       </figcaption>
       <div class="chart-area" ref={area}>
         <svg role="img" aria-label={props.alt} width={width} height={height}>
-          {axis.ticks.map((t) => (
-            <g key={t}>
-              <path class="chart-grid" d={`M${MARGIN.left} ${y(t)}H${right}`} />
-              <text x={MARGIN.left - 6} y={y(t)} dy="0.32em" text-anchor="end">
-                {axis.text(t)}
+          {axis.ticks.map((tick) => (
+            <g key={tick}>
+              <path class="chart-grid" d={`M${MARGIN.left} ${y(tick)}H${right}`} />
+              <text x={MARGIN.left - 6} y={y(tick)} dy="0.32em" text-anchor="end">
+                {axis.text(tick)}
               </text>
             </g>
           ))}
@@ -93,7 +97,7 @@ export function CurvesChart(props: Props) {
             </g>
           ))}
           {lines.map((l, i) => (
-            <Line key={l.name} line={l} x={(v) => x(v) + shift(i)} y={y} />
+            <Line key={l.name} line={l} x={(v) => x(v) + shift(i)} y={y} told={told} />
           ))}
           <Stated marks={marks} x={x} y={y} />
         </svg>
@@ -106,7 +110,15 @@ function path(spots: readonly Spot[], x: Place, y: Place): string {
   return spots.map((s, i) => `${i === 0 ? "M" : "L"}${x(s.x)} ${y(s.value.mean)}`).join("");
 }
 
-function Line({ line, x, y }: { line: Drawn; x: Place; y: Place }) {
+interface LineProps {
+  line: Drawn;
+  x: Place;
+  y: Place;
+  /** What a tooltip says. */
+  told: (line: Drawn, spot: Spot) => string;
+}
+
+function Line({ line, x, y, told }: LineProps) {
   const { color, dash } = paint(line.index);
   return (
     <g stroke={color} fill={color}>
@@ -120,7 +132,9 @@ function Line({ line, x, y }: { line: Drawn; x: Place; y: Place }) {
           class="figure-mean"
           d={shape(line.index, x(s.x), y(s.value.mean), 4)}
           stroke="none"
-        />
+        >
+          <title>{told(line, s)}</title>
+        </path>
       ))}
     </g>
   );

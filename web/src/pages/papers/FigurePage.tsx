@@ -94,7 +94,7 @@ function Going({ runs, t }: { runs: Runs; t: PapersWords }) {
   const drawn = Math.floor(done);
   return (
     <div class="figure-going">
-      <progress aria-label={t.progress} max={all} value={done} />
+      {state !== "done" && <progress aria-label={t.progress} max={all} value={done} />}
       <p class="figure-status" role="status">
         {running && t.running(drawn, all)}
         {state === "cancelled" && t.cancelled(drawn, all)}

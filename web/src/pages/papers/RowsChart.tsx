@@ -1,8 +1,9 @@
 import { useRef } from "preact/hooks";
 import { paint } from "../../ui/colors";
 import { useWidth } from "../../ui/useWidth";
-import { along, axisOf, type Drawn, extent, type Spot, shape } from "./draw";
+import { along, axisOf, type Drawn, extent, type Spot, said, shape } from "./draw";
 import type { Mark } from "./figure";
+import { inWords, usePapersWords } from "./words";
 
 interface Props {
   title: string;
@@ -18,6 +19,7 @@ const MARGIN = { top: 4, bottom: 28, right: 16 };
 
 /** Means with intervals in rows: for places that have long names. */
 export function RowsChart({ title, unit, lines, marks, rows, alt }: Props) {
+  const t = usePapersWords();
   const area = useRef<HTMLDivElement>(null);
   const width = useWidth(area, 600);
   const left = width < 480 ? 150 : 168;
@@ -32,15 +34,15 @@ export function RowsChart({ title, unit, lines, marks, rows, alt }: Props) {
     <figure class="chart">
       <figcaption class="chart-title">
         {title}
-        {axis.scale.unit && ` (${axis.scale.unit})`}
+        {axis.scale.unit && ` (${inWords(axis.scale.unit, t)})`}
       </figcaption>
       <div class="chart-area" ref={area}>
         <svg role="img" aria-label={alt} width={width} height={height}>
-          {axis.ticks.map((t) => (
-            <g key={t}>
-              <path class="chart-grid" d={`M${x(t)} ${MARGIN.top}V${bottom}`} />
-              <text x={x(t)} y={bottom + 18} text-anchor="middle">
-                {axis.text(t)}
+          {axis.ticks.map((tick) => (
+            <g key={tick}>
+              <path class="chart-grid" d={`M${x(tick)} ${MARGIN.top}V${bottom}`} />
+              <text x={x(tick)} y={bottom + 18} text-anchor="middle">
+                {axis.text(tick)}
               </text>
             </g>
           ))}
@@ -80,7 +82,14 @@ export function RowsChart({ title, unit, lines, marks, rows, alt }: Props) {
                 />
               ))}
               {l.spots.map((s) => (
-                <Row key={s.x} line={l} spot={s} x={x} y={y(s.x, i)} />
+                <Row
+                  key={s.x}
+                  line={l}
+                  spot={s}
+                  x={x}
+                  y={y(s.x, i)}
+                  told={`${l.label}, ${rows[s.x]}: ${said(s.value, unit)}`}
+                />
               ))}
             </g>
           ))}
@@ -94,8 +103,16 @@ function order(lines: readonly Drawn[], name: string): number {
   return lines.findIndex((l) => l.name === name);
 }
 
-function Row(props: { line: Drawn; spot: Spot; x: (value: number) => number; y: number }) {
-  const { line, spot, x, y } = props;
+interface RowProps {
+  line: Drawn;
+  spot: Spot;
+  x: (value: number) => number;
+  y: number;
+  /** What a tooltip says. */
+  told: string;
+}
+
+function Row({ line, spot, x, y, told }: RowProps) {
   const { mean, half } = spot.value;
   const { color } = paint(line.index);
   const [low, high] = [x(Math.max(0, mean - (half ?? 0))), x(mean + (half ?? 0))];
@@ -103,7 +120,9 @@ function Row(props: { line: Drawn; spot: Spot; x: (value: number) => number; y: 
     <g stroke={color} fill={color}>
       <path class="figure-stem" d={`M${x(0)} ${y}H${x(mean)}`} />
       {half !== null && <path d={`M${low} ${y - 4}v8M${high} ${y - 4}v8M${low} ${y}H${high}`} />}
-      <path class="figure-mean" d={shape(line.index, x(mean), y, 4)} stroke="none" />
+      <path class="figure-mean" d={shape(line.index, x(mean), y, 4)} stroke="none">
+        <title>{told}</title>
+      </path>
     </g>
   );
 }

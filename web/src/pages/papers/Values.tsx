@@ -1,7 +1,7 @@
 import { type Column, DataTable } from "../../ui/DataTable";
-import { fitting, number, ofDifference, value, withInterval } from "../../ui/format";
-import type { Drawn, Spot } from "./draw";
-import type { Estimate } from "./statistics";
+import { value } from "../../ui/format";
+import { type Drawn, type Spot, said } from "./draw";
+import { inWords, usePapersWords } from "./words";
 
 interface Props {
   caption: string;
@@ -17,14 +17,9 @@ interface Props {
 
 type Row = readonly [x: number, name: string];
 
-function said({ mean, half }: Estimate, unit: string, difference: boolean): string {
-  if (!difference) return withInterval(mean, half, unit);
-  const scale = ofDifference(fitting(unit, [mean]));
-  return `${number(mean, half, scale.factor, true)} ${scale.unit}`;
-}
-
 /** What a chart draws, as a table. */
 export function Values({ caption, unit, difference = false, lines, place, names }: Props) {
+  const t = usePapersWords();
   const at = (l: Drawn, x: number): Spot | undefined => l.spots.find((s) => s.x === x);
   const columns: Column<Row>[] = [
     { key: "place", label: place, value: ([x]) => x, cell: ([, name]) => name },
@@ -36,7 +31,7 @@ export function Values({ caption, unit, difference = false, lines, place, names 
         value: ([x]) => at(l, x)?.value.mean,
         cell: ([x]) => {
           const found = at(l, x)?.value;
-          return found ? said(found, unit, difference) : value(undefined, unit);
+          return found ? inWords(said(found, unit, difference), t) : value(undefined, unit);
         },
       }),
     ),

@@ -1,5 +1,5 @@
 import { ticks } from "../../ui/cdf";
-import { fitting, ofDifference, plain, type Scale } from "../../ui/format";
+import { fitting, number, ofDifference, plain, type Scale, withInterval } from "../../ui/format";
 import type { Mark } from "./figure";
 import type { Estimate } from "./statistics";
 
@@ -65,6 +65,13 @@ export function axisOf(
   const round = ticks(least * factor, most * factor, room, false).map((t) => t / factor);
   const text = (v: number) => plain(Number((v * factor).toPrecision(6)));
   return { least, most, scale, ticks: round, text };
+}
+
+/** A mean with its interval in a fitting unit. */
+export function said({ mean, half }: Estimate, unit: string, difference = false): string {
+  if (!difference) return withInterval(mean, half, unit);
+  const scale = ofDifference(fitting(unit, [mean]));
+  return `${number(mean, half, scale.factor, true)} ${scale.unit}`;
 }
 
 /** Where a value stands between two pixels. */
