@@ -262,6 +262,8 @@ export const de: Texts = {
       "± ist das 95-%-Konfidenzintervall über die Läufe: So weit kann der Zufall den Mittelwert verschieben.",
     chart: "Im Lauf der Zeit",
     questions: "Fragen",
+    passOn: "Diesen Lauf weitergeben",
+    openScenario: "Als Szenario öffnen",
     question: (n: number) => `Frage ${n}`,
     answer: "Antwort",
     answerIn: (unit: string) => `Antwort in ${unit}`,

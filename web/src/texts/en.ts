@@ -241,6 +241,8 @@ export const en = {
     interval: "± is the 95 % interval over the runs: chance may put the mean so far off.",
     chart: "Over time",
     questions: "Questions",
+    passOn: "Pass this run on",
+    openScenario: "Open as a scenario",
     question: (n: number) => `Question ${n}`,
     answer: "Your answer",
     answerIn: (unit: string) => `Your answer in ${unit}`,

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Engine, Outcome } from "../../src/engine/api";
 import type { Task } from "../../src/engine/desk";
 import { readCode } from "../../src/pages/lessons/code";
 import { Exercise } from "../../src/pages/lessons/exercise";
 import type { Lesson, Question } from "../../src/pages/lessons/lesson";
-import { lessons } from "../../src/pages/lessons/set";
+import { lessonOf, lessons } from "../../src/pages/lessons/set";
 import { en } from "../../src/texts/en";
 import { moduleMethods } from "../module/module";
 import { inBrowser } from "./browser";
@@ -16,7 +16,7 @@ const NUMBER = "7";
 const t = en.lessons;
 /** Runs take a while on a busy machine. */
 const SOON = { timeout: 30_000 };
-const PATIENCE = 120_000;
+vi.setConfig({ testTimeout: 120_000 });
 
 /** The simulator beside the browser: it says what is right. */
 const task: Task = { progress: () => {}, pause: async () => {} };
@@ -26,6 +26,8 @@ const engine: Pick<Engine, "run"> = {
 
 const form = (page: Page, l: Lesson, q: Question) =>
   page.locator("form.ask").nth(l.questions.indexOf(q));
+
+const digests = (o: Outcome) => o.runs.map((r) => r.digest);
 
 async function answer(of: Locator, q: Question, given: string): Promise<void> {
   if (q.kind === "number") await of.getByRole("textbox").fill(given);
@@ -79,7 +81,6 @@ inBrowser("the lessons", (open) => {
       expect(await part.isVisible()).toBe(true);
       expect((await page.pdf({ format: "A4" })).length).toBeGreaterThan(10_000);
     },
-    PATIENCE,
   );
 
   it("moves by the sliders, and keeps where they stood", async () => {
@@ -183,8 +184,35 @@ inBrowser("the lessons", (open) => {
     expect(await serious(page)).toEqual([]);
   });
 
-  it("speaks German", async () => {
-    const { page } = await open("#/lessons/bufferbloat", { locale: "de-DE", width: 400 });
+  it("tells the command that gives the same digest, and opens the run as a scenario", async () => {
+    const { page } = await open(`#/lessons/policer?n=${NUMBER}`);
+    await page.locator(".lesson-measured").waitFor();
+    const exercise = new Exercise(lessonOf("policer") as Lesson, NUMBER, engine);
+    const [digest = ""] = digests(await exercise.outcome());
+    await page.getByRole("button", { name: en.share.command }).click();
+    const dialog = page.getByRole("dialog");
+    await expect.poll(() => dialog.textContent(), SOON).toContain(digest);
+    expect(await dialog.getByRole("textbox").inputValue()).toContain("lesson-policer.yaml");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: t.openScenario }).click();
+    await expect.poll(() => page.url(), SOON).toContain("#/scenario?s=");
+    await page.getByText("tokens").first().waitFor();
+  });
+
+  it("works in the form that is one file", async () => {
+    const { page, requests } = await open(`#/lessons/queues?n=${NUMBER}`, { alone: true });
+    await page.locator(".lesson-measured").waitFor();
+    const exercise = new Exercise(lessons[0], NUMBER, engine);
+    const [q] = lessons[0].questions as [Question];
+    await answer(form(page, lessons[0], q), q, String(await exercise.answer(q)));
+    await page.getByText(t.right, { exact: true }).waitFor();
+    expect(requests.filter((address) => !/^(data|blob):/.test(address))).toHaveLength(1);
+  });
+
+  it("speaks German, in the dark", async () => {
+    const look = { locale: "de-DE", width: 400, dark: true };
+    const { page } = await open("#/lessons/bufferbloat", look);
+    expect(await serious(page)).toEqual([]);
     await page.getByRole("heading", { name: "Fragen" }).waitFor();
     await page.locator(".lesson-measured").waitFor();
     expect(await wider(page)).toBe(0);

@@ -1,12 +1,17 @@
+import { go } from "../../app/router";
+import { pack } from "../../share/fragment";
+import { ShareButtons } from "../../share/ShareButtons";
+import { Button } from "../../ui/Button";
 import { Ask } from "./Ask";
 import { Bench } from "./Bench";
 import { Controls } from "./Controls";
+import type { Exercise } from "./exercise";
 import { type Lesson, startOf } from "./lesson";
 import { Picture } from "./Picture";
 import { placeOf } from "./place";
 import { Rich } from "./Rich";
 import { lessons } from "./set";
-import { useExercise, useRun, useWork } from "./state";
+import { type Run, useExercise, useRun, useWork } from "./state";
 import { filled, parameterWords, useLessonTexts, wordsOf } from "./words";
 import { emptyWork } from "./work";
 
@@ -48,6 +53,7 @@ export function LessonPage({ lesson, number }: { lesson: Lesson; number: string 
         />
         <Picture exercise={exercise} controls={controls} />
         <Bench lesson={lesson} parameters={exercise.parameters} run={run} />
+        <PassOn exercise={exercise} run={run} />
       </div>
       <section class="lesson-ask">
         <h2>{t.questions}</h2>
@@ -72,6 +78,25 @@ export function LessonPage({ lesson, number }: { lesson: Lesson; number: string 
         <After lesson={lesson} number={number} />
       </section>
     </article>
+  );
+}
+
+/** The run that is shown, as a link, a file or a command, and in the scenario page. */
+function PassOn({ exercise, run }: { exercise: Exercise; run: Run }) {
+  const t = useLessonTexts();
+  if (!run.made) return null;
+  const { controls, outcome } = run.made;
+  const options = { set: exercise.settingsAt(controls) };
+  const { project } = exercise;
+  const open = async () => {
+    const packed = await pack({ kind: "scenario", project, platform: "ios", options });
+    if (packed !== null) go(`scenario?s=${packed}`);
+  };
+  return (
+    <section class="lesson-pass" aria-label={t.passOn}>
+      <ShareButtons project={project} options={options} digest={outcome.runs[0]?.digest} />
+      <Button onClick={open}>{t.openScenario}</Button>
+    </section>
   );
 }
 

@@ -12,7 +12,7 @@ interface Props {
 export function Picture({ exercise, controls }: Props) {
   const { lesson, parameters } = exercise;
   const project = useMemo(() => exercise.project, [exercise]);
-  const set = JSON.stringify([...exercise.settings(), ...lesson.chosen(parameters, controls)]);
+  const set = JSON.stringify(exercise.settingsAt(controls));
   const options = useMemo(() => ({ set: JSON.parse(set) as string[] }), [set]);
   const [first = null, second = null] = lesson.watched.map((variant): Alternative => ({ variant }));
   return (

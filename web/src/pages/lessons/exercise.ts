@@ -25,6 +25,11 @@ export class Exercise {
     return this.lesson.own(this.parameters);
   }
 
+  /** The settings of the student, and those of the sliders after them. */
+  settingsAt(controls: Numbers<string>): string[] {
+    return [...this.settings(), ...this.lesson.chosen(this.parameters, controls)];
+  }
+
   /** The run with some settings beside the student's. */
   run(set: readonly string[], signal?: AbortSignal): Promise<Outcome> {
     const going = signal ? { signal } : {};
