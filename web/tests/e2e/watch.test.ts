@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { inBrowser, type Open } from "./browser";
+import { serious, wider } from "./looks";
 
 /** The page on which a queue is watched. */
 
@@ -199,6 +200,22 @@ inBrowser("watching a queue", (open) => {
     expect(times.size).toBeGreaterThan(1);
     expect(times.size).toBeLessThan(8);
   });
+
+  it.each([
+    ["light", 1400],
+    ["dark", 400],
+  ])(
+    "can be read and used by everybody, with all of it open (%s, %i pixels)",
+    async (theme, width) => {
+      const page = await watched(open, "#/watch", { width, dark: theme === "dark" });
+      await stopped(page);
+      await page.getByRole("button", { name: /^More numbers/ }).click();
+      await page.getByLabel("Search the numbers").fill("delay");
+      await soon(() => page.locator(".watch-more .slider").count()).toBe(3);
+      expect(await serious(page)).toEqual([]);
+      expect(await wider(page)).toBe(0);
+    },
+  );
 
   it("hands the project with its changes to the scenario page", async () => {
     const page = await watched(open);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Painter, ROOMY_LINE, type Scene } from "../../src/pages/watch/draw";
+import { Painter } from "../../src/pages/watch/draw";
 import { layoutOf } from "../../src/pages/watch/layout";
 import { Fills, type Look, lettersOf } from "../../src/pages/watch/look";
 import { NONE } from "../../src/pages/watch/model";
+import { ROOMY_LINE, type Scene } from "../../src/pages/watch/scene";
 import { scaleFor, viewOf } from "../../src/pages/watch/views";
 import { en } from "../../src/texts/en";
 import { type Port, recordingOf } from "../recordings";

@@ -4,10 +4,11 @@ import { useTexts } from "../../texts";
 import { value } from "../../ui/format";
 import type { Clock } from "./clock";
 import { type Key, keysOf, namesOf, valueBetween } from "./curves";
-import { Painter, ROOMY_LINE } from "./draw";
+import { Painter } from "./draw";
 import { layoutOf } from "./layout";
 import { Fills, lettersOf, lookOf } from "./look";
 import { NONE } from "./model";
+import { ROOMY_LINE } from "./scene";
 import type { Scaler, View } from "./views";
 import { stateInWords } from "./words";
 

@@ -145,18 +145,17 @@ async function make(
   return { asked, link, rate, recordings, options: used, descriptions, seconds };
 }
 
-async function recorded(
+/** One recording for each; they are made at once where there is a worker for each. */
+function recorded(
   engine: Engine,
   project: Project,
   used: readonly Options[],
   link: string,
   signal: AbortSignal,
 ): Promise<Recording[]> {
-  const found: Recording[] = [];
-  for (const options of used) {
-    found.push(await engine.watch(project, { ...options, link }, { signal }));
-  }
-  return found;
+  return Promise.all(
+    used.map((options) => engine.watch(project, { ...options, link }, { signal })),
+  );
 }
 
 /** Which queues are compared at which port, as a text. */
