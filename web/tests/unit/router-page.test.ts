@@ -168,7 +168,7 @@ describe("scenarios", () => {
     const project = build(setup);
     expect(Object.keys(project.files)).toEqual(["router.cfg", "scenario.yaml"]);
     await expect(project.files["scenario.yaml"]).toMatchFileSnapshot(
-      "../fixtures/router/edge-scenario.yaml",
+      "../fixtures/router/edge-scenario.txt",
     );
   });
 

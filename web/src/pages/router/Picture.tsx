@@ -4,7 +4,7 @@ import { useTexts } from "../../texts";
 import { paint } from "../../ui/colors";
 import { rough } from "../../ui/format";
 import { useWidth } from "../../ui/useWidth";
-import { AXIS, type Band, bandsOf, type Placed, place } from "./picture";
+import { AXIS, type Band, bandsOf, type Placed, type Picture as Placement, place } from "./picture";
 
 interface Props {
   policy: Outline | null;
@@ -43,7 +43,8 @@ export function Picture({ policy, line, name }: Props) {
             <line x1="0" y1="0" x2="0" y2="6" class="picture-stripe" />
           </pattern>
         </defs>
-        <Axis x={axis.x} width={axis.width} height={height} line={line} />
+        <Axis x={axis.x} width={axis.width} line={line} />
+        <Grid picture={picture} />
         {placed.map((p, i) => (
           <One key={i} placed={p} />
         ))}
@@ -78,30 +79,46 @@ export function Picture({ policy, line, name }: Props) {
   );
 }
 
-function Axis(props: { x: number; width: number; height: number; line: number }) {
-  const { x, width, height, line } = props;
-  const marks = width > 420 ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1];
+const marksOf = (width: number) => (width > 420 ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1]);
+
+function Axis({ x, width, line }: { x: number; width: number; line: number }) {
   return (
     <g>
-      {marks.map((m) => (
-        <g key={m}>
+      {marksOf(width).map((m) => (
+        <text
+          key={m}
+          x={x + m * width}
+          y={14}
+          class="picture-axis"
+          text-anchor={m === 0 ? "start" : m === 1 ? "end" : "middle"}
+        >
+          {m === 0 ? "0" : rough(m * line, "b/s")}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+/** Lines at the marks of the axis: through all, or only at the bars where text stands between. */
+function Grid({ picture }: { picture: Placement }) {
+  const { axis, placed, height, wide } = picture;
+  const spans = wide
+    ? [[AXIS - 12, height - 4] as const]
+    : placed.map(({ bar }) => [bar.y - 3, bar.y + 17] as const);
+  return (
+    <g>
+      {marksOf(axis.width).flatMap((m) =>
+        spans.map(([from, to]) => (
           <line
-            x1={x + m * width}
-            x2={x + m * width}
-            y1={AXIS - 12}
-            y2={height - 4}
+            key={`${m} ${from}`}
+            x1={axis.x + m * axis.width}
+            x2={axis.x + m * axis.width}
+            y1={from}
+            y2={to}
             class="picture-grid"
           />
-          <text
-            x={x + m * width}
-            y={14}
-            class="picture-axis"
-            text-anchor={m === 0 ? "start" : m === 1 ? "end" : "middle"}
-          >
-            {m === 0 ? "0" : rough(m * line, "b/s")}
-          </text>
-        </g>
-      ))}
+        )),
+      )}
     </g>
   );
 }

@@ -65,7 +65,12 @@ function useColumns(): Column<ClassResult>[] {
     cell: (r) => shown(r[key], unit),
   });
   return [
-    { key: "name", label: t.cls, value: (r) => r.name, cell: (r) => <strong>{r.name}</strong> },
+    {
+      key: "name",
+      label: t.cls,
+      value: (r) => r.name,
+      cell: (r) => <strong class="class-name">{r.name}</strong>,
+    },
     {
       key: "verdict",
       label: t.verdict,
@@ -138,7 +143,8 @@ function Charts({ tried, results }: { tried: Tried; results: readonly ClassResul
   const t = useTexts().router.results;
   const group = useChartGroup();
   const { outcome } = tried;
-  const colors = useMemo(() => paints(results.map((r) => r.name)), [results]);
+  // As in the picture: by all classes, also those that are offered nothing.
+  const colors = useMemo(() => paints(tried.setup.loads.map((l) => l.name)), [tried]);
   const painted = (name: string) => {
     const paint = colors.get(name);
     return paint ? { paint } : {};
@@ -153,7 +159,9 @@ function Charts({ tried, results }: { tried: Tried; results: readonly ClassResul
       });
     const cls = (place: string) => (place.startsWith("class ") ? place.slice(6) : undefined);
     const queues = new Map(
-      tried.setup.loads.map((l) => [l.path.length > 0 ? `line/${l.path.join("/")}` : "", l.name]),
+      tried.setup.loads
+        .filter((l) => l.kind !== "none")
+        .map((l) => [l.path.length > 0 ? `line/${l.path.join("/")}` : "", l.name]),
     );
     const queue = (place: string) =>
       queues.get(place) ??

@@ -6,6 +6,7 @@ import { value } from "../../ui/format";
 import { Problems, problemOfDiagnostic, SEVERITY_MARKS } from "../../ui/Problems";
 import { Tabs } from "../../ui/Tabs";
 import type { Analysis, Target } from "./analysis";
+import { Coded } from "./Coded";
 import { type Marked, marksOf } from "./marks";
 import type { Bench } from "./state";
 
@@ -81,12 +82,14 @@ function Facts({ analysis }: { analysis: Analysis }) {
             <>
               <dt>{t.ring}</dt>
               <dd>
-                {t.packets(iface.ring.packets)} ({iface.ring.from})
+                <Coded text={`${t.packets(iface.ring.packets)} (${iface.ring.from})`} />
               </dd>
             </>
           )}
           <dt>{t.counts}</dt>
-          <dd>{iface.counts}</dd>
+          <dd>
+            <Coded text={iface.counts} />
+          </dd>
         </>
       )}
       {!iface && (
@@ -170,10 +173,14 @@ function Findings(props: { findings: readonly Finding[]; rules: readonly Named[]
           </span>
           <div class="problem-body">
             <p class="problem-message">
-              <strong>{words[f.severity]}</strong> {f.message}
+              <strong>{words[f.severity]}</strong> <Coded text={f.message} />
             </p>
             {sentence(f.id) && <p class="problem-hint">{t.why(sentence(f.id) ?? "")}</p>}
-            <p class="problem-hint">{t.todo(f.help)}</p>
+            {f.help && (
+              <p class="problem-hint">
+                <Coded text={t.todo(f.help)} />
+              </p>
+            )}
             <p class="problem-place">
               {f.line !== null && (
                 <button type="button" class="link" onClick={() => onGo(f.line, f.column)}>
@@ -203,7 +210,7 @@ function Lines({ marks, onGo }: { marks: readonly Marked[]; onGo: Go }) {
             <button type="button" class="link" onClick={() => onGo(m.line, m.column)}>
               {t.line(m.line)}
             </button>{" "}
-            {m.text !== "" && <code>{m.text}</code>} {m.why}
+            {m.text !== "" && <code>{m.text}</code>} <Coded text={m.why} />
           </li>
         ))}
       </ul>

@@ -188,7 +188,12 @@ function useColumns(): Column<Pair>[] {
     cell: (p: Pair) => <Change old={p.old[key]} now={p.now?.[key]} unit={unit} />,
   });
   return [
-    { key: "name", label: r.cls, value: (p) => p.name, cell: (p) => <strong>{p.name}</strong> },
+    {
+      key: "name",
+      label: r.cls,
+      value: (p) => p.name,
+      cell: (p) => <strong class="class-name">{p.name}</strong>,
+    },
     {
       key: "verdict",
       label: r.verdict,

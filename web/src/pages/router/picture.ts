@@ -152,7 +152,7 @@ export function place(bands: readonly Band[], width: number): Picture {
       y,
       height: bottom - y + 8,
       bar: { x: left, y: barY, width: barWidth },
-      title: fitted(band.name, room, 7.4),
+      title: fitted(band.name, room, 8.2),
       condition: condition.join("\n"),
       notes,
     };
