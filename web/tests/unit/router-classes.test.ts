@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Offered, Understood } from "../../src/engine/api";
+import type { Offered, Profile, Understood } from "../../src/engine/api";
 import { leavesOf, roleOf } from "../../src/pages/router/classes";
 import {
   addressOf,
@@ -12,7 +12,13 @@ import {
   parse,
   witness,
 } from "../../src/pages/router/conditions";
-import { rowsByRule, shownFor, uniqueNames, withShown } from "../../src/pages/router/loads";
+import {
+  rowsByRule,
+  shownFor,
+  uniqueNames,
+  withProfile,
+  withShown,
+} from "../../src/pages/router/loads";
 import branch from "../fixtures/router/branch.json";
 import edge from "../fixtures/router/edge.json";
 import show from "../fixtures/router/show.json";
@@ -129,6 +135,24 @@ describe("loads", () => {
     });
     expect(measured[3]).toMatchObject({ kind: "poisson", packet: 590, origin: "show" });
     expect(measured[1]?.header.dscp).toBe(34);
+  });
+
+  test("are those of a capture, by class or by code point; nothing goes where nothing can", () => {
+    const shape = { rate: 80_000, packets: 100, bytes: 20_000, size: 200, peak_to_mean: 1 };
+    const fit = { count: 3, source: { cbr: { rate: "80 kb/s" } }, why: "", check: null };
+    const groups = [
+      { name: "VOICE", dscp: "ef", flows: 3, shape, fit },
+      { name: "VIDEO", dscp: "af41", flows: 1, shape, fit: null },
+    ];
+    const profile = (by: string) => ({ by, groups }) as unknown as Profile;
+    for (const by of ["class", "dscp"]) {
+      const [voice, video, business] = withProfile(rows, profile(by));
+      expect(voice).toMatchObject({ kind: "captured", count: 3, rate: 80_000, origin: "capture" });
+      expect(video).toMatchObject({ kind: "poisson", rate: 80_000, packet: 200 });
+      expect(business).toEqual(rows[2]);
+    }
+    const none = rows.map((r) => ({ ...r, kind: "none" as const }));
+    expect(withProfile(none, profile("class"))).toEqual(none);
   });
 
   test("have names that are unlike each other", () => {

@@ -146,7 +146,8 @@ export function withShown(rows: readonly Load[], shown: Shown, leaves: readonly 
     const measured = shown.classes.filter((c) => c.name === name && c.child === null);
     const entry =
       measured.find((c) => c.within.join("\n") === row.path.slice(0, -1).join("\n")) ?? measured[0];
-    if (entry === undefined || entry.offered_bps === null) return row;
+    // What no packet can be sent into stays without.
+    if (entry === undefined || entry.offered_bps === null || row.kind === "none") return row;
     const counted = entry.packets !== null && entry.bytes !== null && entry.packets > 0;
     const size = counted ? (entry.bytes ?? 0) / (entry.packets ?? 1) : 500 + shown.framing;
     const packet = Math.max(28, Math.min(1500, Math.round(size - shown.framing)));
@@ -177,13 +178,18 @@ function measuredRow(row: Load, rate: number, packet: number): Load {
   return { ...row, kind: "poisson", rate, packet, count: 1 };
 }
 
-/** Rows with the sources that a capture was like; its groups are named as the classes are. */
+/**
+ * Rows with the sources that a capture was like; its groups are named as the classes are, or by
+ * code points where there was no policy to class them.
+ */
 export function withProfile(rows: readonly Load[], profile: Profile): Load[] {
   return rows.map((row) => {
-    const group = profile.groups.find(
-      (g) => g.name === row.path.join("/") || g.name === (row.path.at(-1) ?? row.name),
-    );
-    if (group === undefined || !((group.shape.rate ?? 0) > 0)) return row;
+    const names = [row.path.join("/"), row.path.at(-1) ?? row.name];
+    const group =
+      profile.by === "dscp"
+        ? profile.groups.find((g) => dscpOf(g.dscp ?? "") === row.header.dscp)
+        : profile.groups.find((g) => names.includes(g.name));
+    if (group === undefined || !((group.shape.rate ?? 0) > 0) || row.kind === "none") return row;
     const rate = Math.round(group.shape.rate ?? 0);
     const packet = Math.max(28, Math.min(9000, Math.round(group.shape.size)));
     const base = { ...row, rate, packet, origin: "capture" as const };
