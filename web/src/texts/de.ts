@@ -326,6 +326,8 @@ export const de: Texts = {
     codeRight: (right: number, all: number) => `${right} von ${all} richtig`,
     codeBad: "Das ist kein Code dieser Nummer.",
     csv: "Als CSV sichern",
+    columns: ["Lektion", "Frage"],
+    expected: "Erwartete Antwort",
     names: {
       rate: "Rate der Leitung",
       bytes: "Paket",

@@ -305,6 +305,8 @@ export const en = {
     codeRight: (right: number, all: number) => `${right} of ${all} right`,
     codeBad: "This is no code of this number.",
     csv: "Save as CSV",
+    columns: ["Lesson", "Question"],
+    expected: "Expected answer",
     names: {
       rate: "rate of the line",
       bytes: "packet",

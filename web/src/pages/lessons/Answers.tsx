@@ -161,7 +161,7 @@ function answerWords(t: Texts, e: Exercise, q: Question, r: Expected): string {
 /** A line a number and question: parameters and answers, for a spreadsheet. */
 export function csv(found: readonly Expected[], t: Texts): string {
   const cell = (x: string) => `"${x.replaceAll('"', '""')}"`;
-  const head = [t.student, t.parameters, t.lesson(0).split(" ")[0] ?? "", t.questions, t.answer];
+  const head = [t.student, t.parameters, ...t.columns, t.expected];
   const lines = found.flatMap((r) =>
     r.exercises.flatMap((e) =>
       e.lesson.questions.map((q, i) => {

@@ -6,6 +6,7 @@ import { Exercise } from "./exercise";
 import type { Lesson, Question } from "./lesson";
 import { placeOf } from "./place";
 import { lessons } from "./set";
+import { said } from "./state";
 import {
   choiceNumbers,
   filled,
@@ -29,29 +30,34 @@ type Marks = ReadonlyMap<string, Marked>;
 
 const keyOf = (l: Lesson, q: Question) => `${l.name}.${q.name}`;
 
+interface Marking {
+  marks: Marks;
+  done: boolean;
+  problem?: string;
+}
+
 /** Marks every answer. Those that need runs come when these are done. */
-function useMarks(exercises: readonly Exercise[], work: Work): { marks: Marks; done: boolean } {
-  const [state, setState] = useState({ marks: new Map<string, Marked>(), done: false });
+function useMarks(exercises: readonly Exercise[], work: Work): Marking {
+  const [state, setState] = useState<Marking>({ marks: new Map(), done: false });
   useEffect(() => {
     let current = true;
+    const marks = new Map<string, Marked>();
     const mark = async () => {
-      const marks = new Map<string, Marked>();
       for (const exercise of exercises) {
         for (const q of exercise.lesson.questions) {
           const given = work[exercise.lesson.name]?.given[q.name];
-          if (given === undefined) continue;
+          if (given === undefined || !current) continue;
           const { kind } = await exercise.judge(q, given);
           const [digest] = await exercise.digests(q);
-          marks.set(keyOf(exercise.lesson, q), {
-            right: kind === "right",
-            ...(digest && { digest }),
-          });
-          if (!current) return;
+          const right = kind === "right";
+          marks.set(keyOf(exercise.lesson, q), { right, ...(digest && { digest }) });
         }
       }
-      setState({ marks, done: true });
     };
-    mark();
+    mark().then(
+      () => current && setState({ marks, done: true }),
+      (error) => current && setState({ marks, done: false, problem: said(error) }),
+    );
     return () => {
       current = false;
     };
@@ -68,7 +74,7 @@ export function Sheet({ number }: { number: string }) {
     () => lessons.map((l) => new Exercise(l, number, engine)),
     [number, engine],
   );
-  const { marks, done } = useMarks(exercises, work);
+  const { marks, done, problem } = useMarks(exercises, work);
   const all = lessons.flatMap((l) =>
     l.questions.map((q) => marks.get(keyOf(l, q))?.right ?? false),
   );
@@ -82,6 +88,7 @@ export function Sheet({ number }: { number: string }) {
           </Button>
           <a href={placeOf("", number)}>{t.back}</a>
         </p>
+        {problem !== undefined && <p class="lesson-problem">{t.failed(problem)}</p>}
         <dl class="sheet-who">
           <div>
             <dt>{t.student}</dt>

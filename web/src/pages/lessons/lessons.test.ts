@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { de } from "../../texts/de";
 import { en } from "../../texts/en";
 import { codeOf, readCode } from "./code";
+import { readNumbers } from "./expected";
 import { judge, tolerance } from "./judge";
 import { allows, parametersOf, startOf } from "./lesson";
 import { draw, hash, readNumber, shuffled } from "./number";
@@ -172,6 +173,12 @@ describe("the check code", () => {
       expect(readCode("7", bad, 26)).toBeUndefined();
     }
   });
+});
+
+it("a teacher's list of numbers may have them in any form, each once", () => {
+  expect(readNumbers("7, 007\n12;0  3")).toEqual({ numbers: ["7", "12", "0", "3"], bad: [] });
+  expect(readNumbers("7 x -1").bad).toEqual(["x", "-1"]);
+  expect(readNumbers(" \n").numbers).toEqual([]);
 });
 
 describe("kept work", () => {
