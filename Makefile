@@ -91,7 +91,7 @@ WASM := $(or $(CARGO_TARGET_DIR),target)/wasm32-unknown-unknown/wasm/spillgate_w
 LAB := python/spillgate/_lab
 
 .PHONY: lab
-lab: ## Build the lab, the simulator as a page, for `spillgate lab` (needs Node and rustup; QUICK=1: a larger page).
+lab: ## Build the lab, the simulator as a page, for `spillgate lab` (needs Node and rustup; QUICK=1: packed less well).
 	@web/build/needs
 	@$(MAKE) --no-print-directory $(WEB_DEPS)
 	cargo build --profile wasm --locked -p spillgate-wasm --target wasm32-unknown-unknown

@@ -41,6 +41,9 @@ TYPES = {
 }
 """The files of the site, with their types; nothing else of the folder is served."""
 
+ENCODINGS = {"br": ".br", "gzip": ".gz"}
+"""How files of the site are compressed beside themselves, the shortest first."""
+
 PROJECT = "project.json"
 """What the page loads at its start: a project, or `null`."""
 
@@ -142,11 +145,11 @@ def _content(data: bytes) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Body:
-    """What is answered to a path, plain and, if it is there so, compressed."""
+    """What is answered to a path, plain and in the encodings that it is there in."""
 
     type: str
     plain: bytes
-    gzip: bytes | None = None
+    packed: Mapping[str, bytes] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -166,12 +169,11 @@ def site() -> dict[str, Body]:
                 "target wasm32-unknown-unknown of rustup are needed); wheels have it"
             )
             raise InputError(msg) from None
-        packed = SITE / f"{name}.gz"
+        files = {encoding: SITE / f"{name}{suffix}" for encoding, suffix in ENCODINGS.items()}
+        packed = {of: file.read_bytes() for of, file in files.items() if file.is_file()}
         # Its own policy would forbid what stands in one file: it is to be kept, not shown here.
         keep = {"Content-Disposition": f'attachment; filename="{name}"'} if name == ALONE else {}
-        found[f"/{name}"] = Body(
-            kind, plain, packed.read_bytes() if packed.is_file() else None, keep
-        )
+        found[f"/{name}"] = Body(kind, plain, packed, keep)
     return found
 
 
@@ -254,7 +256,7 @@ class Lab(ThreadingHTTPServer):
         document = "null" if project is None else project.document()
         data = document.encode("utf-8")
         kind = "application/json; charset=utf-8"
-        self.bodies[f"/{PROJECT}"] = Body(kind, data, gzip.compress(data, 6, mtime=0))
+        self.bodies[f"/{PROJECT}"] = Body(kind, data, {"gzip": gzip.compress(data, 6, mtime=0)})
         self.bodies["/"] = self.bodies["/index.html"]
         self.headers = {
             "Content-Security-Policy": policy(self.bodies["/"].plain.decode("utf-8")),
@@ -322,14 +324,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, body)
 
     def _send(self, status: int, body: Body) -> None:
-        packed = body.gzip if _takes_gzip(self.headers.get("Accept-Encoding", "")) else None
-        data = body.plain if packed is None else packed
+        taken = _taken(self.headers.get("Accept-Encoding", ""))
+        encoding = next((name for name in body.packed if name in taken), None)
+        data = body.plain if encoding is None else body.packed[encoding]
         self.send_response(status)
         self.send_header("Content-Type", body.type)
         self.send_header("Content-Length", str(len(data)))
-        if packed is not None:
-            self.send_header("Content-Encoding", "gzip")
-        if body.gzip is not None:
+        if encoding is not None:
+            self.send_header("Content-Encoding", encoding)
+        if body.packed:
             self.send_header("Vary", "Accept-Encoding")
         for name, value in (*self.server.headers.items(), *body.headers.items()):
             self.send_header(name, value)
@@ -352,7 +355,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         if not hasattr(self, "headers"):
             self.headers = self.MessageClass()
-        self._send(status, Body("text/plain; charset=utf-8", f"{text}\n".encode(), None, allow))
+        self._send(status, Body("text/plain; charset=utf-8", f"{text}\n".encode(), {}, allow))
 
     def version_string(self) -> str:
         """What the server calls itself."""
@@ -362,15 +365,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Keeps the terminal quiet."""
 
 
-def _takes_gzip(accepted: str) -> bool:
-    """Whether an `Accept-Encoding` allows gzip.
+def _taken(accepted: str) -> set[str]:
+    """The encodings that an `Accept-Encoding` allows by name.
 
     Example:
-        >>> [_takes_gzip(x) for x in ("br, gzip", "gzip;q=0", "*", "")]
-        [True, False, False, False]
+        >>> [sorted(_taken(x)) for x in ("br, gzip", "gzip;q=0, BR;q=0.5", "*", "")]
+        [['br', 'gzip'], ['br'], ['*'], []]
     """
+    found = set()
     for part in accepted.split(","):
         name, _, rest = part.partition(";")
-        if name.strip().lower() == "gzip":
-            return rest.replace(" ", "").lower() not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False
+        quality = rest.replace(" ", "").lower()
+        if name.strip() and quality not in ("q=0", "q=0.0", "q=0.00", "q=0.000"):
+            found.add(name.strip().lower())
+    return found

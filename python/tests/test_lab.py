@@ -37,6 +37,7 @@ def built(tmp_path, monkeypatch):
         (site / name).write_text(text, encoding="utf-8")
         if name.startswith("app"):
             (site / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+    (site / "app.css.br").write_bytes(b"brotli")
     monkeypatch.setattr(lab, "SITE", site)
     return site
 
@@ -159,6 +160,10 @@ def test_what_is_compressed_is_sent_so_to_those_who_take_it():
         assert (status, headers["Content-Encoding"]) == (200, "gzip")
         assert headers["Vary"] == "Accept-Encoding"
         assert gzip.decompress(body) == b"this is app.js"
+        _, headers, body = ask(server, "/app.css", Accept_Encoding="gzip, deflate, br, zstd")
+        assert (headers["Content-Encoding"], body) == ("br", b"brotli")
+        _, headers, _ = ask(server, "/app.css", Accept_Encoding="gzip, br;q=0")
+        assert headers["Content-Encoding"] == "gzip"
         for refused in ("br", "gzip;q=0", "identity"):
             _, headers, body = ask(server, "/app.js", Accept_Encoding=refused)
             assert headers["Content-Encoding"] is None

@@ -140,11 +140,11 @@ async function serve(): Promise<Server> {
       response.writeHead(404).end();
       return;
     }
-    const packed = existsSync(`${file}.gz`);
     response.setHeader("Content-Type", type);
     response.setHeader("Cache-Control", "no-store");
-    if (packed) response.setHeader("Content-Encoding", "gzip");
-    response.end(readFileSync(packed ? `${file}.gz` : file));
+    const packed = request.headers["accept-encoding"]?.includes("br") && existsSync(`${file}.br`);
+    if (packed) response.setHeader("Content-Encoding", "br");
+    response.end(readFileSync(packed ? `${file}.br` : file));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return server;

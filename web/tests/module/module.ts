@@ -29,8 +29,7 @@ export function moduleMethods(): Promise<Methods> {
 
 async function load(): Promise<Methods> {
   const wasm = await import("spillgate-wasm");
-  const small = `${folder}spillgate_wasm_opt.wasm`;
-  const bytes = readFileSync(existsSync(small) ? small : `${folder}spillgate_wasm_bg.wasm`);
+  const bytes = readFileSync(`${folder}spillgate_wasm_bg.wasm`);
   await wasm.default({ module_or_path: await WebAssembly.compile(bytes) });
   return (await import("../../src/engine/methods")).methods;
 }
