@@ -1,9 +1,12 @@
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { inBrowser, type Open } from "./browser";
 import { serious, wider } from "./looks";
 
 /** The page on which a queue is watched. */
+
+// Pictures that move share the processor with all else that is tested.
+vi.setConfig({ testTimeout: 120_000 });
 
 const CANVAS = ".watch-canvas";
 
@@ -114,7 +117,7 @@ inBrowser("watching a queue", (open) => {
     await stopped(page);
     const slider = page.getByRole("slider", { name: "FIFO: limit" });
     const took: number[] = [];
-    for (let change = 0; change < 10; change++) {
+    for (let change = 0; change < 6; change++) {
       await slider.focus();
       took.push(
         await page.evaluate(
@@ -137,7 +140,7 @@ inBrowser("watching a queue", (open) => {
     took.sort((a, b) => a - b);
     console.log(
       `a change of both recordings of 10 s is seen after ${took[0]?.toFixed(0)} ms at best, ` +
-        `median ${took[5]?.toFixed(0)} ms (asked: 200)`,
+        `median ${took[3]?.toFixed(0)} ms (asked: 200)`,
     );
   });
 
