@@ -8,6 +8,7 @@ import { leavesOf } from "../../src/pages/router/classes";
 import { changedLines, knobsOf, withNumbers } from "../../src/pages/router/ios";
 import { lineRate, rowsByRule } from "../../src/pages/router/loads";
 import { build, overheadOf } from "../../src/pages/router/scenario";
+import { changedCommands, ratesOf } from "../../src/pages/router/tc";
 import { arrivedAt } from "../../src/pages/router/verdict";
 import { random } from "../recordings";
 import { withModule } from "./module";
@@ -78,7 +79,8 @@ async function casesOf(engine: Engine, path: string): Promise<Case[]> {
   return cases;
 }
 
-function projectOf(a: Analysis, duration?: number) {
+/** The project of a page; if it is to be short, one run of about as many packets on any line. */
+function projectOf(a: Analysis, short = false) {
   const rate = lineRate(a.iface) ?? 100e6;
   const loads = rowsByRule(leavesOf(a.policy), rate);
   const setup = {
@@ -90,7 +92,7 @@ function projectOf(a: Analysis, duration?: number) {
     delay: 0.01,
     overhead: a.iface?.circuit ? "" : overheadOf(a.target?.iface ?? ""),
     loads,
-    ...(duration === undefined ? {} : { duration, runs: 1 }),
+    ...(short ? { duration: rate > 10e6 ? 0.1 : 1, runs: 1 } : {}),
   };
   return { loads, project: build(setup) };
 }
@@ -110,7 +112,7 @@ withModule("the router page with the core", (methods) => {
     let tried = 0;
     for (const path of FILES)
       for (const { label, analysis } of await casesOf(core, path)) {
-        const { loads, project } = projectOf(analysis, 0.3);
+        const { loads, project } = projectOf(analysis, true);
         tried += 1;
         try {
           await core.check(projectOf(analysis).project);
@@ -134,17 +136,19 @@ withModule("the router page with the core", (methods) => {
     const core = await engine();
     const draw = random(7);
     let tried = 0;
-    for (const path of FILES.filter((f) => f.endsWith(".cfg"))) {
+    for (const path of FILES) {
       for (const { label, analysis: a } of await casesOf(core, path)) {
-        const knobs = knobsOf(a.text, a.policy?.policy ?? "");
+        const knobs = a.tc
+          ? ratesOf(a.text, a.target?.iface ?? "")
+          : knobsOf(a.text, a.policy?.policy ?? "");
         for (let i = 0; i < 6 && knobs.length > 0; i++) {
           // Less than before, so that no sum exceeds what there is.
           const moved = knobs
             .filter(() => draw() < 0.6)
             .map((k) => [k, k.value * (0.4 + 0.6 * draw())] as const);
           const changed = withNumbers(a.text, moved);
-          const lines = changedLines(a.text, changed);
-          const pasted = `${a.text}\n!\n${lines.join("\n")}\n`;
+          const lines = (a.tc ? changedCommands : changedLines)(a.text, changed);
+          const pasted = `${a.text}\n${lines.join("\n")}\n`;
           const read = async (text: string): Promise<Understood> =>
             core.understand("router.cfg", text, a.platform, a.target?.iface);
           const policyOf = (u: Understood) =>

@@ -7,6 +7,7 @@ import {
   linesOf,
   withNumbers,
 } from "../../src/pages/router/ios";
+import { changedCommands, ratesOf } from "../../src/pages/router/tc";
 import { random } from "../recordings";
 
 const CONFIG = `hostname R1
@@ -142,5 +143,37 @@ describe("changed lines", () => {
           .sort();
       expect(numbers(pasted)).toEqual(numbers(changed));
     }
+  });
+});
+
+describe("rates of tc", () => {
+  const SCRIPT = `tc qdisc add dev eth0 root handle 1: htb default 30
+# tc class add dev eth0 parent 1: classid 1:9 htb rate 1mbit
+tc class add dev eth0 parent 1: classid 1:10 htb rate 9500kbit ceil 10mbit burst 15k
+tc class add dev eth1 parent 1: classid 1:10 htb rate 1mbit
+tc qdisc add dev "$DEV" root cake bandwidth 4.5mbit
+tc class add dev eth0 parent 1: classid 1:11 htb rate 100kbps
+`;
+
+  test("are those of the device in bits", () => {
+    const found = ratesOf(SCRIPT, "eth0").map((k) => [k.cls, k.command, k.value]);
+    expect(found).toEqual([
+      ["1:10", "rate", 9.5e6],
+      ["1:10", "ceil", 10e6],
+      ["root", "bandwidth", 4.5e6],
+    ]);
+  });
+
+  test("are changed by the commands that differ", () => {
+    const [rate, ceil] = ratesOf(SCRIPT, "eth0");
+    if (!rate || !ceil) throw new Error("no rates");
+    const changed = withNumbers(SCRIPT, [
+      [rate, 8e6],
+      [ceil, 9_250_000],
+    ]);
+    expect(changedCommands(SCRIPT, changed)).toEqual([
+      "tc class change dev eth0 parent 1: classid 1:10 htb rate 8000kbit ceil 9250kbit burst 15k",
+    ]);
+    expect(changedCommands(SCRIPT, SCRIPT)).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ export function Changes({ bench }: { bench: Bench }) {
           <p class="router-quiet">{t.none}</p>
         ) : (
           <>
-            <p class="router-quiet">{t.how}</p>
+            <p class="router-quiet">{bench.analysis.value?.tc ? t.howTc : t.how}</p>
             <Text label={t.lines} text={`${lines.join("\n")}\n`} />
           </>
         )}

@@ -70,8 +70,7 @@ function Numbers({ bench }: { bench: Bench }) {
   const t = useTexts().router.whatif;
   const knobs = bench.knobs.value;
   const several = new Set(knobs.map((k) => k.policy)).size > 1;
-  if (knobs.length === 0)
-    return <p class="router-quiet">{bench.analysis.value?.tc ? t.tc : t.noNumbers}</p>;
+  if (knobs.length === 0) return <p class="router-quiet">{t.noNumbers}</p>;
   const groups = new Map<string, Knob[]>();
   for (const k of knobs) {
     const title = several ? `${k.policy} / ${k.cls}` : k.cls;

@@ -19,6 +19,8 @@ export interface Knob {
   unit: Unit;
   /** What one of the text's numbers is in `unit`. */
   factor: number;
+  /** A unit that is written behind the number and belongs to what is replaced. */
+  suffix?: string;
 }
 
 /** A line of a block, without its continuation. */
@@ -226,7 +228,7 @@ export function keyOf(knob: Knob): string {
 
 /** The value as the text writes it: percentages, rates and limits are whole numbers there. */
 export function written(knob: Knob, value: number): string {
-  return String(Math.max(1, Math.round(value / knob.factor)));
+  return `${Math.max(1, Math.round(value / knob.factor))}${knob.suffix ?? ""}`;
 }
 
 /** The text with other numbers. Everything else stays as it is, line ends included. */

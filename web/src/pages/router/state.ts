@@ -23,6 +23,7 @@ import {
   withShown,
 } from "./loads";
 import { build, measured, overheadOf, type Setup } from "./scenario";
+import { changedCommands, ratesOf } from "./tc";
 
 /** A run that is over, with what it was of. */
 export interface Tried {
@@ -89,7 +90,8 @@ export class Bench {
 
   readonly knobs = computed(() => {
     const a = this.analysis.value;
-    return a === null || a.tc ? [] : knobsOf(a.text, this.root.value);
+    if (a === null) return [];
+    return a.tc ? ratesOf(a.text, a.target?.iface ?? "") : knobsOf(a.text, this.root.value);
   });
 
   /** The configuration with the changed numbers. */
@@ -105,7 +107,9 @@ export class Bench {
 
   readonly changes = computed(() => {
     const a = this.analysis.value;
-    return a === null ? [] : changedLines(a.text, this.changedText.value);
+    if (a === null) return [];
+    const differ = a.tc ? changedCommands : changedLines;
+    return differ(a.text, this.changedText.value);
   });
 
   /** What would be run, without changes. */
