@@ -10,7 +10,7 @@ export class Pace {
     // By a factor of four at most: a slice may have been stopped by the system, or have been short.
     const factor = ms > 0 ? SLICE / ms : 4;
     const next = this.events * Math.min(4, Math.max(0.25, factor));
-    this.events = Math.round(Math.min(4e6, Math.max(100, next)));
+    this.events = Math.round(Math.min(1e6, Math.max(100, next)));
   }
 }
 

@@ -10,7 +10,8 @@ inBrowser("the worker", (open) => {
     const decoder = new TextDecoder();
     const texts = Object.entries(files).map(([n, c]) => [n, decoder.decode(c as Uint8Array)]);
     const voice = { path, files: Object.fromEntries(texts) };
-    const { page } = await open("", { faulty: true });
+    // A place where nothing else runs.
+    const { page } = await open("#/nowhere", { faulty: true });
     const found = await page.evaluate(async (project) => {
       const script = await (await fetch("worker.js")).blob();
       const worker = new Worker(URL.createObjectURL(script));

@@ -37,8 +37,9 @@ async function refused(call: unknown): Promise<InputFault> {
 
 withModule("the module", (methods) => {
   it("runs a scenario and gives the digests that the command line gives", async () => {
+    const { run } = await methods();
     const { of, told, longest } = task();
-    const outcome = (await (await methods()).run(of, voice, short)) as Outcome;
+    const outcome = (await run(of, voice, short)) as Outcome;
     // Of `spillgate run` with the same options.
     expect(outcome.runs[0]).toMatchObject({ seed: 1, digest: "5bba40e1cd513dcd3344514b93c1e3b7" });
     expect(outcome.runs).toHaveLength(outcome.description.variants.length * 2);
