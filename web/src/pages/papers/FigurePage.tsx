@@ -46,8 +46,8 @@ export function FigurePage({ figure, query }: { figure: Figure; query: URLSearch
         <section class="figure-settings" aria-labelledby="figure-settings">
           <h2 id="figure-settings">{t.settings}</h2>
           <Controls figure={figure} settings={settings} words={words} t={t} onChange={set} />
-          <Going runs={runs} t={t} />
           <p class="figure-note">{words.effort}</p>
+          <Going runs={runs} t={t} />
         </section>
         <div class="figure-charts">
           <Charts figure={figure} settings={settings} runs={runs} t={t} words={words} />
