@@ -93,7 +93,7 @@ LAB := python/spillgate/_lab
 .PHONY: lab
 lab: ## Build the lab, the simulator as a page, for `spillgate lab` (needs Node and rustup; QUICK=1: packed less well).
 	@web/build/needs
-	@$(MAKE) --no-print-directory $(WEB_DEPS)
+	@$(MAKE) --silent --no-print-directory $(WEB_DEPS)
 	cargo build --profile wasm --locked -p spillgate-wasm --target wasm32-unknown-unknown
 	cargo run --quiet --locked --manifest-path web/bindgen/Cargo.toml -- $(WASM) web/dist/wasm
 	cd web && npm run --silent site
