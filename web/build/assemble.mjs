@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { alonePage, servedPage } from "./forms.mjs";
+import { licenses } from "./licenses.mjs";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const text = (/** @type {string} */ name) => readFileSync(`${dist}parts/${name}`, "utf8");
@@ -20,7 +21,8 @@ const shortest = (/** @type {Buffer} */ bytes) =>
   });
 
 const wasm = readFileSync(`${dist}wasm/spillgate_wasm_bg.wasm`);
-const [app, css, worker] = [text("app.js"), text("app.css"), text("worker.js")];
+const app = licenses() + text("app.js");
+const [css, worker] = [text("app.css"), text("worker.js")];
 
 /** @type {Record<string, string | Buffer>} */
 const site = {

@@ -41,6 +41,13 @@ inBrowser("the page", (open) => {
     expect(brotli).toBeLessThan(3_000_000);
   });
 
+  it.each(["app.js", "spillgate-lab.html"])("has the licenses of others in it (%s)", (name) => {
+    const text = readFileSync(`${SITE}${name}`, "utf8");
+    for (const whose of ["Jason Miller", "Marijn Haverbeke", "Leon Sorokin", "Eemeli Aro"]) {
+      expect(text).toContain(whose);
+    }
+  });
+
   it("asks its own server only, and nothing after the load", async () => {
     const opened = await open();
     await opened.page.waitForLoadState("networkidle");
