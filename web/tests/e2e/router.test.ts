@@ -212,22 +212,19 @@ inBrowser("the router page", (open) => {
     );
     const facts = page.locator(".facts");
     // Of several times the least: the machine may do other things, too.
-    const times = { read: Number.POSITIVE_INFINITY, type: Number.POSITIVE_INFINITY };
+    let least = Number.POSITIVE_INFINITY;
     for (let i = 0; i < 4; i++) {
       const text = `${lines.join("")}${EDGE}${"!\n".repeat(i)}`;
       await drop(page, "big.cfg", text);
       const count = text.split("\n").length.toLocaleString("en");
       await until(() => facts.textContent()).toContain(count);
-      const read = Number(/in (\d+) ms/.exec((await facts.textContent()) ?? "")?.[1]);
-      times.read = Math.min(times.read, read);
       await page.getByRole("textbox", { name: "Configuration of the router" }).click();
       const begin = performance.now();
       await page.keyboard.type("! quick", { delay: 0 });
-      times.type = Math.min(times.type, performance.now() - begin);
+      least = Math.min(least, performance.now() - begin);
     }
-    expect(times.read).toBeLessThan(1000);
     // Seven keys, each with its way to the browser and back.
-    expect(times.type).toBeLessThan(1000);
+    expect(least).toBeLessThan(1000);
   }, 120_000);
 
   test("has nothing serious by axe, and fits 400 px", async () => {

@@ -82,7 +82,10 @@ async function casesOf(engine: Engine, path: string): Promise<Case[]> {
 /** The project of a page; if it is to be short, one run of about as many packets on any line. */
 function projectOf(a: Analysis, short = false) {
   const rate = lineRate(a.iface) ?? 100e6;
-  const loads = rowsByRule(leavesOf(a.policy), rate);
+  const loads = rowsByRule(leavesOf(a.policy), rate).map((l) =>
+    // Some packets of each class in little time.
+    short ? { ...l, rate: Math.max(l.rate, rate / 50) } : l,
+  );
   const setup = {
     text: a.text,
     tc: a.tc,
@@ -173,13 +176,11 @@ withModule("the router page with the core", (methods) => {
         `interface Vlan${i}\n description x\n ip address 10.0.${i % 250}.1 255.255.255.0\n!\n`,
     );
     const text = interfaces.join("") + readFileSync(`${root}examples/ce-node/policies.cfg`, "utf8");
-    // Of several times the least: the machine may do other things, too.
-    const times: number[] = [];
-    for (let i = 0; i < 3; i++) {
-      const { targets, seconds } = await analyze(core, text, "ios", null);
-      expect(targets.length).toBeGreaterThan(0);
-      times.push(seconds);
-    }
-    expect(Math.min(...times)).toBeLessThan(1);
+    // The processor's time, not the clock's: the machine may do other things, too.
+    const begin = process.cpuUsage();
+    const { targets } = await analyze(core, text, "ios", null);
+    const { user, system } = process.cpuUsage(begin);
+    expect(targets.length).toBeGreaterThan(0);
+    expect((user + system) / 1e6).toBeLessThan(1);
   });
 });
