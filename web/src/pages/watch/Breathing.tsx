@@ -167,25 +167,12 @@ export function Breathing(props: BreathingProps) {
       aria-busy={making.busy}
       {...(props.wholePage ? {} : { onKeyDown: keys })}
     >
-      {!compact && (
-        <Choosers
-          project={project}
-          made={made}
-          sides={sides}
-          onSides={setSides}
-          onLink={setLink}
-          color={color}
-          onColor={setColor}
-          lanes={lanes}
-          onLanes={setLanes}
-        />
-      )}
       <Trouble problem={making.problem} />
       {views.length === 0 && making.busy && <p class="watch-note">{t.starting}</p>}
       <div class="watch-main">
         <div class="watch-stages">
           {views.map((view, side) => (
-            <section key={names[side]} class="watch-side">
+            <section key={`side ${side}`} class="watch-side">
               {views.length > 1 && <h3>{names[side]}</h3>}
               {view.recording.count === 0 && <p class="watch-note">{t.none}</p>}
               <Stage
@@ -219,6 +206,19 @@ export function Breathing(props: BreathingProps) {
             <Transport clock={clock} onStep={step} />
             <Happened views={views} clock={clock} />
           </>
+        )}
+        {!compact && (
+          <Choosers
+            project={project}
+            made={made}
+            sides={sides}
+            onSides={setSides}
+            onLink={setLink}
+            color={color}
+            onColor={setColor}
+            lanes={lanes}
+            onLanes={setLanes}
+          />
         )}
         <Knobs knobs={shown} values={values} onChange={setValues} />
         {!compact && <MoreNumbers knobs={numbers} values={values} onChange={setValues} />}
