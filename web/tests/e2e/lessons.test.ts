@@ -15,8 +15,8 @@ import { serious, wider } from "./looks";
 const NUMBER = "7";
 const t = en.lessons;
 /** Runs take a while on a busy machine. */
-const SOON = { timeout: 30_000 };
-vi.setConfig({ testTimeout: 120_000 });
+const SOON = { timeout: 90_000 };
+vi.setConfig({ testTimeout: 240_000 });
 
 /** The simulator beside the browser: it says what is right. */
 const task: Task = { progress: () => {}, pause: async () => {} };
@@ -40,7 +40,8 @@ inBrowser("the lessons", (open) => {
     "%s is answered, kept and printed",
     async (_, l) => {
       const exercise = new Exercise(l, NUMBER, engine);
-      const { page } = await open(`#/lessons/${l.name}?n=${NUMBER}`);
+      const { page } = await open(`#/lessons/${l.name}?n=${NUMBER}`, { dark: true });
+      page.setDefaultTimeout(SOON.timeout);
       await page.locator(".lesson-measured").waitFor();
       await page.locator(".watch-stages canvas").first().waitFor();
       for (const q of l.questions) {
@@ -75,8 +76,10 @@ inBrowser("the lessons", (open) => {
         const [digest = ""] = await exercise.digests(q);
         expect(await part.textContent()).toContain(digest.slice(0, 8));
       }
-      // On paper there is nothing of the frame.
+      // On paper there is nothing of the frame, and ink is black.
       await page.emulateMedia({ media: "print" });
+      const ink = await page.evaluate(() => getComputedStyle(document.body).color);
+      expect(ink).toBe("rgb(0, 0, 0)");
       expect(await page.locator(".top").isVisible()).toBe(false);
       expect(await part.isVisible()).toBe(true);
       expect((await page.pdf({ format: "A4" })).length).toBeGreaterThan(10_000);
