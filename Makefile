@@ -123,6 +123,7 @@ bench: $(NATIVE) ## Time the benchmark cases, then other simulators that are ins
 	python3 bench/run.py $(if $(QUICK),--repeats 3)
 	python3 bench/peers.py $(if $(QUICK),--quick --repeats 3)
 	$(BIN)/python bench/tools.py
+	-$(BIN)/python bench/lab.py
 	cargo bench --locked -p spillgate-queueing --bench fair_queue
 	cargo bench --locked -p spillgate-queueing --bench fan_router
 	cargo bench --locked -p spillgate-queueing --bench mechanisms

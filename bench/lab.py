@@ -1,8 +1,8 @@
 """How fast the module of the page in a browser is, beside the native one.
 
-`python bench/lab.py GLUE WASM` runs cases of `bench/cases` by Node in the module that `make lab`
-leaves in `web/dist/wasm`, and natively on one thread, and prints a table: CPU-seconds of the first
-run and of the fastest one, and the memory of the module. Both must give the same digests.
+`python bench/lab.py` runs cases of `bench/cases` by Node in the module that `make lab` leaves in
+`web/dist/wasm`, and natively on one thread, and prints a table: CPU-seconds of the fastest run and
+of the first one, and the memory of the module. Both must give the same digests.
 """
 
 import json
@@ -14,13 +14,15 @@ from pathlib import Path
 import spillgate
 
 BENCH = Path(__file__).parent
+MODULE = BENCH.parent / "web/dist/wasm"
+PARTS = (MODULE / "spillgate_wasm.js", MODULE / "spillgate_wasm_bg.wasm")
 CASES = {"D50": BENCH / "cases/d50.yaml", "D1k": BENCH / "cases/d1k.yaml"}
 REPEATS = 3
 
 
-def in_page(glue, wasm, scenario):
+def in_page(scenario):
     """The runs that were made in the module, and its bytes."""
-    command = ["node", BENCH / "lab.mjs", glue, wasm, scenario]
+    command = ["node", BENCH / "lab.mjs", *PARTS, scenario]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = json.loads(done.stdout)
     return found["runs"], found["memory"]
@@ -36,11 +38,12 @@ def native(scenario):
 
 def main():
     """Prints the table."""
-    glue, wasm = sys.argv[1:]
+    if not all(part.exists() for part in PARTS):
+        sys.exit("SKIPPED: the lab is not built (make lab)")
     print("| case | native, s | in the page, s | first run, s | of native | memory, MB |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, scenario in CASES.items():
-        runs, memory = in_page(glue, wasm, scenario)
+        runs, memory = in_page(scenario)
         fastest = min(run["seconds"] for run in runs)
         seconds, digests = min(native(scenario) for _ in range(REPEATS))
         if digests != runs[0]["digests"]:
