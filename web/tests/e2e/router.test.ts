@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { inBrowser } from "./browser";
 
 /** The engineer's page, the whole way: paste, findings, picture, loads, run, verdict, slider, lines. */
@@ -45,6 +45,8 @@ async function cell(page: Page, table: string, row: string, column: string): Pro
   const line = whole.locator("tbody tr").filter({ has: page.getByText(row, { exact: true }) });
   return (await line.locator("td").nth(at).textContent()) ?? "";
 }
+
+vi.setConfig({ testTimeout: 120_000 });
 
 inBrowser("the router page", (open) => {
   test("goes from a configuration to a verdict, and back to its lines", async () => {
@@ -225,7 +227,7 @@ inBrowser("the router page", (open) => {
     }
     // Seven keys, each with its way to the browser and back.
     expect(least).toBeLessThan(1000);
-  }, 120_000);
+  });
 
   test("has nothing serious by axe, and fits 400 px", async () => {
     const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -236,9 +238,7 @@ inBrowser("the router page", (open) => {
       await page.getByRole("heading", { name: "Verdict" }).waitFor();
       const slider = page.getByRole("slider", { name: "priority percent" });
       await slider.fill("20");
-      await expect
-        .poll(() => cell(page, "Before and after", "VOICE", "Mean delay"))
-        .toContain("becomes");
+      await until(() => cell(page, "Before and after", "VOICE", "Mean delay")).toContain("becomes");
       await page.evaluate(readFileSync(axe, "utf8"));
       const found = await page.evaluate(async () => {
         // biome-ignore lint/suspicious/noExplicitAny: axe defines it in the page
