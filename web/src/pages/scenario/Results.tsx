@@ -38,7 +38,7 @@ type View =
 /** What came of the run, in several views. */
 export function Results({ ran, current, running, findings, onGo }: Props) {
   const t = useTexts().scenario;
-  const [view, setView] = useState<View>("requirements");
+  const [chosen, setView] = useState<View>();
   const views: View[] = ran
     ? [
         "requirements",
@@ -51,7 +51,8 @@ export function Results({ ran, current, running, findings, onGo }: Props) {
         "assumptions",
       ]
     : ["findings"];
-  const shown = views.includes(view) ? view : (views[0] ?? "findings");
+  const first = ran && ran.outcome.verdicts.length === 0 ? "summary" : (views[0] ?? "findings");
+  const shown = chosen && views.includes(chosen) ? chosen : first;
   return (
     <div class="results">
       {ran ? (
