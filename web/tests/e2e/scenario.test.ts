@@ -188,14 +188,14 @@ inBrowser("the scenario page", (open) => {
     const { page } = await open("#/scenario");
     await example(page, "voice-edge");
     await page.getByRole("tab", { name: "edge.cfg" }).click();
+    await soon(() => editor(page).textContent()).toContain("hostname");
     await editor(page).click();
     await page.keyboard.press("Control+Home");
     await page.keyboard.insertText("! of mine\n");
-    // The page keeps what was written after a pause.
-    await page.waitForTimeout(700);
+    await soon(() => editor(page).textContent()).toContain("! of mine");
     await page.reload();
     await page.getByRole("tab", { name: "edge.cfg" }).click();
-    expect(await editor(page).textContent()).toContain("! of mine");
+    await soon(() => editor(page).textContent()).toContain("! of mine");
   });
 
   it("completes by the format, explains it, and lets go of the keyboard", async () => {

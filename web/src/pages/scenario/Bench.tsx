@@ -135,6 +135,17 @@ function useAutosave(draft: Draft): void {
     const timer = setTimeout(() => keep(draft), PAUSE);
     return () => clearTimeout(timer);
   }, [draft]);
+  // Whoever leaves within the pause has written it, too.
+  const last = useRef(draft);
+  last.current = draft;
+  useEffect(() => {
+    const leave = () => void keep(last.current);
+    addEventListener("pagehide", leave);
+    return () => {
+      removeEventListener("pagehide", leave);
+      leave();
+    };
+  }, []);
 }
 
 /** Leads to places in files: to another tab first, where it must be. */
