@@ -1105,6 +1105,7 @@ export const de: Texts = {
     examples: {
       none: "",
       own: "Ein Beispiel…",
+      before: "Was vorher dastand",
       first: "Ein Anruf neben einem Download",
       "home-line": "Ein Heimanschluss mit tiefem Puffer",
       "voice-edge": "Dreißig Anrufe auf 2 Mb/s, nach einer Routerkonfiguration",

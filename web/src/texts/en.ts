@@ -1074,6 +1074,7 @@ export const en = {
     examples: {
       none: "",
       own: "An example…",
+      before: "What was written before",
       first: "A call beside a download",
       "home-line": "A home line with a deep buffer",
       "voice-edge": "Thirty calls on 2 Mb/s, by a router's configuration",

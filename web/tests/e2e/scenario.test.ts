@@ -198,6 +198,23 @@ inBrowser("the scenario page", (open) => {
     await soon(() => editor(page).textContent()).toContain("! of mine");
   });
 
+  it("keeps what was changed on the way over other pages, and sets aside what a link replaces", async () => {
+    const { page } = await open("#/scenario");
+    await write(page, SMALL("5 packets"));
+    await page.getByRole("button", { name: "Link", exact: true }).click();
+    const link = await page.getByRole("textbox", { name: "Link" }).inputValue();
+    await page.keyboard.press("Escape");
+    await write(page, "name: of mine");
+    await page.goto(link);
+    await soon(() => editor(page).textContent()).toContain("5 packets");
+    await write(page, "name: of the link's");
+    await page.getByRole("link", { name: "Lessons" }).click();
+    await page.getByRole("link", { name: "Scenario" }).click();
+    await soon(() => editor(page).textContent()).toBe("name: of the link's");
+    await example(page, "before");
+    await soon(() => editor(page).textContent()).toBe("name: of mine");
+  });
+
   it("completes by the format, explains it, and lets go of the keyboard", async () => {
     const { page } = await open("#/scenario");
     // The engine, which knows the format, is there.

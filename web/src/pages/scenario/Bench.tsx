@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JsonSchema, Options, Project } from "../../engine/api";
 import { useEngine } from "../../engine/context";
 import { ShareButtons } from "../../share/ShareButtons";
@@ -7,8 +7,8 @@ import type { EditorHandle } from "../../ui/Editor";
 import { Select } from "../../ui/Field";
 import { FileDrop } from "../../ui/FileDrop";
 import type { Problem } from "../../ui/Problems";
-import { type Draft, keep, opened, withFiles } from "./draft";
-import { type ExampleName, examples, isExample } from "./examples";
+import { aside, type Draft, keep, opened, setAside, withFiles } from "./draft";
+import { examples, isExample } from "./examples";
 import { Files } from "./Files";
 import { Results } from "./Results";
 import { RunBar } from "./RunBar";
@@ -19,8 +19,10 @@ import { useRun } from "./useRun";
 /** While one writes, so long passes without anything being kept. */
 const PAUSE = 400;
 
+const BEFORE = "before";
+
 /** The workbench: what is written at the left, what comes of it at the right. */
-export function Bench({ first }: { first: Draft }) {
+export function Bench({ first, onDraft }: { first: Draft; onDraft: (draft: Draft) => void }) {
   const t = useTexts().scenario;
   const [project, setProject] = useState<Project>(first.project);
   const [options, setOptions] = useState<Options>(first.options);
@@ -30,20 +32,22 @@ export function Bench({ first }: { first: Draft }) {
   const check = useCheck(draft);
   const runner = useRun(project, options, check.checked?.description);
   const { handle, go } = usePlaces(project, file, setFile);
-  useAutosave(draft);
+  useAutosave(first, draft);
+  useEffect(() => onDraft(draft), [draft]);
 
   // A digest is of what was run, which a shorter run is not as written.
   const ran = runner.ran?.project === project ? runner.ran : undefined;
-  const load = (next: Project) => {
+  const load = (next: Draft) => {
     runner.cancel();
-    setProject(next);
-    setOptions({});
-    setFile(next.path);
+    setAside(draft, next);
+    setProject(next.project);
+    setOptions(next.options);
+    setFile(next.project.path);
   };
   const open = async (files: File[]) => {
     const read = await withFiles({ path: "", files: {} }, files);
     const other = opened(read.files);
-    if (other) return load(other);
+    if (other) return load({ project: other, options: {} });
     const name = Object.keys(read.files)[0];
     setProject({ ...project, files: { ...project.files, ...read.files } });
     if (name !== undefined) setFile(name);
@@ -53,7 +57,7 @@ export function Bench({ first }: { first: Draft }) {
       <h1 class="unseen">{t.title}</h1>
       <section class="bench-left" aria-label={t.editing}>
         <div class="bench-tools">
-          <ExampleMenu project={project} onChoose={(name) => load(examples[name])} />
+          <ExampleMenu project={project} onChoose={load} />
           <FileDrop multiple class="bench-open" onFiles={open}>
             {t.open}
           </FileDrop>
@@ -95,8 +99,10 @@ export function Bench({ first }: { first: Draft }) {
   );
 }
 
-function ExampleMenu(props: { project: Project; onChoose: (name: ExampleName) => void }) {
+/** Examples, and what was written before one of them, a link or a file took its place. */
+function ExampleMenu(props: { project: Project; onChoose: (draft: Draft) => void }) {
   const t = useTexts().scenario;
+  const before = useMemo(aside, [props.project]);
   const names = Object.keys(examples).filter(isExample);
   const shown = names.find((n) => examples[n] === props.project);
   return (
@@ -106,9 +112,13 @@ function ExampleMenu(props: { project: Project; onChoose: (name: ExampleName) =>
       value={shown ?? ""}
       choices={[
         { value: "", label: shown ? t.examples.none : t.examples.own },
+        ...(before ? [{ value: BEFORE, label: t.examples.before }] : []),
         ...names.map((value) => ({ value, label: t.examples[value] })),
       ].filter((c) => c.value !== "" || !shown)}
-      onChange={(value) => isExample(value) && props.onChoose(value)}
+      onChange={(value) => {
+        if (value === BEFORE && before) props.onChoose(before);
+        if (isExample(value)) props.onChoose({ project: examples[value], options: {} });
+      }}
     />
   );
 }
@@ -130,16 +140,23 @@ function useSchema(): JsonSchema | undefined {
   return schema;
 }
 
-function useAutosave(draft: Draft): void {
+/** Keeps what was changed since: not what a link brought, nor what another tab has changed. */
+function useAutosave(first: Draft, draft: Draft): void {
+  const kept = useRef(first);
+  const last = useRef(draft);
+  last.current = draft;
+  const leave = useCallback(() => {
+    const { project, options } = last.current;
+    if (project === kept.current.project && options === kept.current.options) return;
+    kept.current = last.current;
+    keep(last.current);
+  }, []);
   useEffect(() => {
-    const timer = setTimeout(() => keep(draft), PAUSE);
+    const timer = setTimeout(leave, PAUSE);
     return () => clearTimeout(timer);
   }, [draft]);
   // Whoever leaves within the pause has written it, too.
-  const last = useRef(draft);
-  last.current = draft;
   useEffect(() => {
-    const leave = () => void keep(last.current);
     addEventListener("pagehide", leave);
     return () => {
       removeEventListener("pagehide", leave);

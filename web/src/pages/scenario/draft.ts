@@ -3,6 +3,7 @@
 import { recall, remember } from "../../app/storage";
 import type { Options, Project } from "../../engine/api";
 import { NoProject, read, write } from "../../engine/project";
+import { examples } from "./examples";
 
 export interface Draft {
   project: Project;
@@ -10,12 +11,26 @@ export interface Draft {
 }
 
 const KEY = "scenario";
+const ASIDE = "scenario-before";
 /** Longer texts are not kept: browsers refuse them. */
 const MOST = 2_000_000;
 
 /** What was written when the page was last open; null if nothing was kept. */
-export function recalled(): Draft | null {
-  const kept = recall(KEY);
+export const recalled = (): Draft | null => readDraft(KEY);
+
+/** What was written before something else took its place; null if nothing did. */
+export const aside = (): Draft | null => readDraft(ASIDE);
+
+/** Keeps what was written beside `next`, which takes its place. Examples are there anyhow. */
+export function setAside(written: Draft | null, next: Draft): void {
+  const given = [next.project, ...Object.values(examples)].map(said);
+  if (written && !given.includes(said(written.project))) keep(written, ASIDE);
+}
+
+const said = (project: Project) => textOf({ project, options: {} });
+
+function readDraft(key: string): Draft | null {
+  const kept = recall(key);
   if (kept === null) return null;
   try {
     const found = read(kept);
@@ -27,9 +42,13 @@ export function recalled(): Draft | null {
 }
 
 /** Keeps it; whether the browser does. */
-export function keep({ project, options }: Draft): boolean {
-  const text = write({ kind: "scenario", project, platform: "ios", options });
-  return text.length <= MOST && remember(KEY, text);
+export function keep(draft: Draft, key = KEY): boolean {
+  const text = textOf(draft);
+  return text.length <= MOST && remember(key, text);
+}
+
+function textOf({ project, options }: Draft): string {
+  return write({ kind: "scenario", project, platform: "ios", options });
 }
 
 /** A project with another text in one of its files. */

@@ -4,7 +4,7 @@ import { outcome } from "../../../tests/fake/engine";
 import type { Curve, Project } from "../../engine/api";
 import { chartOfPlace, chartsOfVariant, metricsOf, partsOf, placesOf, runsOf } from "./curves";
 import { resultsJson, seriesCsv, summaryCsv } from "./download";
-import { keep, opened, recalled, withFiles, withoutFile, withText } from "./draft";
+import { aside, keep, opened, recalled, setAside, withFiles, withoutFile, withText } from "./draft";
 import { examples } from "./examples";
 import { aboutTime, excess, shorter, shorterOptions } from "./shorter";
 
@@ -26,6 +26,16 @@ describe("drafts", () => {
     expect(recalled()).toBe(null);
     const long = withText(project, "scenario.yaml", "x".repeat(3_000_000));
     expect(keep({ project: long, options: {} })).toBe(false);
+  });
+
+  test("are set aside where something else takes their place, but no examples", () => {
+    const next = { project: examples.tcp, options: {} };
+    setAside({ project: examples.first, options: {} }, next);
+    setAside(next, next);
+    setAside(null, next);
+    expect(aside()).toBe(null);
+    setAside({ project, options: { seed: 7 } }, next);
+    expect(aside()).toEqual({ project, options: { seed: 7 } });
   });
 
   test("files are texts where they can be, and come and go", async () => {
