@@ -148,10 +148,11 @@ impl Recorder {
         }
         let gauges = port.discipline.gauges(leaf, port.now);
         let mut state = gauges.state.iter();
-        let probability = state.find(|(name, _)| name.ends_with("probability"));
+        let kept = state.find(|(name, _)| name.ends_with("probability"));
+        let probability = gauges.probability.or_else(|| kept.map(|(_, p)| *p));
         self.gauges[leaf] = (
             gauges.average_queue.unwrap_or(f64::NAN),
-            probability.map_or(f64::NAN, |(_, p)| *p),
+            probability.unwrap_or(f64::NAN),
         );
     }
 

@@ -131,3 +131,24 @@ fn what_is_beyond_the_limit_is_counted() {
     assert_eq!(some.time, all.time[..100]);
     assert_eq!(outcome.digest, watched(&plan, 0, 1000).0.digest);
 }
+
+/// RED's probability is that of its gentle curve at the average: 0 below 5 packets, 0.1 at 15, 1 at
+/// 30.
+#[test]
+fn the_probability_of_red_follows_its_average() {
+    let (_, seen) = watched(&plan(QUEUES[2], 6, false, 3), usize::MAX, 1000);
+    let mut between = 0;
+    for (average, probability) in seen.average.iter().zip(&seen.probability) {
+        let by_curve = match *average {
+            a if a < 5.0 => 0.0,
+            a if a < 15.0 => 0.1 * (a - 5.0) / 10.0,
+            a => (0.1 + 0.9 * (a - 15.0) / 15.0).min(1.0),
+        };
+        assert!(
+            (probability - by_curve).abs() < 1e-12,
+            "{average}: {probability}"
+        );
+        between += usize::from(*average > 5.0 && *average < 15.0);
+    }
+    assert!(between > 100, "{between}");
+}

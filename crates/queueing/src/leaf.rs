@@ -684,6 +684,7 @@ impl Leaf {
             head: self.head().map(|p| p.arrived),
             average_queue: average(false),
             average_bytes: average(true),
+            probability: aqm.and_then(Aqm::probability),
             state,
         }
     }

@@ -114,6 +114,9 @@ pub struct LeafGauges {
     pub average_queue: Option<f64>,
     /// The average queue of one whose thresholds are in bytes, as of the last arrival.
     pub average_bytes: Option<f64>,
+    /// The probability that RED's curve gives this average, before drops are spread; none where it
+    /// depends on the packet (WRED, RIO), and for AQMs that keep a probability: see `state`.
+    pub probability: Option<f64>,
     /// What its AQM and its fair queue go by, as of the last packet.
     pub state: State,
 }

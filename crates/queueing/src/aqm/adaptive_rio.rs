@@ -250,6 +250,7 @@ impl Law for AdaptiveRio {
     type Vars = Control;
     type Averages = TwoColors;
     const TELLS_PRECEDENCES: bool = true;
+    const CLASSES: bool = true;
 
     fn vars(&self) -> Control {
         Control {

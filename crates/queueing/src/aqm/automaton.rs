@@ -185,6 +185,11 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn averages_bytes(&self) -> bool {
         false
     }
+    /// The probability with which it would drop or mark a packet by this average, before drops are
+    /// spread; none if it depends on the packet, or [`Automaton::state`] tells it.
+    fn probability(&self, _: &Self::Vars) -> Option<f64> {
+        None
+    }
     /// What time series show of it beside the average, at `now`: always the same names, each that
     /// of a series in the catalog of `spillgate-measure`.
     fn state(&self, _: &Self::Vars, _now: Time) -> State {

@@ -60,6 +60,8 @@ pub(crate) trait Law: Clone + Debug + Send + Sync + 'static {
     fn in_bytes(&self) -> bool {
         self.rules().in_bytes()
     }
+    /// Whether packets have classes, each with a curve of its own.
+    const CLASSES: bool = false;
     /// The class of a packet.
     #[inline]
     fn class(&self, _: &Packet) -> usize {
@@ -368,6 +370,19 @@ impl<L: Law> Automaton for Early<L> {
 
     fn averages_bytes(&self) -> bool {
         self.law.in_bytes()
+    }
+
+    fn probability(&self, v: &Self::Vars) -> Option<f64> {
+        if L::CLASSES {
+            return None;
+        }
+        let curve = self.law.curve(&v.law, 0);
+        let region = (self.law).region(&curve, v.averages.shown(), self.gentle);
+        Some(match region {
+            Region::Pass => 0.0,
+            Region::Random(p) => p,
+            Region::Certain => 1.0,
+        })
     }
 
     fn state(&self, v: &Self::Vars, _: Time) -> State {

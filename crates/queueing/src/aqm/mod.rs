@@ -401,6 +401,11 @@ impl Aqm {
         each!(self, a => a.automaton.averages_bytes())
     }
 
+    /// See [`LeafGauges::probability`](crate::LeafGauges).
+    pub(crate) fn probability(&self) -> Option<f64> {
+        each!(self, a => a.automaton.probability(&a.vars))
+    }
+
     pub(crate) fn state(&self, now: Time) -> State {
         each!(self, a => a.automaton.state(&a.vars, now))
     }

@@ -305,6 +305,7 @@ impl Law for Rio {
     type Vars = ();
     type Averages = TwoColors;
     const TELLS_PRECEDENCES: bool = true;
+    const CLASSES: bool = true;
 
     fn vars(&self) {}
 

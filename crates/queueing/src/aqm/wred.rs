@@ -398,6 +398,7 @@ impl Law for Wred {
     type Vars = ();
     type Averages = Average;
     const TELLS_PRECEDENCES: bool = true;
+    const CLASSES: bool = true;
 
     fn vars(&self) {}
 
