@@ -38,7 +38,7 @@ export const de: Texts = {
     command: "Befehl",
     commandTitle: "Dasselbe auf der Kommandozeile",
     commandNote: "In einem Ordner mit den Dateien unten liefert Spillgate dieselben Ergebnisse:",
-    digest: "Prüfsumme",
+    digest: "Fingerabdruck",
     digestNote:
       "Der Fingerabdruck von allem, was im ersten Lauf geschah; er steht auch in results.json.",
     files: "Dateien",
@@ -53,6 +53,7 @@ export const de: Texts = {
 
   // Shared components.
   ui: {
+    units: { packets: "Pakete", "% points": "Prozentpunkte" },
     close: "Schließen",
     severities: { error: "Fehler", warning: "Warnung", note: "Hinweis" },
     verdicts: {
@@ -132,10 +133,10 @@ export const de: Texts = {
     mechanisms: "Verfahren",
     asItIs: "wie sie ist",
     color: "Farbe nach",
-    colors: { class: "Klasse", flow: "Fluss" },
+    colors: { class: "Klasse", flow: "Strom" },
     lanes: "Bahnen nach",
     asFits: "wie es passt",
-    groupings: { queue: "Warteschlange", flow: "Fluss", class: "Klasse" },
+    groupings: { queue: "Warteschlange", flow: "Strom", class: "Klasse" },
     picture: (name: string) => `Der Port mit ${name}`,
     running: "Läuft …",
     starting: "Der Simulator startet …",
@@ -183,7 +184,7 @@ export const de: Texts = {
     },
     packet: {
       title: (number: number) => `Paket ${number}`,
-      flow: "Fluss",
+      flow: "Strom",
       class: "Klasse",
       queue: "Warteschlange",
       size: "Größe",
@@ -208,7 +209,7 @@ export const de: Texts = {
     outcome: {
       title: "Was daraus wurde",
       class: "Klasse",
-      flow: "Fluss",
+      flow: "Strom",
       queue: "Warteschlange",
       rate: "Gesendete Rate",
       mean: "Mittlere Verzögerung",
@@ -280,15 +281,15 @@ export const de: Texts = {
     whole: "Geprüft mit einer Formel. Eine ganze Zahl, genau.",
     choiceByFormula: "Die richtige Wahl wird aus den eigenen Zahlen berechnet.",
     choiceByRun: "Die richtige Wahl wird mit einem Lauf mit den eigenen Zahlen bestimmt.",
-    units: { packets: "Pakete", "": "" },
     said: {
-      near: "Fast: Der Weg stimmt, die Rechnung ist nicht genau genug.",
+      near: "Fast, aber nicht genau genug. Die Rechnung prüfen, und ob ein kleiner Beitrag fehlt.",
       low: "Zu klein.",
       high: "Zu groß.",
       wrong: "Das ist es nicht.",
       unreadable:
         "Das ist keine Zahl. Ziffern schreiben, vor Nachkommastellen Komma oder Punkt, zwischen Tausendern nichts.",
       unit: (unit: string) => `Die Antwort in ${unit} angeben.`,
+      bare: "Nur die Zahl angeben: Die Antwort hat keine Einheit.",
       bits: "Um den Faktor 8 daneben: Ein Byte hat acht Bit.",
       prefix: "Um den Faktor 1000 daneben: Auf die Vorsätze achten, etwa ms und s, kb/s und Mb/s.",
       bitsAndPrefix:
@@ -317,7 +318,7 @@ export const de: Texts = {
     numbers: "Nummern der Lernenden",
     compute: "Berechnen",
     computed: (done: number, all: number) => `${done} von ${all} Nummern`,
-    cancel: "Anhalten",
+    cancel: "Abbrechen",
     tooMany: (most: number) => `Höchstens ${most} Nummern auf einmal.`,
     noNumbers: "In der Liste steht keine Nummer.",
     student: "Nummer",
@@ -393,7 +394,8 @@ export const de: Texts = {
                 "Das ist die Wartezeit bei zufälligen Längen (M/M/1). Hier sind alle Pakete gleich.",
               delay:
                 "Das ist die Wartezeit samt der Zeit auf der Leitung. Gefragt ist nur die Wartezeit in der Schlange.",
-              units: "Das ist die Wartezeit in Paketzeiten. Mit der Zeit eines Pakets malnehmen.",
+              units:
+                "Das ist die Wartezeit in Paketzeiten. Mit der Zeit eines Pakets multiplizieren.",
               percent: "Die Auslastung als Zahl zwischen 0 und 1 einsetzen, nicht in Prozent.",
             },
             why: "W = ρ / (2 (1 − ρ)) · T mit ρ = {load}. Es kommt auf 1 − ρ an: Je weniger von der Leitung frei bleibt, desto länger die Wartezeit.",
@@ -462,6 +464,7 @@ export const de: Texts = {
               proportional: "So viel gibt ihm FIFO: im Verhältnis zu seinem Angebot.",
               wanted: "So viel bietet er an. Neben den anderen trägt die Leitung das nicht.",
               half: "Die Leitung wird nicht halbiert. Ströme, die weniger als ihren Anteil wollen, lassen den Rest übrig.",
+              call: "Auch das Telefonat nimmt ein wenig.",
             },
             why: "Das Telefonat und der bescheidene Strom wollen weniger als ein Drittel der Leitung und bekommen alles, was sie wollen. Der gierige bekommt den Rest. Was er darüber hinaus sendet, verliert er.",
           },
@@ -486,7 +489,7 @@ export const de: Texts = {
         title: "Verhungern",
         minutes: 6,
         text: [
-          "Strikte Priorität ist einfach und ergibt die kürzesten Wartezeiten. Sie birgt eine Gefahr: Andere werden nur bedient, wenn aus der ersten Klasse nichts wartet.",
+          "Strikte Priorität ist einfach und gibt der ersten Klasse die kürzesten Wartezeiten. Sie birgt eine Gefahr: Andere werden nur bedient, wenn aus der ersten Klasse nichts wartet.",
           "Hier haben Kameras Vorrang vor Daten. Senden alle Kameras zusammen mehr, als die Leitung trägt, bekommen die Daten nichts. Sie *verhungern*.",
           "Eine Grenze für die Prioritätsklasse verhindert das. Ein *Policer* lässt die Klasse bis zu einer Rate senden und verwirft, was darüber liegt. Bei Routern heißt das low-latency queueing (LLQ).",
         ],
@@ -517,15 +520,16 @@ export const de: Texts = {
           starve: {
             ask: "Wie viele Kameras mit {camera} sind nötig, bis die Daten auf der Leitung mit {rate} nichts mehr bekommen?",
             hints: {
+              part: "Ein Teil einer Kamera geht nicht. Reicht die nächstkleinere Zahl oder erst die nächstgrößere?",
               fewer: "So viele Kameras lassen noch etwas übrig.",
-              more: "Eine Kamera weniger genügt.",
+              more: "Weniger Kameras genügen.",
             },
             why: "Die Daten bekommen nichts, sobald die Kameras zusammen mindestens die Rate der Leitung wollen: die erste ganze Zahl über dem Quotienten.",
           },
           limited: {
-            ask: "Jetzt ist die Prioritätsklasse auf {limit} der Leitung mit {rate} begrenzt. Welche Rate bekommen die Daten, gleich wie viele Kameras es gibt, in Mb/s?",
+            ask: "Jetzt ist die Prioritätsklasse auf {limit} der Leitung mit {rate} begrenzt. Welche Rate bleibt den Daten mindestens, gleich wie viele Kameras es gibt, in Mb/s?",
             hints: {
-              limit: "Das bekommen die Kameras.",
+              limit: "So viel bekommen die Kameras höchstens.",
               nothing: "Die Grenze ist dazu da, dass etwas übrig bleibt.",
               guaranteed: "Es zählt die Grenze, nicht die Zahl der Kameras.",
             },
@@ -585,7 +589,7 @@ export const de: Texts = {
             why: "Rate · Umlaufzeit sind die Bit, die unterwegs sind. Geteilt durch 12 000 Bit je Paket sind es die Pakete.",
           },
           top: {
-            ask: "Der Puffer hat {share} davon. Bei etwa wie vielen Paketen unterwegs geht eines verloren? Zwei mehr oder weniger spielen keine Rolle.",
+            ask: "Der Puffer hat {share} davon. Wie viele Pakete sind etwa unterwegs, wenn eines verloren geht? Zwei mehr oder weniger spielen keine Rolle.",
             hints: {
               path: "Bei so vielen beginnt die Warteschlange erst zu wachsen.",
               buffer: "Auch die Pakete auf dem Pfad zählen.",
@@ -710,7 +714,7 @@ export const de: Texts = {
           probability: {
             ask: "Schwellen {min} und {max}, höchste Wahrscheinlichkeit {most}. Der Mittelwert ist {at}. Mit welcher Wahrscheinlichkeit rechnet RED zuerst, in Prozent?",
             hints: {
-              way: "Das ist der Weg zwischen den Schwellen in Prozent. Er ist mit der höchsten Wahrscheinlichkeit malzunehmen.",
+              way: "Das ist der Weg zwischen den Schwellen in Prozent. Er ist mit der höchsten Wahrscheinlichkeit zu multiplizieren.",
               zero: "Die Wahrscheinlichkeit steigt erst ab der unteren Schwelle, nicht ab 0.",
               other: "Das ist der Abstand zur oberen Schwelle. Den zur unteren nehmen.",
             },
@@ -804,7 +808,7 @@ export const de: Texts = {
         title: "L4S",
         minutes: 10,
         text: [
-          "Ein klassischer Sender halbiert sein Fenster bei einem Verlust und braucht eine Warteschlange, von der er zehrt. Ein *skalierbarer* Sender (TCP Prague) wird mit ECN früh und oft markiert und wird jedes Mal ein wenig langsamer. Er braucht fast keine Warteschlange.",
+          "Ein klassischer Sender verkleinert sein Fenster bei einem Verlust stark (NewReno auf die Hälfte, CUBIC auf sieben Zehntel) und braucht eine Warteschlange, von der er zehrt. Ein *skalierbarer* Sender (TCP Prague) wird mit ECN früh und oft markiert und wird jedes Mal ein wenig langsamer. Er braucht fast keine Warteschlange.",
           "*DualPI2* hat zwei Warteschlangen. Skalierbare Pakete tragen ECT(1) und kommen in die Schlange L, die ab etwa 1 ms Wartezeit markiert. Klassische kommen in die Schlange C, die auf ein Ziel von 15 ms geregelt wird.",
           "Beide sollen gleich viel bekommen. Darum sind die Schlangen *gekoppelt*: Aus einer Wahrscheinlichkeit p′ werden klassische Pakete mit p′² verworfen und skalierbare mit k · p′ markiert, mit k = 2. Das Quadrat steht dort, weil die klassische Rate mit 1/√p geht, die skalierbare mit 1/p.",
           "Der Dienst heißt L4S: low latency, low loss, scalable throughput.",
@@ -866,7 +870,7 @@ export const de: Texts = {
   // The engineer's page.
   router: {
     title: "Die Konfiguration eines Routers",
-    lead: "Kommen die Gespräche durch, und was würde eine andere Policy bewirken? Eine Konfiguration einfügen, angeben, was ihren Klassen angeboten wird, und laufen lassen.",
+    lead: "Kommen die Telefonate durch, und was würde eine andere Policy bewirken? Eine Konfiguration einfügen, angeben, was ihren Klassen angeboten wird, und laufen lassen.",
     steps: {
       config: "Konfiguration",
       policy: "Die Policy",
@@ -949,7 +953,7 @@ export const de: Texts = {
       },
       runs: "Läufe",
       assumed: "Nicht in der Konfiguration: angenommen.",
-      validRate: "eine Rate wie 2.048 Mb/s",
+      validRate: "eine Rate wie 2,048 Mb/s",
       validTime: "eine Zeit bis 10 s, etwa 20 ms",
     },
     loads: {
@@ -962,7 +966,7 @@ export const de: Texts = {
       require: "Verlangt",
       origin: "Woher",
       kinds: {
-        calls: "Gespräche",
+        calls: "Telefonate",
         cbr: "Feste Rate",
         poisson: "Zufällig (Poisson)",
         tcp: "TCP-Übertragungen",
@@ -983,7 +987,7 @@ export const de: Texts = {
         g726: "G.726",
         opus: "Opus",
       },
-      callCount: "Gespräche",
+      callCount: "Telefonate",
       connections: "Verbindungen",
       connectionsUnit: "Verbindungen",
       rate: "Rate",
@@ -1010,7 +1014,7 @@ export const de: Texts = {
     },
     run: {
       run: "Laufen lassen",
-      stop: "Anhalten",
+      stop: "Abbrechen",
       progress: "Wie weit der Lauf ist",
       going: (fraction: number) => `${Math.floor(fraction * 100)} % fertig`,
       plan: (runs: number, duration: string) => `${runs} Läufe von je ${duration}.`,
@@ -1056,7 +1060,7 @@ export const de: Texts = {
       numbers: "Zahlen der Konfiguration",
       loads: "Lasten",
       of: (name: string, kind: string) =>
-        kind === "tcp" ? `${name}, Verbindungen` : kind === "calls" ? `${name}, Gespräche` : name,
+        kind === "tcp" ? `${name}, Verbindungen` : kind === "calls" ? `${name}, Telefonate` : name,
       line: (n: number) => `Zeile ${n} der Konfiguration`,
       reset: "Zurück zur Konfiguration, wie sie ist",
       noNumbers: "Die Policy hat keine Zahl, die sich ändern ließe.",
@@ -1106,11 +1110,11 @@ export const de: Texts = {
       none: "",
       own: "Ein Beispiel…",
       before: "Was vorher dastand",
-      first: "Ein Anruf neben einem Download",
+      first: "Ein Telefonat neben einem Download",
       "home-line": "Ein Heimanschluss mit tiefem Puffer",
-      "voice-edge": "Dreißig Anrufe auf 2 Mb/s, nach einer Routerkonfiguration",
-      tcp: "Webseiten, Downloads und Anrufe auf einer Leitung",
-      dsl: "Anrufe über ADSL hinter Shapern",
+      "voice-edge": "Dreißig Telefonate auf 2 Mb/s, nach einer Routerkonfiguration",
+      tcp: "Webseiten, Downloads und Telefonate auf einer Leitung",
+      dsl: "Telefonate über ADSL hinter Shapern",
       l4s: "Skalierbare und klassische Sender auf einer Leitung",
       "ce-node": "Ein Kundenrouter mit fünf Strategien",
     },
@@ -1129,7 +1133,7 @@ export const de: Texts = {
     overridden: "Anders gerechnet als geschrieben:",
     asWritten: "wie geschrieben",
     run: "Rechnen",
-    cancel: "Anhalten",
+    cancel: "Abbrechen",
     estimating: "Wird geschätzt…",
     running: "Läuft…",
     runsDone: (done: number, all: number) => `${done} von ${all} Läufen fertig.`,
@@ -1144,7 +1148,7 @@ export const de: Texts = {
     never: "Nicht rechnen",
     noResults: "Noch ist nichts gerechnet.",
     old: "Das Szenario hat sich seither geändert: Diese Ergebnisse gehören zum früheren Text.",
-    partial: "Der Lauf wurde angehalten: Diese Ergebnisse sind von den Läufen, die fertig waren.",
+    partial: "Der Lauf wurde abgebrochen: Diese Ergebnisse sind von den Läufen, die fertig waren.",
     findingsLater: "Die Regeln werden angewandt, sobald es keine Fehler gibt.",
     noFindings: "Keine Regel hat etwas zu sagen.",
     noRequirements: "Das Szenario verlangt nichts: `sla` sagt, was das Ergebnis erfüllen muss.",
@@ -1218,7 +1222,6 @@ export const de: Texts = {
       `Alle Behauptungen, alle anderen Annahmen und was sie ändern: docs/papers/${name}.md; auf der Kommandozeile spillgate reproduce ${name}.`,
     settings: "Einstellungen",
     tries: "Ausprobieren",
-    units: { packets: "Pakete", "% points": "Prozentpunkte" },
     reset: "Zurücksetzen",
     run: "Rechnen",
     cancel: "Abbrechen",
@@ -1375,10 +1378,10 @@ export const de: Texts = {
           S5: "Ab einem Speedup von 2 nähern sich die mit RED und mit modifiziertem RED einander",
         },
         readings: {
-          S1: "Eingang bei 1.1, Drop-tail / RED",
-          S2: "Eingang mit RED, bei 2 / bei 1.1",
-          S3: "Ausgang bei 1.1, Drop-tail minus RED",
-          S4: "Ausgang bei 1.1, modifiziertes RED / RED",
+          S1: "Eingang bei 1,1, Drop-tail / RED",
+          S2: "Eingang mit RED, bei 2 / bei 1,1",
+          S3: "Ausgang bei 1,1, Drop-tail minus RED",
+          S4: "Ausgang bei 1,1, modifiziertes RED / RED",
           S5: "Ausgang bei 2, modifiziertes RED / RED",
         },
       },
@@ -1422,8 +1425,8 @@ export const de: Texts = {
         claim:
           "Vier TCP-Verbindungen senden über einen Router in einen ATM-Circuit. Der Router verwirft nach RED oder nach DSRED, dessen Wahrscheinlichkeit mit zwei Steigungen wächst. Abbildungen 6 (nrt-VBR) und 11 (UBR) zeigen die Warteschlange: DSRED hält sie niedriger, mit einer Spitze von 100 Paketen gegen 118, und gewartet wird wenig mehr als halb so lang.",
         found: [
-          "Mit dem Gewicht, das der Aufsatz nennt, 0.07, folgt das Mittel der Warteschlange so schnell, dass sie nie überschießt: beide Spitzen liegen weit unter denen des Aufsatzes. Die von DSRED ist wie dort die niedrigere, seine mittlere Warteschlange und Wartezeit aber nicht.",
-          "Mit dem Gewicht 0.002 der Autoren von RED hinkt das Mittel nach, Slow Start schießt über, und die Spitzen kommen denen des Aufsatzes nahe. Mit max_p = 0.02 für RED dazu wartet DSRED auch kürzer. Das RED des Aufsatzes lief wohl nicht so, wie sein Text sagt.",
+          "Mit dem Gewicht 0,07, das der Aufsatz nennt, folgt das Mittel der Warteschlange so schnell, dass sie nie überschießt: beide Spitzen liegen weit unter denen des Aufsatzes. Die von DSRED ist wie dort die niedrigere, seine mittlere Warteschlange und Wartezeit aber nicht.",
+          "Mit dem Gewicht 0,002 der Autoren von RED hinkt das Mittel nach, Slow Start schießt über, und die Spitzen kommen denen des Aufsatzes nahe. Mit max_p = 0,02 für RED dazu wartet DSRED auch kürzer. Das RED des Aufsatzes lief wohl nicht so, wie sein Text sagt.",
         ],
         effort: "Fünf Läufe von 10 s, statt zehn von 300 s. Die Kurven sind vom ersten.",
         marks: "Gestrichelt: die Spitze, die Tabelle 1 des Aufsatzes nennt.",
@@ -1436,13 +1439,13 @@ export const de: Texts = {
           "nrt-VBR": "nrt-VBR, die halbe Leitung (Abbildung 6)",
           UBR: "UBR, die ganze Leitung (Abbildung 11)",
         },
-        tries: { weight: "Gewicht 0.002", both: "Gewicht 0.002 und max_p 0.02" },
+        tries: { weight: "Gewicht 0,002", both: "Gewicht 0,002 und max_p 0,02" },
         x: "Zeit",
         panels: {},
         lines: { queue: "Warteschlange", average: "Mittel" },
         marksOf: { peak: "Spitze im Aufsatz" },
         says: {
-          Z2: "Die Wartezeit ist 0.30 s mit DSRED und 0.55 s mit RED (Tabelle 1; 0.35 s im Text)",
+          Z2: "Die Wartezeit ist 0,30 s mit DSRED und 0,55 s mit RED (Tabelle 1; 0,35 s im Text)",
           Z3: "Die Warteschlange hat höchstens 100 Pakete mit DSRED und 118 mit RED",
           Z6: "DSRED hält die Warteschlange niedriger (Abbildungen 6 und 11)",
         },

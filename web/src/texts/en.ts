@@ -51,6 +51,8 @@ export const en = {
 
   // Shared components.
   ui: {
+    /** Units that are words; all others are the same in each language. */
+    units: {} as Record<string, string>,
     close: "Close",
     severities: { error: "Error", warning: "Warning", note: "Note" },
     verdicts: {
@@ -259,15 +261,15 @@ export const en = {
     whole: "Checked by a formula. A whole number, exactly.",
     choiceByFormula: "The right choice is computed from your numbers.",
     choiceByRun: "The right choice is found by a run with your numbers.",
-    units: { packets: "packets", "": "" } as Record<string, string>,
     said: {
-      near: "Close: the way is right, the arithmetic is not exact enough.",
+      near: "Close, but not exact enough. Check the arithmetic, and whether something small is missing.",
       low: "Too small.",
       high: "Too large.",
       wrong: "This is not it.",
       unreadable:
         "This is no number. Write digits, with a point or a comma before decimals and nothing between thousands.",
       unit: (unit: string) => `Give the answer in ${unit}.`,
+      bare: "Give the number alone: the answer has no unit.",
       bits: "Off by a factor of 8: one byte has eight bits.",
       prefix: "Off by a factor of 1000: look at the prefixes, such as ms and s, kb/s and Mb/s.",
       bitsAndPrefix:
@@ -443,6 +445,7 @@ export const en = {
               wanted:
                 "This is what it offers. The line does not carry that much beside the others.",
               half: "The line is not halved. Flows that want less than their share leave the rest.",
+              call: "The call takes a little, too.",
             },
             why: "The call and the modest flow want less than a third of the line, so they get all they want. The greedy flow gets the rest. It loses what it sends above that.",
           },
@@ -463,7 +466,7 @@ export const en = {
         title: "Starvation",
         minutes: 6,
         text: [
-          "Strict priority is simple and gives the shortest waits. It has one danger: others are served only when nothing of the first class waits.",
+          "Strict priority is simple and gives the first class the shortest waits. It has one danger: others are served only when nothing of the first class waits.",
           "Here cameras have priority over data. If the cameras together send more than the line carries, the data get nothing. They *starve*.",
           "A limit on the priority class ends that. A *policer* lets the class send up to a rate; it drops what exceeds it. Routers call this low-latency queueing (LLQ).",
         ],
@@ -494,15 +497,16 @@ export const en = {
           starve: {
             ask: "How many cameras of {camera} does it take until the data on the line of {rate} get nothing?",
             hints: {
+              part: "There is no part of a camera. Does the next lower or the next higher number do it?",
               fewer: "So many cameras still leave a little.",
-              more: "One camera fewer is enough.",
+              more: "Fewer cameras are enough.",
             },
             why: "The data get nothing as soon as the cameras together want at least the rate of the line: the first whole number above the quotient.",
           },
           limited: {
-            ask: "Now the priority class is limited to {limit} of the line of {rate}. Which rate do the data get, however many cameras there are, in Mb/s?",
+            ask: "Now the priority class is limited to {limit} of the line of {rate}. Which rate is left to the data at least, however many cameras there are, in Mb/s?",
             hints: {
-              limit: "This is what the cameras get.",
+              limit: "This is what the cameras get at most.",
               nothing: "The limit is there so that something is left.",
               guaranteed: "The limit counts, not the number of cameras.",
             },
@@ -776,7 +780,7 @@ export const en = {
         title: "L4S",
         minutes: 10,
         text: [
-          "A classic sender halves its window at a loss and needs a queue to live on. A *scalable* sender (TCP Prague) is marked early and often by ECN, and slows down a little each time. It needs next to no queue.",
+          "A classic sender cuts its window far back at a loss (NewReno to a half, CUBIC to seven tenths) and needs a queue to live on. A *scalable* sender (TCP Prague) is marked early and often by ECN, and slows down a little each time. It needs next to no queue.",
           "*DualPI2* has two queues. Scalable packets carry ECT(1) and go to the queue L, which marks from about 1 ms of wait. Classic packets go to the queue C, which is held at a target of 15 ms.",
           "Both should get the same rate. So the queues are *coupled*: from one probability p′, classic packets are dropped with p′², scalable ones are marked with k · p′, with k = 2. The square is there because a classic rate goes with 1/√p, a scalable one with 1/p.",
           "The service is called L4S: low latency, low loss, scalable throughput.",
@@ -1179,7 +1183,6 @@ export const en = {
       `All claims, all other choices and what they change: docs/papers/${name}.md; on the command line spillgate reproduce ${name}.`,
     settings: "Settings",
     tries: "Try",
-    units: {} as Record<string, string>,
     reset: "Reset",
     run: "Run",
     cancel: "Cancel",

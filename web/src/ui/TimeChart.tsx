@@ -5,13 +5,14 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { isDark } from "../app/theme";
+import { language } from "../texts";
 import { Button } from "./Button";
 import { type ChartGroup, onKey, useChartGroup } from "./charts";
 import { type Paint, paint, resolved } from "./colors";
 import { fitting, number, type Scale, value } from "./format";
 import { Legend } from "./Legend";
 import { type Gist, gist, outline, type Samples, span, valueAt } from "./outline";
-import { useWords } from "./words";
+import { inWords, localized, unitWord, useWords } from "./words";
 
 /** A curve of a chart. */
 export interface Line extends Samples {
@@ -65,7 +66,7 @@ export function TimeChart(props: Props) {
   usePlot(area, { lines: shown, levels, all, height, group, painted, scale, dark });
 
   const at = group.at.value;
-  const said = (line: Line) => (at === null ? undefined : value(valueAt(line, at), unit));
+  const said = (line: Line) => (at === null ? undefined : shownAs(valueAt(line, at), unit));
   const toggle = (name: string) => {
     const next = new Set(hidden);
     if (!next.delete(name)) next.add(name);
@@ -86,10 +87,10 @@ export function TimeChart(props: Props) {
       <div class="chart-head">
         <figcaption class="chart-title">
           {title}
-          {scale.unit && ` (${scale.unit})`}
+          {scale.unit && ` (${unitWord(scale.unit)})`}
         </figcaption>
         <span class="chart-now">
-          {at !== null && value(at, "s")}
+          {at !== null && shownAs(at, "s")}
           {group.zoom.value && (
             <Button kind="quiet" onClick={() => (group.zoom.value = null)}>
               {words.whole}
@@ -130,10 +131,13 @@ export function TimeChart(props: Props) {
   );
 }
 
+/** A value with its unit, as people of the chosen language write it. */
+const shownAs = (x: Parameters<typeof value>[0], base: string) => inWords(value(x, base));
+
 function pointed(at: number | null, lines: readonly Line[], unit: string): string | undefined {
   if (at === null) return undefined;
-  const values = lines.map((l) => `${l.name} ${value(valueAt(l, at), unit)}`);
-  return `${value(at, "s")}: ${values.join(", ")}`;
+  const values = lines.map((l) => `${l.name} ${shownAs(valueAt(l, at), unit)}`);
+  return `${shownAs(at, "s")}: ${values.join(", ")}`;
 }
 
 function summary(
@@ -143,8 +147,8 @@ function summary(
   words: ReturnType<typeof useWords>["chart"],
 ): string {
   if (!g) return words.none(name);
-  const text = (x: number) => value(x, unit);
-  return words.summary(name, text(g.least), text(g.mean), text(g.most), value(g.when, "s"));
+  const text = (x: number) => shownAs(x, unit);
+  return words.summary(name, text(g.least), text(g.mean), text(g.most), shownAs(g.when, "s"));
 }
 
 function paintOf(lines: readonly Line[]): Map<Line, Paint> {
@@ -237,7 +241,7 @@ function usePlot(area: { current: HTMLDivElement | null }, drawn: Drawn): void {
 /** All that a plot is made for, besides the values of its curves. */
 function shapeOf({ lines, levels, painted, scale }: Drawn): string {
   const curves = lines.map((l) => [l.name, painted.get(l), l.stepped, l.values.length === 1]);
-  return JSON.stringify([curves, levels, scale]);
+  return JSON.stringify([curves, levels, scale, language.value]);
 }
 
 function optionsOf(
@@ -257,7 +261,7 @@ function optionsOf(
   };
   const highest = Math.max(0, ...levels.map((l) => l.value));
   const written = (factor: number) => (_: uPlot, splits: number[]) =>
-    splits.map((v) => number(Number((v * factor).toPrecision(6)), undefined, 1, false));
+    splits.map((v) => localized(number(Number((v * factor).toPrecision(6)), undefined, 1, false)));
   const ofTime = fitting("s", [view()[1]]);
   return {
     width,

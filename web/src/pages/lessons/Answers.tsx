@@ -152,7 +152,7 @@ function exerciseOf(r: Expected, lesson: Lesson): Exercise {
 function answerWords(t: Texts, e: Exercise, q: Question, r: Expected): string {
   const answer = r.answers.get(answerKey(e.lesson, q));
   if (typeof answer === "number") {
-    return q.kind === "number" ? quantity(t, answer, q.unit) : decimal(answer);
+    return q.kind === "number" ? quantity(answer, q.unit) : decimal(answer);
   }
   const words = questionWords(t, e.lesson, q).choices?.[answer ?? ""] ?? "";
   return filled(words, choiceNumbers(q, e.parameters));

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
+import { unitWord } from "../../ui/words";
 import type { Exercise } from "./exercise";
 import type { Verdict } from "./judge";
 import type { ChoiceQuestion, Question } from "./lesson";
@@ -11,7 +12,6 @@ import {
   parameterWords,
   type QuestionWords,
   questionWords,
-  unitWord,
   useLessonTexts,
 } from "./words";
 import { keptAnswer } from "./work";
@@ -31,7 +31,7 @@ export function Ask(props: Props) {
   const { exercise, question, place, given, tries, onAnswer } = props;
   const t = useLessonTexts();
   const words = questionWords(t, exercise.lesson, question);
-  const numbers = parameterWords(t, exercise.lesson, exercise.parameters);
+  const numbers = parameterWords(exercise.lesson, exercise.parameters);
   const [draft, setDraft] = useState(given ?? "");
   const { verdict, problem } = useVerdict(exercise, question, given);
   const id = useId();
@@ -49,7 +49,7 @@ export function Ask(props: Props) {
       {question.kind === "number" ? (
         <div class="ask-number">
           <label class="unseen" for={`${id}-answer`}>
-            {t.answerIn(unitWord(t, question.unit))}
+            {t.answerIn(unitWord(question.unit))}
           </label>
           <input
             id={`${id}-answer`}
@@ -63,7 +63,7 @@ export function Ask(props: Props) {
             value={draft}
             onInput={(e) => setDraft(e.currentTarget.value)}
           />
-          {question.unit !== "" && <span aria-hidden="true">{unitWord(t, question.unit)}</span>}
+          {question.unit !== "" && <span aria-hidden="true">{unitWord(question.unit)}</span>}
           <Submit disabled={draft.trim() === ""} />
         </div>
       ) : (
@@ -161,7 +161,7 @@ function feedback(v: Verdict, q: Question, words: QuestionWords, t: Texts): stri
     case "factor":
       return t.said[v.factor];
     case "unit":
-      return t.said.unit(unitWord(t, q.kind === "number" ? q.unit : ""));
+      return t.said.unit(unitWord(q.kind === "number" ? q.unit : ""));
     default:
       return t.said[v.kind];
   }

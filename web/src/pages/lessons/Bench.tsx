@@ -3,11 +3,12 @@ import type { Curve, Outcome } from "../../engine/api";
 import { useChartGroup } from "../../ui/charts";
 import { fitting, number } from "../../ui/format";
 import { type Line, TimeChart } from "../../ui/TimeChart";
+import { localized, unitWord } from "../../ui/words";
 import type { Lesson, Measure, Numbers } from "./lesson";
 import { measureRow, row } from "./outcome";
 import type { Run } from "./state";
 import { type Point, TheoryChart } from "./TheoryChart";
-import { decimal, type LessonWords, localized, unitWord, useLessonTexts, wordsOf } from "./words";
+import { decimal, type LessonWords, useLessonTexts, wordsOf } from "./words";
 
 interface Props {
   lesson: Lesson;
@@ -182,7 +183,6 @@ function MeasuredRow(props: {
   column: boolean;
 }) {
   const { label, measure, outcome, theory, column } = props;
-  const t = useLessonTexts();
   const { variants } = outcome.description;
   const rows = variants.map((v) => measureRow(outcome, v, measure));
   const unit = rows.find((r) => r)?.unit ?? "";
@@ -196,7 +196,7 @@ function MeasuredRow(props: {
       <th scope="row">
         {label}
         {scale.unit && scale.unit !== "packets" && (
-          <span class="lesson-unit"> {unitWord(t, scale.unit)}</span>
+          <span class="lesson-unit"> {unitWord(scale.unit)}</span>
         )}
       </th>
       {rows.map((r, i) => (

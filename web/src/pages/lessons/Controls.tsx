@@ -44,7 +44,6 @@ function OneControl(props: {
   onChange: (x: number) => void;
 }) {
   const { label, control, words, value, onChange } = props;
-  const t = useLessonTexts();
   if (control.kind === "options") {
     const written = (o: string) => words.options[o] ?? decimal(Number(o));
     return (
@@ -66,7 +65,7 @@ function OneControl(props: {
       label={label}
       value={value}
       range={{ min, max, along: "linear", whole: true }}
-      text={(x) => quantity(t, x, unit)}
+      text={(x) => quantity(x, unit)}
       parse={parse}
       onInput={onChange}
     />

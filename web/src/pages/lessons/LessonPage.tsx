@@ -118,7 +118,7 @@ function Trail({ lesson, number }: { lesson: Lesson; number: string }) {
 function Yours({ lesson, number }: { lesson: Lesson; number: string }) {
   const t = useLessonTexts();
   const exercise = useExercise(lesson, number);
-  const numbers = parameterWords(t, lesson, exercise.parameters);
+  const numbers = parameterWords(lesson, exercise.parameters);
   return (
     <section class="lesson-yours" aria-label={t.yours}>
       <h2>

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useEngine } from "../../engine/context";
 import { Button } from "../../ui/Button";
+import { unitWord } from "../../ui/words";
 import { codeOf } from "./code";
 import { Exercise } from "./exercise";
 import type { Lesson, Question } from "./lesson";
@@ -12,7 +13,6 @@ import {
   filled,
   parameterWords,
   questionWords,
-  unitWord,
   useLessonTexts,
   wordsOf,
 } from "./words";
@@ -126,7 +126,7 @@ export function Sheet({ number }: { number: string }) {
 function Part({ exercise, work, marks }: { exercise: Exercise; work: Work; marks: Marks }) {
   const { lesson, parameters } = exercise;
   const t = useLessonTexts();
-  const numbers = parameterWords(t, lesson, parameters);
+  const numbers = parameterWords(lesson, parameters);
   const place = lessons.findIndex((l) => l.name === lesson.name) + 1;
   const given = work[lesson.name]?.given ?? {};
   return (
@@ -167,7 +167,7 @@ type Texts = ReturnType<typeof useLessonTexts>;
 
 function givenWords(t: Texts, e: Exercise, q: Question, given: string | undefined): string {
   if (given === undefined) return "";
-  if (q.kind === "number") return `${given} ${unitWord(t, q.unit)}`;
+  if (q.kind === "number") return `${given} ${unitWord(q.unit)}`;
   const choice = questionWords(t, e.lesson, q).choices?.[given] ?? given;
   return filled(choice, choiceNumbers(q, e.parameters));
 }

@@ -4,7 +4,8 @@ import { paint } from "../../ui/colors";
 import { fitting, number } from "../../ui/format";
 import { Legend } from "../../ui/Legend";
 import { useWidth } from "../../ui/useWidth";
-import { localized, useLessonTexts } from "./words";
+import { localized } from "../../ui/words";
+import { useLessonTexts } from "./words";
 
 /** A measured value with its interval, where a slider stood. */
 export interface Point {

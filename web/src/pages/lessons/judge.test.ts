@@ -28,6 +28,21 @@ describe("an answer that is a number", () => {
       expect(readAnswer(text, "ms")).toBe("unreadable");
     }
     expect(readAnswer("2.5 s", "ms")).toBe("unit");
+    expect(readAnswer("½", "ms")).toBe("unreadable");
+    expect(readAnswer("25 x", "")).toBe("bare");
+  });
+
+  it("may have its unit in another spelling, but not bytes for bits", () => {
+    for (const unit of ["Mb/s", "mb/s", "Mbit/s", "MBit/s", "Mbps", "M b/s"]) {
+      expect(readAnswer(`3 ${unit}`, "Mb/s"), unit).toBe(3);
+    }
+    for (const unit of ["MB/s", "MBps", "kb/s"]) {
+      expect(readAnswer(`3 ${unit}`, "Mb/s"), unit).toBe("unit");
+    }
+    expect(readAnswer("30 KB", "kB")).toBe(30);
+    expect(readAnswer("30 kb", "kB")).toBe("unit");
+    expect(readAnswer("12 PAKETE", "packets")).toBe(12);
+    expect(readAnswer("\u22122,5 MS", "ms")).toBe(-2.5);
   });
 
   it("may be off by half a unit of the last digit that is asked for", () => {
@@ -45,6 +60,8 @@ describe("an answer that is a number", () => {
     expect(judgeNumber("5", whole).kind).toBe("right");
     expect(judgeNumber("4", whole)).toEqual({ kind: "slip", slip: "fewer" });
     expect(judgeNumber("5.5", whole).kind).toBe("high");
+    // The quotient that was not rounded up.
+    expect(judgeNumber("4.7", whole).kind).toBe("low");
   });
 
   it("gets the hint of its mistake", () => {

@@ -9,7 +9,7 @@ export type Verdict =
   | { kind: "right" }
   | { kind: "slip"; slip: string }
   | { kind: "factor"; factor: Factor }
-  | { kind: "near" | "low" | "high" | "unreadable" | "unit" | "wrong" };
+  | { kind: "near" | "low" | "high" | "unreadable" | "unit" | "bare" | "wrong" };
 
 export type Factor = "bits" | "prefix" | "bitsAndPrefix" | "percent" | "sign";
 
@@ -20,31 +20,41 @@ const NEAR = 0.1;
 
 /**
  * How far off an answer may be: half a unit of the last digit that is asked for. Who rounds
- * correctly to so many digits, or to more, is right.
+ * correctly to so many digits, or to more, is right. Of 0 digits, a whole number, nothing is off:
+ * a quotient that would round to it is no count.
  */
 export function tolerance(expected: number, digits: number): number {
-  if (digits === 0) return 0.5 - ROUNDING;
+  if (digits === 0) return ROUNDING * Math.abs(expected);
   const exponent = expected === 0 ? 0 : Math.floor(Math.log10(Math.abs(expected)) + ROUNDING);
   return 0.5 * 10 ** (exponent - digits + 1) + ROUNDING * Math.abs(expected);
 }
 
-/** A number as people write it, with a point or a comma; the unit may follow. */
-export function readAnswer(text: string, unit: string): number | "unreadable" | "unit" {
-  const found = /^\s*([-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d{1,3})?)\s*(.*?)\s*$/.exec(
-    text,
-  );
+/**
+ * A number as people write it, with a point or a comma; the unit may follow. `bare`: something
+ * follows where there is no unit.
+ */
+export function readAnswer(text: string, unit: string): number | "unreadable" | "unit" | "bare" {
+  const found =
+    /^\s*([-+\u2212]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d{1,3})?)\s*(.*?)\s*$/.exec(text);
   if (!found) return "unreadable";
   const [, number = "", rest = ""] = found;
-  const plain = (word: string) => word.replace(/\s/g, "").toLowerCase();
   if (/^[\d.,'’_]/.test(rest)) return "unreadable";
-  if (rest !== "" && plain(rest) !== plain(unit) && !sameWord(rest, unit)) return "unit";
-  const x = Number(number.replace(",", "."));
+  if (rest !== "" && sign(rest) !== sign(unit) && !sameWord(rest, unit)) {
+    return unit === "" ? "bare" : "unit";
+  }
+  const x = Number(number.replace(",", ".").replace("\u2212", "-"));
   return Number.isFinite(x) ? x : "unreadable";
+}
+
+/** A unit in one form. `Mbit/s` and `mbps` are `Mb/s`; `MB/s` is not: a B has eight b. */
+function sign(unit: string): string {
+  const short = unit.replace(/\s/g, "").replace(/bits?(?=\/s$)/i, "b");
+  return short.replace(/bps$/, "b/s").replace(/[^B]/g, (c) => c.toLowerCase());
 }
 
 /** Units that are words may stand in any language and number: packets, Pakete. */
 function sameWord(rest: string, unit: string): boolean {
-  const start = (word: string) => word.slice(0, 3).replace("k", "c").toLowerCase();
+  const start = (word: string) => word.slice(0, 3).toLowerCase().replace("k", "c");
   return unit.length > 4 && !unit.includes("/") && start(rest) === start(unit);
 }
 
@@ -78,12 +88,14 @@ export function judgeNumber(
   },
 ): Verdict {
   const x = readAnswer(text, of.unit);
-  if (x === "unreadable" || x === "unit") return { kind: x };
+  if (typeof x === "string") return { kind: x };
   const within = Math.max(tolerance(of.expected, of.digits), of.allow ?? 0);
   if (Math.abs(x - of.expected) <= within) return { kind: "right" };
   if (Math.abs(x + of.expected) <= within) return { kind: "factor", factor: "sign" };
   const like = (y: number) => Math.abs(x - y) <= tolerance(y, Math.max(2, of.digits));
-  const slip = Object.entries(of.slips).find(([, y]) => like(y));
+  const slips = Object.entries(of.slips).filter(([, y]) => like(y));
+  const off = ([, y]: [string, number]) => Math.abs(x - y);
+  const [slip] = slips.sort((a, b) => off(a) - off(b));
   if (slip) return { kind: "slip", slip: slip[0] };
   const factor = factors(of.unit).find(([, f]) => like(of.expected * f));
   if (factor) return { kind: "factor", factor: factor[0] };

@@ -1,4 +1,5 @@
 import { type Language, language, useTexts } from "../../texts";
+import { unitWord } from "../../ui/words";
 import type { Lesson, Numbers, Question } from "./lesson";
 
 /** The words of a question. `{name}` stands for a number of the exercise. */
@@ -43,30 +44,16 @@ export function decimal(x: number, digits = 4, of: Language = language.value): s
   return new Intl.NumberFormat(of, style).format(x);
 }
 
-/** A number that was written with a point, as people of the language write it. */
-export function localized(text: string, of: Language = language.value): string {
-  return of === "de" ? text.replace(/(\d)\.(?=\d)/g, "$1,") : text;
-}
-
-/** A unit in the chosen language. */
-export function unitWord(t: LessonTexts, unit: string): string {
-  return t.units[unit] ?? unit;
-}
-
 /** A number with its unit, which stay on one line. */
-export function quantity(t: LessonTexts, x: number, unit: string): string {
-  const word = unitWord(t, unit);
+export function quantity(x: number, unit: string): string {
+  const word = unitWord(unit);
   return word === "" ? decimal(x) : `${decimal(x)}\u00a0${word}`;
 }
 
 /** The numbers of an exercise as text, by name. */
-export function parameterWords(
-  t: LessonTexts,
-  l: Lesson,
-  p: Numbers<string>,
-): Record<string, string> {
+export function parameterWords(l: Lesson, p: Numbers<string>): Record<string, string> {
   const entries = Object.entries(l.parameters);
-  return Object.fromEntries(entries.map(([k, { unit }]) => [k, quantity(t, p[k] ?? 0, unit)]));
+  return Object.fromEntries(entries.map(([k, { unit }]) => [k, quantity(p[k] ?? 0, unit)]));
 }
 
 /** The numbers in a question's choices as text. */

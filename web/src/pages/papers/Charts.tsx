@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { useChartGroup } from "../../ui/charts";
 import { fitting, plain } from "../../ui/format";
 import { type Line, TimeChart } from "../../ui/TimeChart";
+import { inWords } from "../../ui/words";
 import { CurvesChart } from "./CurvesChart";
 import type { Curves, Figure, Rows, Settings, Times } from "./figure";
 import { Key } from "./Key";
@@ -34,7 +35,9 @@ function OfCurves(props: Props<Curves>) {
   const { figure, settings, runs, t, words } = props;
   const marks = figure.marks(settings);
   const { factor, unit } = fitting(figure.xUnit, figure.xs);
-  const names = new Map(figure.xs.map((x) => [x, `${plain(x * factor)} ${unit}`.trim()] as const));
+  const names = new Map(
+    figure.xs.map((x) => [x, inWords(`${plain(x * factor)} ${unit}`.trim())] as const),
+  );
   const panels = figure.panels.map((panel) => ({
     ...panel,
     title: words.panels[panel.name] ?? panel.name,

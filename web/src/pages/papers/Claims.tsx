@@ -1,8 +1,9 @@
 import { number, withInterval } from "../../ui/format";
+import { inWords } from "../../ui/words";
 import type { Figure, Lookup, Settings } from "./figure";
 import { type Claim, claimsOf } from "./found";
 import { type Estimate, estimate } from "./statistics";
-import { type FigureWords, inWords, type PapersWords } from "./words";
+import type { FigureWords, PapersWords } from "./words";
 
 /** The signs of verdicts, as the papers' pages have them, and their tone. */
 const MARKS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
@@ -58,13 +59,13 @@ export function Claims({ figure, settings, of, t, words }: Props) {
                       {claim.paper}
                     </td>
                     <td class="figure-cell figure-number" data-label={head.ours}>
-                      {inWords(claim.ours, t)}
+                      {inWords(claim.ours)}
                     </td>
                     <td class="figure-cell" data-label={head.verdict}>
                       <Found claim={claim} words={t.verdicts} />
                     </td>
                     <td class="figure-cell figure-number figure-here" data-label={head.here}>
-                      {here ? inWords(said(here, unit), t) : "–"}
+                      {here ? inWords(said(here, unit)) : "–"}
                     </td>
                   </tr>
                 )

@@ -2,6 +2,7 @@ import { Button } from "../../ui/Button";
 import { Select } from "../../ui/Field";
 import { plain } from "../../ui/format";
 import { Slider } from "../../ui/Slider";
+import { inWords, localized } from "../../ui/words";
 import {
   allowed,
   type ChoiceControl,
@@ -11,7 +12,7 @@ import {
   type SliderControl,
   startOf,
 } from "./figure";
-import { type FigureWords, inWords, type PapersWords } from "./words";
+import type { FigureWords, PapersWords } from "./words";
 
 interface Props {
   figure: Figure;
@@ -29,7 +30,7 @@ export function Controls({ figure, settings, words, t, onChange }: Props) {
     <>
       {figure.controls.map((c) =>
         c.kind === "slider" ? (
-          <OfNumber key={c.key} control={c} settings={settings} words={words} t={t} set={set} />
+          <OfNumber key={c.key} control={c} settings={settings} words={words} set={set} />
         ) : (
           <OfChoice key={c.key} control={c} settings={settings} words={words} set={set} />
         ),
@@ -61,10 +62,10 @@ interface One<C> {
   set: (key: string, value: number | string) => void;
 }
 
-function OfNumber({ control, settings, words, t, set }: One<SliderControl> & { t: PapersWords }) {
+function OfNumber({ control, settings, words, set }: One<SliderControl>) {
   const { key, range } = control;
-  const unit = inWords(control.unit, t);
-  const text = (x: number) => (unit ? `${plain(x)} ${unit}` : plain(x));
+  const unit = inWords(control.unit);
+  const text = (x: number) => `${localized(plain(x))} ${unit}`.trimEnd();
   const parse = (typed: string) => {
     const digits = typed.replace(unit, "").trim().replace(",", ".");
     const x = Number(digits);

@@ -1,9 +1,9 @@
 import { useRef } from "preact/hooks";
 import { paint } from "../../ui/colors";
 import { useWidth } from "../../ui/useWidth";
+import { inWords } from "../../ui/words";
 import { along, axisOf, type Drawn, extent, type Spot, said, shape, spread } from "./draw";
 import type { Mark } from "./figure";
-import { inWords, usePapersWords } from "./words";
 
 interface Props {
   title: string;
@@ -45,7 +45,6 @@ function apart(xs: readonly number[], x: Place): Set<number> {
 export function CurvesChart(props: Props) {
   const { title, unit, difference, lines, marks, places, xTitle, height = 300 } = props;
   const xs = [...places.keys()];
-  const t = usePapersWords();
   const area = useRef<HTMLDivElement>(null);
   const width = useWidth(area, 600);
   const axis = axisOf(unit, extent(lines, marks), 6, difference);
@@ -56,7 +55,7 @@ export function CurvesChart(props: Props) {
   const y = along(bottom, MARGIN.top, axis.least, axis.most);
   const right = width - MARGIN.right;
   const told = (l: Drawn, s: Spot) =>
-    `${l.label}, ${places.get(s.x)}: ${inWords(said(s.value, unit, difference), t)}`;
+    `${l.label}, ${places.get(s.x)}: ${inWords(said(s.value, unit, difference))}`;
   const shown = apart(xs, x);
   // Places of lines lie a little beside each other, so that intervals do not cover each other.
   const shift = (i: number) => (i - (lines.length - 1) / 2) * 5;
@@ -64,7 +63,7 @@ export function CurvesChart(props: Props) {
     <figure class="chart">
       <figcaption class="chart-title">
         {title}
-        {axis.scale.unit && ` (${inWords(axis.scale.unit, t)})`}
+        {axis.scale.unit && ` (${inWords(axis.scale.unit)})`}
       </figcaption>
       <div class="chart-area" ref={area}>
         <svg role="img" aria-label={props.alt} width={width} height={height}>

@@ -1,9 +1,9 @@
 import { useRef } from "preact/hooks";
 import { paint } from "../../ui/colors";
 import { useWidth } from "../../ui/useWidth";
+import { inWords } from "../../ui/words";
 import { along, axisOf, type Drawn, extent, type Spot, said, shape } from "./draw";
 import type { Mark } from "./figure";
-import { inWords, usePapersWords } from "./words";
 
 interface Props {
   title: string;
@@ -19,7 +19,6 @@ const MARGIN = { top: 4, bottom: 28, right: 16 };
 
 /** Means with intervals in rows: for places that have long names. */
 export function RowsChart({ title, unit, lines, marks, rows, alt }: Props) {
-  const t = usePapersWords();
   const area = useRef<HTMLDivElement>(null);
   const width = useWidth(area, 600);
   const left = width < 480 ? 150 : 168;
@@ -34,7 +33,7 @@ export function RowsChart({ title, unit, lines, marks, rows, alt }: Props) {
     <figure class="chart">
       <figcaption class="chart-title">
         {title}
-        {axis.scale.unit && ` (${inWords(axis.scale.unit, t)})`}
+        {axis.scale.unit && ` (${inWords(axis.scale.unit)})`}
       </figcaption>
       <div class="chart-area" ref={area}>
         <svg role="img" aria-label={alt} width={width} height={height}>

@@ -1,7 +1,7 @@
 import { type Column, DataTable } from "../../ui/DataTable";
 import { value } from "../../ui/format";
+import { inWords } from "../../ui/words";
 import { type Drawn, type Spot, said } from "./draw";
-import { inWords, usePapersWords } from "./words";
 
 interface Props {
   caption: string;
@@ -19,7 +19,6 @@ type Row = readonly [x: number, name: string];
 
 /** What a chart draws, as a table. */
 export function Values({ caption, unit, difference = false, lines, place, names }: Props) {
-  const t = usePapersWords();
   const at = (l: Drawn, x: number): Spot | undefined => l.spots.find((s) => s.x === x);
   const columns: Column<Row>[] = [
     { key: "place", label: place, value: ([x]) => x, cell: ([, name]) => name },
@@ -31,7 +30,7 @@ export function Values({ caption, unit, difference = false, lines, place, names 
         value: ([x]) => at(l, x)?.value.mean,
         cell: ([x]) => {
           const found = at(l, x)?.value;
-          return found ? inWords(said(found, unit, difference), t) : value(undefined, unit);
+          return found ? inWords(said(found, unit, difference)) : value(undefined, unit);
         },
       }),
     ),

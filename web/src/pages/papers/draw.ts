@@ -1,5 +1,6 @@
 import { ticks } from "../../ui/cdf";
 import { fitting, number, ofDifference, plain, type Scale, withInterval } from "../../ui/format";
+import { localized } from "../../ui/words";
 import type { Mark } from "./figure";
 import type { Estimate } from "./statistics";
 
@@ -63,7 +64,7 @@ export function axisOf(
   const scale = difference ? ofDifference(fits) : fits;
   const { factor } = scale;
   const round = ticks(least * factor, most * factor, room, false).map((t) => t / factor);
-  const text = (v: number) => plain(Number((v * factor).toPrecision(6)));
+  const text = (v: number) => localized(plain(Number((v * factor).toPrecision(6))));
   return { least, most, scale, ticks: round, text };
 }
 

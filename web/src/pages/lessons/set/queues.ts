@@ -90,7 +90,7 @@ export const queues = lesson({
         exponential: 2 * wait(p, p.load),
         delay: wait(p, p.load) + transmission(p),
         units: meanWait(p.load / 100, 0),
-        percent: (p.load / (2 * (100 - 100 * p.load))) * transmission(p),
+        percent: meanWait(p.load, 0) * transmission(p),
       }),
     },
     {

@@ -81,6 +81,7 @@ export const scheduling = lesson({
         proportional: (p.rate * p.greedy) / (p.greedy + p.modest + (100 * CALL) / p.rate),
         wanted: mbps(p, p.greedy),
         half: p.rate / 2,
+        call: rest(p) + CALL,
       }),
     },
     {

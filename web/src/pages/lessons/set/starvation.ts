@@ -71,7 +71,7 @@ export const starvation = lesson({
       unit: "",
       digits: 0,
       expected: full,
-      slips: (p) => ({ fewer: full(p) - 1, more: full(p) + 1 }),
+      slips: (p) => ({ part: p.rate / p.camera, fewer: full(p) - 1, more: full(p) + 1 }),
     },
     {
       kind: "number",
