@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useEngine } from "../../engine/context";
 import { Button } from "../../ui/Button";
-import { unitWord } from "../../ui/words";
 import { codeOf } from "./code";
 import { Exercise } from "./exercise";
 import type { Lesson, Question } from "./lesson";
@@ -14,6 +13,7 @@ import {
   parameterWords,
   questionWords,
   useLessonTexts,
+  withUnit,
   wordsOf,
 } from "./words";
 import { recallWork, type Work } from "./work";
@@ -167,7 +167,7 @@ type Texts = ReturnType<typeof useLessonTexts>;
 
 function givenWords(t: Texts, e: Exercise, q: Question, given: string | undefined): string {
   if (given === undefined) return "";
-  if (q.kind === "number") return `${given} ${unitWord(q.unit)}`;
+  if (q.kind === "number") return withUnit(given, q.unit);
   const choice = questionWords(t, e.lesson, q).choices?.[given] ?? given;
   return filled(choice, choiceNumbers(q, e.parameters));
 }

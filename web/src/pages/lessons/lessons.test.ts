@@ -7,7 +7,15 @@ import { judge, tolerance } from "./judge";
 import { allows, parametersOf, startOf } from "./lesson";
 import { draw, hash, readNumber, shuffled } from "./number";
 import { lessons } from "./set";
-import { choiceNumbers, decimal, filled, type LessonWords, parameterWords, wordsOf } from "./words";
+import {
+  choiceNumbers,
+  decimal,
+  filled,
+  type LessonWords,
+  parameterWords,
+  withUnit,
+  wordsOf,
+} from "./words";
 import { readWork, written } from "./work";
 
 /** Numbers that students may have. */
@@ -140,6 +148,12 @@ it("numbers are written as the language has it", () => {
   expect(decimal(1.25, 4, "en")).toBe("1.25");
   expect(decimal(12345.678, 4, "de")).toBe("12350");
   expect(decimal(0.0002, 3, "de")).toBe("0,0002");
+});
+
+it("an answer has its unit once on the sheet", () => {
+  expect(withUnit("2,5", "ms")).toBe("2,5 ms");
+  expect(withUnit("2,5 ms", "ms")).toBe("2,5 ms");
+  expect(withUnit("5", "")).toBe("5");
 });
 
 describe("the check code", () => {

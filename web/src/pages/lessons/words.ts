@@ -50,6 +50,11 @@ export function quantity(x: number, unit: string): string {
   return word === "" ? decimal(x) : `${decimal(x)}\u00a0${word}`;
 }
 
+/** What a student wrote, with the unit that is asked for unless something stands there already. */
+export function withUnit(given: string, unit: string): string {
+  return /[\d.,]$/.test(given) ? `${given} ${unitWord(unit)}`.trimEnd() : given;
+}
+
 /** The numbers of an exercise as text, by name. */
 export function parameterWords(l: Lesson, p: Numbers<string>): Record<string, string> {
   const entries = Object.entries(l.parameters);
