@@ -73,7 +73,7 @@ export const de: Texts = {
       curves: (title: string) => `${title}: Kurven`,
       keys: "Pfeiltasten zeigen, Plus und Minus vergrößern und verkleinern, 0 zeigt alles.",
       summary: (name: string, least: string, mean: string, most: string, when: string) =>
-        `${name}: von ${least} bis ${most}, im Mittel ${mean}; am größten bei ${when}.`,
+        `${name}: kleinster Wert ${least}, Mittel ${mean}, größter Wert ${most} bei ${when}.`,
       delay: "Einwegverzögerung",
       share: "Anteil der Pakete, die länger brauchen",
       delayPointer: (title: string) => `${title}: gezeigte Verzögerung`,
