@@ -1124,7 +1124,7 @@ export const de: Texts = {
         variants > 1 ? `${variants} Varianten` : "",
         `${classes} ${classes === 1 ? "Klasse" : "Klassen"}`,
         `${flows} ${flows === 1 ? "Strom" : "Ströme"}`,
-        `je ${runs} ${runs === 1 ? "Lauf" : "Läufe"}.`,
+        `${variants > 1 ? "je " : ""}${runs} ${runs === 1 ? "Lauf" : "Läufe"}.`,
       ]
         .filter((s) => s !== "")
         .join(", "),

@@ -1093,7 +1093,7 @@ export const en = {
         variants > 1 ? `${variants} variants` : "",
         `${classes} ${classes === 1 ? "class" : "classes"}`,
         `${flows} ${flows === 1 ? "flow" : "flows"}`,
-        `${runs} ${runs === 1 ? "run" : "runs"} each.`,
+        `${runs} ${runs === 1 ? "run" : "runs"}${variants > 1 ? " each" : ""}.`,
       ]
         .filter((s) => s !== "")
         .join(", "),

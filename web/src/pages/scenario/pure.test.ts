@@ -2,11 +2,17 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { outcome } from "../../../tests/fake/engine";
 import type { Curve, Project } from "../../engine/api";
+import { en } from "../../texts/en";
 import { chartOfPlace, chartsOfVariant, metricsOf, partsOf, placesOf, runsOf } from "./curves";
 import { resultsJson, seriesCsv, summaryCsv } from "./download";
 import { aside, keep, opened, recalled, setAside, withFiles, withoutFile, withText } from "./draft";
 import { examples } from "./examples";
 import { aboutTime, excess, shorter, shorterOptions } from "./shorter";
+
+test("runs are of each variant where there are several", () => {
+  expect(en.scenario.valid(1, 2, 2, 1)).toBe("2 classes, 2 flows, 1 run.");
+  expect(en.scenario.valid(2, 1, 2, 10)).toBe("2 variants, 1 class, 2 flows, 10 runs each.");
+});
 
 describe("drafts", () => {
   beforeEach(() => localStorage.clear());

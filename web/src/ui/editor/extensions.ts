@@ -25,6 +25,7 @@ import {
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
+  highlightSpecialChars,
   hoverTooltip,
   keymap,
   lineNumbers,
@@ -49,6 +50,8 @@ export function common(label: string, phrases: Record<string, string>): Extensio
     lineNumbers(),
     highlightActiveLineGutter(),
     highlightActiveLine(),
+    // What turns text around, or cannot be seen, must not hide what is written.
+    highlightSpecialChars(),
     history(),
     drawSelection(),
     indentOnInput(),
