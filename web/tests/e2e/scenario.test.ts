@@ -218,7 +218,9 @@ inBrowser("the scenario page", (open) => {
   it("shows characters that turn text around in place of what they do", async () => {
     const { page } = await open("#/scenario");
     await write(page, "name: a\u202Eb");
-    await soon(() => page.locator(".cm-specialChar").getAttribute("title")).toContain("right-to-left");
+    await soon(() => page.locator(".cm-specialChar").getAttribute("title")).toContain(
+      "right-to-left",
+    );
   });
 
   it("completes by the format, explains it, and lets go of the keyboard", async () => {
