@@ -14,6 +14,7 @@ import { type ChartName, Charts, chartNames } from "./Charts";
 import { Choosers } from "./Choosers";
 import { Clock } from "./clock";
 import type { Key } from "./curves";
+import { emptied, useForgotten } from "./forgotten";
 import { Knobs, MoreNumbers } from "./Knobs";
 import { knobOf, type Moved, type SliderSpec, setsOf, useNumbers } from "./knobs";
 import type { Grouping } from "./lanes";
@@ -72,6 +73,8 @@ export interface BreathingProps {
   actions?: (watched: Watched) => ComponentChildren;
 }
 
+/** In place of what a view holds, once it is seen no more. */
+const NOTHING_SEEN = { recording: null, replay: null, lanes: null, fill: null, buckets: null };
 const NO_OPTIONS: Options = {};
 const NO_SLIDERS: readonly string[] = [];
 const NO_RECORDINGS: readonly Recording[] = [];
@@ -123,6 +126,8 @@ export function Breathing(props: BreathingProps) {
 
   const recordings = made?.recordings ?? NO_RECORDINGS;
   const views = useViews(made, lanes);
+  useForgotten(recordings, emptied);
+  useForgotten(views, (old) => emptied(old, NOTHING_SEEN));
   const clock = useClock(props.speed, props.start, recordings);
   const group = useChartGroup();
   const scaler = useMemo(() => new Scaler(), []);
@@ -135,6 +140,7 @@ export function Breathing(props: BreathingProps) {
   );
 
   const watched = useMemo(() => watchedOf(made), [made]);
+  useForgotten(watched, (old) => old && Object.assign(old, { recording: null, second: null }));
   useEffect(() => {
     if (watched) {
       props.onRecording?.(watched);

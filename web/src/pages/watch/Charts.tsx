@@ -15,6 +15,7 @@ import {
   waitingCurves,
   windowCurves,
 } from "./curves";
+import { emptied, useForgotten } from "./forgotten";
 import { queueBounds } from "./views";
 
 export const chartNames = ["queue", "delay", "rates", "cwnd"] as const;
@@ -75,6 +76,9 @@ export function Charts({ recordings, names, charts, clock, group, color, bounds,
       }),
     [recordings, charts, color],
   );
+  useForgotten(sides, (old) => {
+    for (const lines of old.flat()) emptied(lines, { values: null });
+  });
   const levels = useMemo(
     () =>
       recordings.map((recording, side) => {

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Description, Engine, Options, Project, Recording } from "../../engine/api";
 import { type Alternative, withAlternative } from "./mechanisms";
-import { usualPort } from "./views";
+import { busiestPort, usualPort } from "./views";
 
 /** What is asked: one recording for each alternative, all with the same arrivals. */
 export interface Asked {
@@ -135,6 +135,14 @@ async function make(
       : await described(engine, project, used);
   let recordings = await recorded(engine, project, used, link, signal);
   const [first] = recordings;
+  if (first?.count === 0 && asked.link === undefined) {
+    // Nothing crosses the port that seemed to be worth watching.
+    const busiest = busiestPort(first);
+    if (busiest !== undefined && busiest !== link) {
+      const made = await make(engine, { ...asked, link: busiest }, before, since, signal);
+      return { ...made, asked };
+    }
+  }
   if (first && first.rate !== rate && alternatives.some((other) => other && "mechanism" in other)) {
     // A slider has moved the rate of the line, for which mechanisms are made.
     used = optionsAt(first.rate);

@@ -49,6 +49,12 @@ export function usualPort(description: Description): string {
   return slowest(managed) ?? slowest(description.links) ?? "";
 }
 
+/** The port whose link sends most of the time, in the run of a recording. */
+export function busiestPort({ summary }: Recording): string | undefined {
+  const used = summary.filter(({ scope, metric }) => scope === "link" && metric === "utilization");
+  return used.sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))[0]?.name;
+}
+
 /** What stands at a link in a variant. */
 export function outlineAt(
   description: Description,
