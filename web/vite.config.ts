@@ -52,6 +52,9 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: "e2e",
+            // A machine that builds beside it is late now and then, and not twice in a row.
+            retry: 1,
+            expect: { poll: { timeout: 20_000 } },
             include: ["tests/e2e/**/*.test.ts"],
             fileParallelism: false,
             sequence: { groupOrder: 1 },

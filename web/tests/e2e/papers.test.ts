@@ -60,10 +60,14 @@ const LONG = 180_000;
 const status = (page: Page) => page.getByRole("main").getByRole("status").first();
 
 async function done({ page }: Opened): Promise<string> {
-  await expect
-    .poll(() => status(page).textContent(), { timeout: LONG, interval: 50 })
-    .toMatch(/points?, simulated|run failed/);
-  return (await status(page).textContent()) ?? "";
+  let said = "";
+  const read = async () => {
+    said = (await status(page).textContent()) ?? "";
+    return said;
+  };
+  // What is said when it is over, and not a moment later.
+  await expect.poll(read, { timeout: LONG, interval: 50 }).toMatch(/points?, simulated|run failed/);
+  return said;
 }
 
 /** Means in the charts. */
@@ -98,7 +102,9 @@ inBrowser("the papers", (open) => {
     expect(await drawn(page)).toBe(paper.marks);
     await page.getByRole("button", { name: "Reset" }).click();
     // What was run before is kept.
-    expect(await done(opened)).toContain("simulated before");
+    await expect
+      .poll(() => status(page).textContent(), { timeout: LONG })
+      .toContain("simulated before");
     expect(page.url()).toMatch(/papers\/\w+$/);
   });
 
