@@ -72,11 +72,12 @@ inBrowser("the scenario page", (open) => {
     expect(await page.locator(".cm-lintRange-error").textContent()).toBe("50 parsecs");
 
     await problem.getByRole("button").click();
+    await page.locator(".cm-focused .cm-activeLine", { hasText: "parsecs" }).waitFor();
     // The cursor stands where the value begins.
     await page.keyboard.press("Control+Shift+ArrowRight");
     await page.keyboard.press("Control+Shift+ArrowRight");
     await page.keyboard.insertText("50 packets");
-    await soon(() => status(page).textContent()).toContain("1 class, 1 flow, 2 runs each");
+    await soon(() => status(page).textContent()).toContain("1 class, 1 flow, 2 runs");
     expect(await page.locator(".status .problem").count()).toBe(0);
 
     await run(page);
@@ -163,7 +164,7 @@ inBrowser("the scenario page", (open) => {
 
   it("offers a shorter run of what takes minutes, and runs it", async () => {
     const { page } = await open("#/scenario");
-    await write(page, SMALL("5 packets", "500000 s"));
+    await write(page, SMALL("5 packets", "8000000 s, interval: 10 s"));
     await runButton(page).click();
     const offer = page.getByRole("alert");
     expect(await offer.textContent()).toMatch(/This takes about .* of memory/);

@@ -72,7 +72,7 @@ inBrowser("watching a queue", (open) => {
       .replace("nodes: [a, b]", "nodes: [a, b, c]")
       .replace("delay: 1 ms, policy: P}}", "delay: 1 ms}, idle: {from: b, to: c, rate: 1 Mb/s}}");
     const page = await watched(open, await placeOf(scenario));
-    await soon(() => page.getByLabel("Port").inputValue()).toBe("wan");
+    await soon(() => page.getByLabel("Port", { exact: true }).inputValue()).toBe("wan");
   });
 
   it("forgets what is seen no more", async () => {
