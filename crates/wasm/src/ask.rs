@@ -201,16 +201,6 @@ pub fn bounds(files: &Files, path: &str, asked: &str) -> Result<String, JsValue>
     Ok(found.map_err(|e| bad_input(&e))?.to_string())
 }
 
-/// What a scenario writes of variants, policies and links.
-///
-/// # Errors
-/// Bad input.
-#[wasm_bindgen]
-pub fn written(files: &Files, path: &str, asked: &str) -> Result<String, JsValue> {
-    let found = spillgate_documents::written(Path::new(path), &files.0, &options(asked)?);
-    Ok(found.map_err(|e| bad_input(&e))?.to_string())
-}
-
 /// Values in fitting units, each with its half-width where that is a number.
 #[wasm_bindgen]
 pub fn format(values: &[f64], halves: &[f64], unit: &str) -> Vec<String> {

@@ -11,7 +11,7 @@
 //! - `Watch`: a run at one port; `advance`, `fraction`, and `finish`, which gives a `Watched` with
 //!   its columns and `results`.
 //! - `about`, `schema`, `yaml_to_json`, `lint`, `lint_configuration`, `understand`, `offered`,
-//!   `is_show_output`, `profile`, `export_policy`, `bounds`, `written`, `format`, `last_panic`.
+//!   `is_show_output`, `profile`, `export_policy`, `bounds`, `format`, `last_panic`.
 //!
 //! Bad input is thrown as an `Error` whose `diagnostics` is a JSON list of what is wrong and where.
 //! A panic is a trap (`RuntimeError`). After it `last_panic` tells what it said, and nothing else

@@ -9,22 +9,24 @@ use crate::fault::json;
 #[wasm_bindgen]
 pub struct Results(pub(crate) Report);
 
+/// Whether a text with spaces between names has this one; one without names has all.
+fn among(names: &str, one: &str) -> bool {
+    let mut names = names.split_whitespace().peekable();
+    names.peek().is_none() || names.any(|name| name == one)
+}
+
 #[wasm_bindgen]
 #[allow(clippy::missing_errors_doc, reason = "none of these is known to fail")]
 impl Results {
     /// Every value with its 95 % interval, as a JSON list; of the scopes that are named in a text
     /// with spaces between them, of all where none is.
     pub fn summary(&self, scopes: &str) -> Result<String, JsValue> {
-        let wanted: Vec<&str> = scopes.split_whitespace().collect();
-        let among = |scope| wanted.is_empty() || wanted.contains(&scope);
-        json(&self.0.summary_of(|_, key| among(key.scope.name())))
+        json(&(self.0).summary_of(|_, key| among(scopes, key.scope.name())))
     }
 
     /// The value of each run, as a JSON list; of the scopes that are named, as for `summary`.
     pub fn samples(&self, scopes: &str) -> Result<String, JsValue> {
-        let wanted: Vec<&str> = scopes.split_whitespace().collect();
-        let among = |scope| wanted.is_empty() || wanted.contains(&scope);
-        json(&self.0.samples(|s| among(s.name()), |_| true))
+        json(&(self.0).samples(|s| among(scopes, s.name()), |_| true))
     }
 
     /// Every requirement judged, as a JSON list.

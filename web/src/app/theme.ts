@@ -10,13 +10,6 @@ function first(): Theme {
 
 export const theme = signal<Theme>(first());
 
-effect(() => {
-  if (!globalThis.document) return;
-  const root = document.documentElement;
-  if (theme.value === "system") delete root.dataset.theme;
-  else root.dataset.theme = theme.value;
-});
-
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
   if (chosen === "system") forget("theme");
@@ -33,3 +26,8 @@ prefers?.addEventListener("change", (event) => {
 export function isDark(): boolean {
   return theme.value === "system" ? systemDark.value : theme.value === "dark";
 }
+
+effect(() => {
+  const name = isDark() ? "dark" : "light";
+  if (globalThis.document) document.documentElement.dataset.theme = name;
+});

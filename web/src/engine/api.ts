@@ -22,6 +22,9 @@ import type {
 
 export type * from "./rows";
 
+/** Bytes of a capture that a page takes: it is held twice, beside everything else. */
+export const MOST_CAPTURE = 300_000_000;
+
 /** A scenario with the files it names. */
 export interface Project {
   /** The scenario's path, one of `files`. */

@@ -1,13 +1,14 @@
 import * as wasm from "spillgate-wasm";
-import type {
-  About,
-  Curve,
-  Details,
-  Options,
-  Outcome,
-  Project,
-  Recording,
-  SummaryRow,
+import {
+  type About,
+  type Curve,
+  type Details,
+  MOST_CAPTURE,
+  type Options,
+  type Outcome,
+  type Project,
+  type Recording,
+  type SummaryRow,
 } from "./api";
 import type { Methods, Task } from "./desk";
 import { InputFault, translated } from "./faults";
@@ -17,9 +18,6 @@ import { Pace, remaining } from "./pace";
 
 /** Bytes that runs may take: half of what a module can have, as results need room, too. */
 const MEMORY = 2_000_000_000;
-
-/** Bytes of a capture that a page takes: it is held twice. */
-export const MOST_CAPTURE = 300_000_000;
 
 /** Happenings at a port that are recorded if a page says no number; 45 B each. */
 const HAPPENINGS = 2_000_000;

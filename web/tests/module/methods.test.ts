@@ -1,8 +1,14 @@
 import { expect, it } from "vitest";
-import type { Checked, Estimate, Outcome, Progress, Recording } from "../../src/engine/api";
+import {
+  type Checked,
+  type Estimate,
+  MOST_CAPTURE,
+  type Outcome,
+  type Progress,
+  type Recording,
+} from "../../src/engine/api";
 import { buffers, Stopped, type Task } from "../../src/engine/desk";
 import { InputFault } from "../../src/engine/faults";
-import { MOST_CAPTURE } from "../../src/engine/methods";
 import { project, withModule } from "./module";
 
 const voice = project("examples/voice-edge/scenario.yaml");

@@ -1,7 +1,13 @@
 import { describe, expect, test, vi } from "vitest";
-import { type Engine, InputProblem, type Outline, type Understood } from "../../src/engine/api";
+import {
+  type Engine,
+  InputProblem,
+  MOST_CAPTURE,
+  type Outline,
+  type Understood,
+} from "../../src/engine/api";
 import { leavesOf } from "../../src/pages/router/classes";
-import { isCapture, MOST_CAPTURE, refusedCapture, textOf } from "../../src/pages/router/files";
+import { isCapture, refusedCapture, textOf } from "../../src/pages/router/files";
 import { keyOf } from "../../src/pages/router/ios";
 import { lineRate, rowsByRule } from "../../src/pages/router/loads";
 import { covered, marksOf } from "../../src/pages/router/marks";

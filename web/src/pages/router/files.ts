@@ -1,7 +1,6 @@
 /** Files that are dropped: which are read, and what is said of those that are not. */
 
-/** A capture that is read as a whole, bytes: what a tab has room for beside everything else. */
-export const MOST_CAPTURE = 300e6;
+import { MOST_CAPTURE } from "../../engine/api";
 
 /** A text that is read as a configuration, bytes: as the reader allows. */
 export const MOST_TEXT = 64 * 1024 * 1024;

@@ -5,13 +5,14 @@ import {
   type Diagnostic,
   type Engine,
   InputProblem,
+  MOST_CAPTURE,
   type Offered,
   type Outcome,
   type Profile,
   type Progress,
 } from "../../engine/api";
 import { type Analysis, analyze, sameTarget, type Target } from "./analysis";
-import { MOST_CAPTURE, type Refused, refusedCapture, refusedText } from "./files";
+import { type Refused, refusedCapture, refusedText } from "./files";
 import { changedLines, keyOf, knobsOf, withNumbers } from "./ios";
 import {
   callRate,
